@@ -1,0 +1,1 @@
+"""The `auscult` command: one file a command, registered in `main`."""

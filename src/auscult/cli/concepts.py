@@ -1,0 +1,151 @@
+"""`auscult concepts`: build a knowledge base, look into it, and see what it finds in a text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
+from auscult.corpora.catalogue import data_dir
+from auscult.errors import DataError, QueryError
+
+app = typer.Typer(help="Diseases and symptoms: build, look up, link, complete.", no_args_is_help=True)
+
+KnowledgeBaseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--kb",
+        help="A file made by `auscult concepts build`, or a folder of taxonomies; default: kg/ under AUSCULT_DATA.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Argument(help="The file to write (.jsonl.gz).")],
+    taxonomies: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="OBO files and TSV tables, most trusted first; default: kg/ under AUSCULT_DATA.",
+        ),
+    ] = None,
+) -> None:
+    """Read taxonomies, merge records that describe one thing, and write one compact file."""
+    knowledge_base = KnowledgeBase.from_files(taxonomies) if taxonomies else _open(None)
+    knowledge_base.save(out)
+    counts = knowledge_base.counts
+    typer.echo(
+        f"{out}: {counts.concepts:,} concepts of {counts.records:,} records "
+        f"(merged: {counts.merged_by_id:,} by identifier, {counts.merged_by_xref:,} by cross-reference, "
+        f"{counts.merged_by_name:,} by name), {len(knowledge_base.codes):,} codes"
+    )
+
+
+@app.command()
+def show(
+    entity: Annotated[str, typer.Argument(help="A name, synonym, misspelling or identifier.")],
+    kb: KnowledgeBaseOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many readings.")] = 3,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a name or identifier stands for."""
+    knowledge_base = _open(kb)
+    matches = EntityResolver(knowledge_base).resolve(entity, limit)
+    if not matches:
+        raise QueryError("a disease, symptom or identifier", repr(entity), "check the spelling, or try `complete`")
+    console = Console(highlight=False, soft_wrap=True)
+    for match in matches:
+        if as_json:
+            typer.echo(json.dumps(_record(match), ensure_ascii=False))
+        else:
+            _print(console, knowledge_base, match)
+
+
+@app.command()
+def link(
+    text: Annotated[str, typer.Argument(help="The text itself, a file that holds it, or - for standard input.")],
+    kb: KnowledgeBaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the diseases and symptoms that a text names."""
+    content = _text(text)
+    knowledge_base = _open(kb)
+    mentions = MentionLinker(knowledge_base).link_text(content)
+    if as_json:
+        for mention in mentions:
+            typer.echo(json.dumps(asdict(mention), ensure_ascii=False))
+        return
+    table = Table("start", "end", "text", "concept", "id")
+    for mention in mentions:
+        name = knowledge_base.concepts[mention.concept_id].name
+        cells = (str(mention.start), str(mention.end), mention.name, name, mention.concept_id)
+        table.add_row(*map(escape, cells))
+    Console(highlight=False).print(table)
+
+
+@app.command()
+def complete(
+    prefix: Annotated[str, typer.Argument(help="The beginning of a name, or of a word in it.")],
+    kb: KnowledgeBaseOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many names.")] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Complete the beginning of a name."""
+    for completion in Autocomplete(_open(kb)).complete(prefix, limit):
+        if as_json:
+            typer.echo(json.dumps(asdict(completion), ensure_ascii=False))
+        else:
+            also = "" if completion.matched == completion.name else f"  ({completion.matched})"
+            typer.echo(f"{completion.concept_id}\t{completion.name}{also}")
+
+
+def _open(path: Path | None) -> KnowledgeBase:
+    if path is None:
+        return KnowledgeBase.from_folder(data_dir() / "kg")
+    if path.is_dir():
+        return KnowledgeBase.from_folder(path)
+    return KnowledgeBase.load(path)
+
+
+def _text(argument: str) -> str:
+    if argument == "-":
+        return sys.stdin.read()
+    # A long text is no file name, and asking the system about one is an error of its own.
+    if len(argument) > 255 or not Path(argument).is_file():
+        return argument
+    try:
+        return Path(argument).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"UTF-8 text in {argument}", str(error), "convert the file to UTF-8") from error
+
+
+def _record(match: Match) -> dict[str, object]:
+    return {**asdict(match.concept), "matched": match.matched_name, "kind": match.kind, "score": match.score}
+
+
+def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> None:
+    concept = match.concept
+    console.print(f"[bold]{escape(concept.name)}[/]  {concept.concept_id}  ({concept.source})")
+    console.print(f"  matched     {escape(match.matched_name)} ({match.kind}, {match.score:.2f})")
+    parents = (knowledge_base.get(parent) for parent in knowledge_base.parents(concept.concept_id))
+    fields = {
+        "synonyms": "; ".join(concept.synonyms),
+        "definition": concept.definition,
+        "is a": "; ".join(f"{parent.name} ({parent.concept_id})" for parent in parents if parent),
+        "elsewhere": ", ".join(concept.xrefs),
+    }
+    for label, value in fields.items():
+        if value:
+            console.print(f"  {label:<12}{escape(value)}")
+
+
+__all__ = ["app"]

@@ -1,0 +1,171 @@
+"""`auscult data`: what can be had, what is here, and getting it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.filesize import decimal
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from auscult.corpora.catalogue import Access, Entry, catalogue, data_dir, entry
+from auscult.corpora.obtain import obtain
+from auscult.corpora.verification import FileState, check_file
+from auscult.errors import DataError
+
+app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
+
+_TREE = typer.Option(None, help="medquad: a copy of github.com/abachaa/MedQuAD; needs no network.")
+_ANNOTATIONS = typer.Option(
+    None, help="medquad: a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
+)
+_JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
+
+
+@app.command("list")
+def list_(as_json: bool = _JSON) -> None:
+    """List all data sets: licence, size, and whether they are on this machine."""
+    root = data_dir()
+    if as_json:
+        for found in catalogue().values():
+            typer.echo(json.dumps(_summary(found, root), ensure_ascii=False))
+        return
+    table = Table("name", "what", "licence", "size", "state", title=f"Data in {root}", title_justify="left")
+    for column in (table.columns[0], *table.columns[3:]):
+        column.no_wrap = True
+    for found in catalogue().values():
+        table.add_row(found.name, found.title, found.licence, _size(found.bytes), _state(found, root))
+    Console(highlight=False, markup=False).print(table)
+
+
+@app.command()
+def show(
+    name: str = typer.Argument(help="A name of `auscult data list`."),
+    verify: bool = typer.Option(False, "--verify", help="Compare the files with the catalogue's checksums."),
+    as_json: bool = _JSON,
+) -> None:
+    """Show one data set: licence, sources, files, how to get it. With --verify, fail if a file is wrong."""
+    found, root = entry(name), data_dir()
+    states = {file.path: check_file(file, root / file.path) for file in found.files} if verify else {}
+    details = _details(found, root, states)
+    if as_json:
+        typer.echo(json.dumps(details, ensure_ascii=False))
+    else:
+        _print_details(details)
+    wrong = [path for path, state in states.items() if state in (FileState.DIFFERENT, FileState.MISSING)]
+    if wrong:
+        raise DataError(f"{wrong[0]} as catalogued", f"a {states[wrong[0]].value} file", found.remedy(root))
+
+
+@app.command()
+def get(
+    name: str = typer.Argument(help="A name of `auscult data list`."),
+    origin: str = typer.Option(
+        "",
+        "--from",
+        help="A folder or http(s) address with the prepared files, instead of the public sources.",
+    ),
+    tree: Path | None = _TREE,
+    annotations: Path | None = _ANNOTATIONS,
+) -> None:
+    """Download or rebuild one data set into AUSCULT_DATA, verified; go on with what was broken off."""
+    found, root = entry(name), data_dir()
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console) if console.is_terminal else nullcontext() as bars:
+
+        def report(label: str, done: int, total: int | None) -> None:
+            if bars is not None:
+                if label not in tasks:
+                    tasks[label] = bars.add_task(label, total=total)
+                bars.update(tasks[label], completed=done, total=total)
+
+        files = obtain(found, root, origin=origin, tree=tree, annotations=annotations, report=report)
+    for path in files:
+        typer.echo(str(path))
+
+
+def _state(found: Entry, root: Path) -> str:
+    missing = found.missing(root)
+    if not missing:
+        return "present"
+    if found.access is Access.RESTRICTED:
+        return "restricted"
+    return "missing" if len(missing) == len(found.files) else "incomplete"
+
+
+def _summary(found: Entry, root: Path) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "licence": found.licence,
+        "licence_class": found.licence_class,
+        "access": found.access.value,
+        "bytes": found.bytes,
+        "state": _state(found, root),
+    }
+
+
+def _details(found: Entry, root: Path, states: dict[str, FileState]) -> dict[str, Any]:
+    details = _summary(found, root) | {
+        "description": found.description,
+        "attribution": found.attribution,
+        "sources": [
+            {"repository": s.repository, "commit": s.commit, "paths": s.paths or ", ".join(s.sha256)}
+            for s in found.sources
+        ],
+        "path": str(found.path(root)),
+        "files": [
+            {
+                "path": f.path,
+                "rows": f.rows,
+                "bytes": f.bytes,
+                "sha256": f.sha256,
+                "content_sha256": f.content_sha256,
+            }
+            | ({"state": states[f.path].value} if f.path in states else {})
+            for f in found.files
+        ],
+    }
+    if details["state"] != "present":
+        details["remedy"] = found.remedy(root)
+    return details
+
+
+def _print_details(details: dict[str, Any]) -> None:
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{details['name']}: {details['title']} ({details['state']})")
+    console.print(details["description"])
+    console.print(f"licence: {details['licence']} ({details['licence_class']})")
+    if details["attribution"]:
+        console.print(f"cite or credit: {details['attribution']}")
+    for source in details["sources"]:
+        where = f"https://github.com/{source['repository']}/tree/{source['commit']}"
+        console.print(f"source: {where} {source['paths']}".rstrip())
+    for file in details["files"]:
+        rows = f", {file['rows']:,} rows" if file["rows"] else ""
+        state = f": {file['state']}" if "state" in file else ""
+        console.print(f"file: {file['path']} ({_size(file['bytes'])}{rows}){state}")
+        console.print(f"  sha256 {file['sha256']}")
+        console.print(f"  of the content {file['content_sha256']}")
+    console.print(f"place: {details['path']}")
+    if "remedy" in details:
+        console.print(f"to get it: {details['remedy']}")
+
+
+def _size(count: int) -> str:
+    return decimal(count) if count else ""
+
+
+__all__ = ["app"]

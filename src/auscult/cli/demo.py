@@ -1,0 +1,130 @@
+"""`auscult demo`: the main job in three minutes, on real documents where they can be had."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from auscult.cli.search import print_hit
+from auscult.concepts import KnowledgeBase
+from auscult.corpora import open_corpus
+from auscult.corpora.catalogue import data_dir, entry
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.obtain import obtain
+from auscult.demo import LEAFLETS
+from auscult.errors import AuscultError, CorpusMissingError
+from auscult.interfaces import DocumentEncoder
+from auscult.models import load_model
+from auscult.queries import Query
+from auscult.search import Searcher, build_index
+
+_CORPUS = "medquad"
+_QUESTIONS = (
+    Query("", "IgA nephropathy", ("symptoms",)),
+    Query("", "heart attack", ("causes",)),
+    Query("", "cystic fibrosis", ("inheritance",)),
+    Query("", "", (), text="How is gout treated?"),
+    Query("", "alzheimers", ("risk factors",)),
+)
+_COMPARED = ("bm25", "tfidf", "default")
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Where the index goes.")] = Path("out/demo-index"),
+    leaflets: Annotated[bool, typer.Option("--leaflets", help="Use the dozen leaflets of the package.")] = False,
+    evaluation: Annotated[bool, typer.Option(help="Also rank the published test queries.")] = True,
+) -> None:
+    """Read health documents, index them, answer five questions, and measure against the published test.
+
+    Takes the MedQuAD documents from AUSCULT_DATA, or downloads them; with neither, a dozen leaflets of the package.
+    """
+    console = Console(highlight=False)
+    corpus = str(LEAFLETS) if leaflets else _documents(console)
+    knowledge = _knowledge(console)
+    console.rule("[bold]1. Index")
+    encoder = load_model("default")
+    searcher = _index(console, corpus, encoder, knowledge, out)
+    console.rule("[bold]2. Ask")
+    for question in _QUESTIONS:
+        _ask(console, searcher, question)
+    if evaluation and corpus == _CORPUS:
+        console.rule("[bold]3. Measure")
+        _measure(console, corpus)
+    console.rule("[bold]Where to go next")
+    console.print(
+        f"auscult search {out} --entity 'IgA nephropathy' --aspect symptoms --json\n"
+        f"auscult explain {out} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
+        "auscult index your-documents.jsonl --out your-index     # docs/jsonl-format.md\n"
+        "auscult train experiments/cdv-adapted.yaml              # learn your own documents, without labels",
+        soft_wrap=True,
+    )
+
+
+def _documents(console: Console) -> str:
+    """The real corpus where it is or can be downloaded, else the leaflets; says which."""
+    try:
+        open_corpus(_CORPUS)
+    except CorpusMissingError as missing:
+        console.print(f"{missing.expected} is not here; trying to download it.")
+        try:
+            obtain(entry(_CORPUS), data_dir())
+        except (AuscultError, OSError) as error:
+            console.print(f"[yellow]No download ({error}). Using a dozen leaflets; there is no test for them.[/]")
+            return str(LEAFLETS)
+    return _CORPUS
+
+
+def _knowledge(console: Console) -> KnowledgeBase | None:
+    try:
+        return open_knowledge_base()
+    except CorpusMissingError as missing:
+        console.print(f"[yellow]No knowledge base ({missing}): entities are taken by their words alone.[/]")
+        return None
+
+
+def _index(
+    console: Console, corpus: str, encoder: DocumentEncoder, knowledge: KnowledgeBase | None, out: Path
+) -> Searcher:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        report = build_index(
+            open_corpus(corpus).documents(),
+            encoder,
+            out,
+            knowledge_base=knowledge,
+            corpus=corpus,
+            model_path="default",
+            progress=lambda counts: bar.update(task, description=f"{counts.documents:,} documents"),
+        )
+    counts = report.counts
+    console.print(
+        f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences "
+        f"in {report.seconds:.0f} s ({report.sentences_per_second:,.0f} sentences/s): {out}"
+    )
+    return Searcher.open(out, encoder)
+
+
+def _ask(console: Console, searcher: Searcher, question: Query) -> None:
+    began = time.perf_counter()
+    understood = searcher.understand(question)
+    hits = searcher.search(understood.query, 1)
+    milliseconds = 1000 * (time.perf_counter() - began)
+    asked = question.text or f"⟨{question.entity}, {', '.join(question.aspects)}⟩"
+    note = f"  [dim]{understood.note}[/]" if understood.note else ""
+    console.print(f"[bold]{asked}[/]  [dim]{milliseconds:.1f} ms[/]{note}")
+    for hit in hits:
+        print_hit(console, hit)
+
+
+def _measure(console: Console, corpus: str) -> None:
+    # Only here: ir_measures takes a second to import.
+    from auscult.cli.evaluate import compare, print_comparison
+
+    comparison, _ = compare(corpus, _COMPARED)
+    print_comparison(console, comparison)

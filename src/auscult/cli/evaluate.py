@@ -1,0 +1,223 @@
+"""`auscult evaluate`: rank a corpus' queries, measure, and print measured beside published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.corpora import open_corpus
+from auscult.corpora.catalogue import data_dir
+from auscult.errors import ConfigError, DataError
+from auscult.evaluation.comparison import Comparison, Contender, compare_models
+from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.errors import RankingError, find_errors, write_errors
+from auscult.evaluation.figures import draw_figures
+from auscult.evaluation.measures import measure
+from auscult.evaluation.records import write_records
+from auscult.evaluation.tables import TextTable, group_table, match_table, result_tables
+from auscult.evaluation.task import Task, build_task
+from auscult.evaluation.trec import read_qrels, read_run, write_qrels, write_run
+
+
+class ProtocolName(StrEnum):
+    """What is ranked."""
+
+    rerank = "rerank"
+    end_to_end = "end-to-end"
+
+
+class Grouping(StrEnum):
+    """What results are broken down by."""
+
+    source = "source"
+    aspect = "aspect"
+
+
+class TrackName(StrEnum):
+    """What a model was trained on."""
+
+    zero_shot = "zero-shot"
+    adapted = "adapted"
+
+
+def evaluate(
+    corpus: Annotated[
+        str | None, typer.Argument(help="A corpus with queries and judgements, such as `medquad`.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", "-m", help="`bm25`, `tfidf`, `default`, or a model folder; repeatable."),
+    ] = None,
+    protocol: Annotated[
+        ProtocolName, typer.Option(help="Rank given candidates, or every passage of the corpus.")
+    ] = ProtocolName.rerank,
+    split: Annotated[str, typer.Option(help="Which queries.")] = "test",
+    queries: Annotated[int | None, typer.Option(min=1, help="Evaluate a random subset of this size.")] = None,
+    query_ids: Annotated[Path | None, typer.Option(help="Evaluate the queries of this file, an id a line.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")] = 0,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
+    ] = None,
+    runs: Annotated[
+        Path | None, typer.Option(help="Folder for TREC runs and qrels; by default beside the records.")
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="Folder for figures, as PNG and SVG.")] = None,
+    errors: Annotated[
+        Path | None, typer.Option(help="Write wrong top-1 passages, sorted into classes, as JSON lines.")
+    ] = None,
+    taxonomy: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the taxonomy for --errors; by default kg/ under AUSCULT_DATA."),
+    ] = None,
+    by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Also rank by a model's entity and aspect half alone.")
+    ] = False,
+    track: Annotated[
+        TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
+    ] = None,
+    depth: Annotated[int, typer.Option(min=10, help="Passages kept of an end-to-end ranking.")] = 100,
+    run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
+) -> None:
+    """Rank a corpus' queries with one or more models and measure how well they do.
+
+    Ties count against a model. With `--run` and `--qrels`, an existing TREC run is measured instead.
+    """
+    console = Console()
+    if run is not None or qrels is not None:
+        _measure_run(console, run, qrels, corpus, model)
+        return
+    if corpus is None or not model:
+        raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
+    if len(set(model)) != len(model):
+        raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
+    knowledge_base = _open_taxonomy(taxonomy) if errors is not None else None
+    comparison, task = compare(
+        corpus,
+        model,
+        protocol=protocol,
+        split=split,
+        number=queries,
+        query_ids=query_ids,
+        seed=seed,
+        parts=parts,
+        track=track.value if track else None,
+        depth=depth,
+    )
+    folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
+    if folder is not None:
+        _write_runs(folder, task, comparison)
+    if json is not None:
+        write_records(json, comparison.records)
+    found: dict[str, list[RankingError]] = {}
+    if errors is not None and knowledge_base is not None:
+        found = {
+            each.model: find_errors(task, each.rankings, comparison.passages, knowledge_base)
+            for each in comparison.runs
+        }
+        write_errors(errors, found)
+    if figures is not None:
+        draw_figures(figures, comparison.records, found)
+    print_comparison(console, comparison, [each.value for each in by or ()])
+    for path in (json, folder, errors, figures):
+        if path is not None:
+            console.print(f"Written: {path}", soft_wrap=True)
+
+
+def compare(
+    corpus: str,
+    models: Sequence[str],
+    *,
+    protocol: ProtocolName = ProtocolName.rerank,
+    split: str = "test",
+    number: int | None = None,
+    query_ids: Path | None = None,
+    seed: int = 0,
+    parts: bool = False,
+    track: str | None = None,
+    depth: int = 100,
+) -> tuple[Comparison, Task]:
+    """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
+    ids = _read_ids(query_ids) if query_ids is not None else None
+    subset = f"random {number}, seed {seed}" if number else f"ids from {query_ids.name}" if query_ids else ""
+    with _progress() as progress:
+        encoded = progress.add_task("documents", total=None, visible=False)
+
+        def documents_done(count: int) -> None:
+            progress.update(encoded, completed=count, visible=True)
+
+        # Models first: a wrong name should fail before minutes of reading and ranking.
+        contenders = [
+            contender
+            for name in models
+            for contender in open_contenders(name, track=track, parts=parts, progress=documents_done)
+        ]
+        reading = progress.add_task(f"reading {corpus}", total=None)
+        task = build_task(open_corpus(corpus), protocol.value, split=split, number=number, ids=ids, seed=seed)
+        progress.update(reading, total=len(task.documents), completed=len(task.documents))
+        progress.update(encoded, total=len(task.documents))
+
+        def queries_of(contender: Contender) -> Callable[[int, int], None]:
+            bar = progress.add_task(contender.scorer.name, total=len(task.queries))
+            return lambda done, total: progress.update(bar, completed=done, total=total)
+
+        comparison = compare_models(task, contenders, depth=depth, query_subset=subset, progress=queries_of)
+    return comparison, task
+
+
+def print_comparison(console: Console, comparison: Comparison, groupings: Sequence[str] = ()) -> None:
+    """Print measured beside published figures, match rates, and the groupings asked for."""
+    tables = result_tables(comparison.records)
+    tables.append(match_table(comparison.records))
+    tables += [group_table(record, by) for by in groupings for record in comparison.records]
+    for table in tables:
+        console.print(table.as_rich())
+
+
+def _measure_run(
+    console: Console, run: Path | None, qrels: Path | None, corpus: str | None, model: list[str] | None
+) -> None:
+    if run is None or qrels is None or corpus is not None or model:
+        raise ConfigError("--run and --qrels together, without corpus and --model", "something else", "give those two")
+    measured = measure(read_run(run), read_qrels(qrels))
+    rows = tuple((name, f"{100 * value:.2f}") for name, value in measured.means().items() if name != "AP")
+    title = f"{run.name} on {len(measured.query_ids):,} queries of {qrels.name} (%)"
+    console.print(TextTable(title, ("Measure", "mean"), rows).as_rich())
+
+
+def _write_runs(folder: Path, task: Task, comparison: Comparison) -> None:
+    for record, run in zip(comparison.records, comparison.runs, strict=True):
+        name = "-".join((task.corpus, task.protocol, record.track, *run.model.lower().replace("/", " ").split()))
+        write_run(folder / f"{name}.run.gz", run.rankings, run.model)
+    write_qrels(folder / f"{task.corpus}.qrels", task.judgements)
+
+
+def _read_ids(path: Path) -> list[str]:
+    try:
+        ids = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError("a text file of query ids", f"{path}: {error}", "write one query id a line") from None
+    return ids
+
+
+def _open_taxonomy(path: Path | None) -> KnowledgeBase:
+    folder = path if path is not None else data_dir() / "kg"
+    return KnowledgeBase.from_folder(folder)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    # On stderr, so that the tables can be piped.
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield progress

@@ -1,0 +1,113 @@
+"""`auscult index`: read a corpus, encode it, and write an index folder."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from auscult.concepts import KnowledgeBase
+from auscult.corpora import open_corpus
+from auscult.corpora.catalogue import data_dir
+from auscult.errors import ConfigError
+from auscult.index import Counts
+from auscult.models import load_model
+from auscult.search import BuildReport, build_index
+
+
+def index(
+    corpus: Annotated[
+        str, typer.Argument(help="A corpus of the catalogue (`medquad`), or a JSONL file or BEIR folder.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="The index folder; an index in it is replaced at the very end."),
+    ],
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")
+    ] = "default",
+    split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
+    knowledge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A folder or files (.obo, .tsv) of taxonomies that entities are resolved with; repeatable. "
+            "Default: `kg` in AUSCULT_DATA, where it is.",
+        ),
+    ] = None,
+    no_knowledge: Annotated[
+        bool, typer.Option("--no-knowledge", help="Take entities by their words only.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")
+    ] = False,
+    batch_size: Annotated[int, typer.Option(help="Documents encoded at once.")] = 32,
+) -> None:
+    """Build an index of a corpus, to be asked with `search` and `explain`."""
+    if batch_size < 1:
+        raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
+    if knowledge and no_knowledge:
+        raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
+    opened = open_corpus(corpus, skip_bad=skip_bad)
+    known = None if no_knowledge else _knowledge_base(knowledge or [])
+    encoder = load_model(model)
+    with _progress() as (bar, task):
+        report = build_index(
+            opened.documents(split),
+            encoder,
+            out,
+            knowledge_base=known,
+            corpus=opened.name,
+            model_path=_lasting(model),
+            batch_size=batch_size,
+            progress=lambda counts: bar.update(task, description=_counted(counts)),
+        )
+    for line in _skipped(opened):
+        typer.echo(f"skipped: {line}", err=True)
+    typer.echo(_summary(report, out))
+
+
+def _knowledge_base(paths: list[Path]) -> KnowledgeBase | None:
+    if not paths:
+        folder = data_dir() / "kg"
+        return KnowledgeBase.from_folder(folder) if (folder / "entities.tsv.gz").is_file() else None
+    if len(paths) == 1 and paths[0].is_dir():
+        return KnowledgeBase.from_folder(paths[0])
+    return KnowledgeBase.from_files(paths)
+
+
+def _lasting(model: str) -> str:
+    """The name of a shipped model, or the absolute path of a folder: what finds it from anywhere."""
+    return str(Path(model).resolve()) if Path(model).is_dir() else model
+
+
+def _skipped(corpus: object) -> list[str]:
+    bad = getattr(corpus, "bad", None)
+    return bad.lines() if bad is not None else []
+
+
+def _counted(counts: Counts) -> str:
+    return f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences"
+
+
+def _summary(report: BuildReport, out: Path) -> str:
+    # ru_maxrss is in KiB on Linux and in bytes on macOS.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return (
+        f"{_counted(report.counts)} in {report.seconds:.1f} s "
+        f"({report.sentences_per_second:,.0f} sentences/s), peak memory {peak / 1e6:,.0f} MB: {out}"
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[tuple[Progress, TaskID]]:
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield bar, bar.add_task("opening", total=None)

@@ -1,0 +1,71 @@
+"""The `auscult` command: registers one command a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from auscult import __version__
+from auscult.cli import concepts, data
+from auscult.cli.demo import demo
+from auscult.cli.evaluate import evaluate
+from auscult.cli.explain import explain
+from auscult.cli.index import index
+from auscult.cli.results import results
+from auscult.cli.search import search
+from auscult.cli.train import train
+from auscult.errors import AuscultError
+
+app = typer.Typer(
+    name="auscult",
+    help="Find the passages that answer a health question inside long documents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command()(demo)
+app.add_typer(data.app, name="data")
+app.command()(index)
+app.command()(search)
+app.command()(explain)
+app.command()(evaluate)
+app.command()(train)
+app.add_typer(concepts.app, name="concepts")
+app.command()(results)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"auscult {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Find the passages that answer a health question inside long documents."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2."""
+    try:
+        app(args=arguments)
+    except AuscultError as error:
+        Console(stderr=True, soft_wrap=True).print(f"[bold red]auscult:[/] {escape(str(error))}", highlight=False)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) has seen enough; that is no error.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

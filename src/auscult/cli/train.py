@@ -1,0 +1,52 @@
+"""`auscult train`: train a model from an experiment file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from auscult.errors import MissingExtraError
+
+
+def train(
+    experiment: Annotated[Path, typer.Argument(help="The experiment file (YAML); see experiments/ for examples.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for everything the training writes.  [default: runs/NAME]"),
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw away what the folder holds and begin anew.")
+    ] = False,
+    progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
+) -> None:
+    """Train a model without labels, from titles, headings and mentions.
+
+    A training that was killed goes on where it stopped: give the same command again. The model is written to
+    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`.
+    """
+    try:
+        from auscult.training import run
+        from auscult.training.experiment import read_experiment
+    except ModuleNotFoundError as error:
+        if error.name in ("torch", "lightning", "safetensors"):
+            raise MissingExtraError(error.name, "train") from error
+        raise
+    settings = read_experiment(experiment)
+    folder = out or Path("runs") / settings.name
+    if restart:
+        run.restart(folder)
+    console = Console(stderr=True)
+    outcome = run.train(settings, folder, say=lambda words: console.print(f"[dim]·[/] {words}"), progress=progress)
+    table = Table(title=f"{settings.name}: best epoch {outcome.record['best_epoch']}")
+    for column in ("epoch", "loss", "validation_R@1", "validation_RR", "seconds"):
+        table.add_column(column, justify="right")
+    for epoch in outcome.record["history"]:
+        table.add_row(
+            *(str(epoch.get(column, "")) for column in ("epoch", "loss", "validation_R@1", "validation_RR", "seconds"))
+        )
+    console.print(table)
+    typer.echo(outcome.model)

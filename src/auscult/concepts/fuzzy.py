@@ -1,0 +1,170 @@
+"""Names that a misspelt name may have meant: a bigram index picks candidates, edit similarity ranks them.
+
+Both sides are compared as they sound ("siroris" and "cirrhosis", "newmonia" and "pneumonia" become alike), in
+both word orders. A candidate is refused when a number, a letter or a contrary word tells it apart: "spastic
+paraplegia 8" has no fuzzy match "spastic paraplegia 11", "hypothyroidism" none "hyperthyroidism". A word that
+occurs in several names is taken to be spelt as meant, so "bowel cancer" is not "bone cancer" with slips.
+
+Cost: one sparse count over the bigrams' postings and a few hundred edit similarities, a few milliseconds for
+100,000 names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from auscult.concepts.distinctions import contradict, contrasts, designators
+from auscult.concepts.names import GENERIC_WORDS, content_key
+
+# Spellings that sound alike, longest first; applied to lower-case ASCII words.
+_SOUNDS = (
+    ("eaux", "o"), ("ough", "of"), ("rrh", "r"), ("chr", "kr"), ("ohn", "on"), ("sch", "sk"), ("tch", "ch"),
+    ("tion", "shn"), ("sion", "shn"), ("eigh", "ei"), ("ph", "f"), ("th", "t"), ("gh", "g"), ("rh", "r"),
+    ("ck", "k"), ("sc", "s"), ("ce", "se"), ("ci", "si"), ("cy", "si"), ("qu", "k"), ("ks", "x"),
+    ("y", "i"), ("z", "s"), ("c", "k"), ("w", "u"), ("ie", "e"), ("ei", "e"), ("ea", "e"), ("ee", "e"),
+    ("oo", "u"), ("ou", "u"), ("j", "g"),
+)  # fmt: skip
+_SOUND_OF = dict(_SOUNDS)
+_SOUND = re.compile("|".join(sorted(_SOUND_OF, key=len, reverse=True)))
+_SILENT = re.compile(r"^(?:pn|ps|pt|kn|gn|mn)")
+_DOUBLE = re.compile(r"([a-z])\1+")
+# A word in so many names is no slip of the pen.
+_ESTABLISHED = 3
+_ALPHABET = 37  # blank, a-z, 0-9
+_CODES = np.full(128, 0, dtype=np.int64)
+_CODES[ord("a") : ord("z") + 1] = np.arange(1, 27)
+_CODES[ord("0") : ord("9") + 1] = np.arange(27, 37)
+
+_VOWEL = re.compile("[aeiou]")
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+
+
+def sound(key: str) -> str:
+    """A rough English pronunciation of a normalised name, for comparison only."""
+    return " ".join(map(_sound_of_word, key.split()))
+
+
+@lru_cache(maxsize=100_000)
+def _sound_of_word(word: str) -> str:
+    text = _SILENT.sub(lambda match: match.group()[1], word)
+    return _DOUBLE.sub(r"\1", _SOUND.sub(lambda match: _SOUND_OF[match.group()], text))
+
+
+class FuzzyNames:
+    """An index over normalised names.
+
+    Args:
+        keys: What `normalise_name` returned, distinct.
+        candidates: How many names with the most bigrams in common are compared in full.
+    """
+
+    def __init__(self, keys: Sequence[str], candidates: int = 400) -> None:
+        self.keys = keys
+        self._candidates = candidates
+        self._sounds = [sound(content_key(key)) for key in keys]
+        self._sizes = np.array([len(text) + 1 for text in self._sounds], dtype=np.float32)
+        self._starts, self._postings = _postings(self._sounds)
+        counts = Counter(word for key in keys for word in set(key.split()))
+        self._vocabulary = {word for word, count in counts.items() if count >= _ESTABLISHED and len(word) > 2}
+
+    def search(self, key: str, limit: int = 5, cutoff: float = 0.8) -> list[tuple[str, float]]:
+        """Names like `key`, best first, as (name, similarity); similarities lie in [cutoff, 1]."""
+        spoken = sound(content_key(key))
+        if len(spoken) < 3 or not self.keys:
+            return []
+        ids = self._nearest(spoken)
+        scores = self._similarities(key, spoken, ids)
+        order = np.argsort(-scores, kind="stable")
+        wanted, excluded = designators(key), contrasts(key)
+        words = content_key(key).split()
+        meant = [word for word in words if word in self._vocabulary and word not in GENERIC_WORDS]
+        found: list[tuple[str, float]] = []
+        for position in order:
+            if scores[position] < cutoff or len(found) == limit:
+                break
+            name = self.keys[ids[position]]
+            if designators(name) != wanted or contradict(excluded, contrasts(name)):
+                continue
+            if all(_has_word(word, name) for word in meant) and _words_agree(spoken, self._sounds[ids[position]]):
+                found.append((name, float(scores[position])))
+        return found
+
+    def _similarities(self, key: str, spoken: str, ids: IntArray) -> FloatArray:
+        """How alike each candidate sounds (0.6), is written (0.2), and is in consonants alone (0.2)."""
+        sounds = [self._sounds[i] for i in ids]
+        alike = _likeness(spoken, sounds)
+        written = _likeness(content_key(key), [self.keys[i] for i in ids])
+        consonants = _likeness(_VOWEL.sub("", spoken), [_VOWEL.sub("", text) for text in sounds])
+        total: FloatArray = np.float32(0.6) * alike + np.float32(0.2) * written + np.float32(0.2) * consonants
+        return total
+
+    def _nearest(self, spoken: str) -> IntArray:
+        """Ids of the names with the highest Dice overlap of bigrams."""
+        grams = np.unique(_bigrams(spoken))
+        pieces = [self._postings[self._starts[gram] : self._starts[gram + 1]] for gram in grams]
+        shared = np.bincount(np.concatenate(pieces), minlength=len(self.keys))
+        overlap = shared / (self._sizes + np.float32(len(spoken) + 1))
+        count = min(self._candidates, len(self.keys))
+        best = np.argpartition(-overlap, count - 1)[:count]
+        return np.sort(best).astype(np.int64)
+
+
+def _bigrams(text: str) -> IntArray:
+    codes = _CODES[np.frombuffer(f" {text} ".encode("ascii", "replace"), dtype=np.uint8)]
+    return codes[:-1] * _ALPHABET + codes[1:]
+
+
+def _postings(texts: Sequence[str]) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    """Per bigram the ascending ids of the texts that hold it: (offsets, ids)."""
+    joined = "".join(f" {text} " for text in texts)
+    lengths = np.array([len(text) + 2 for text in texts], dtype=np.int64)
+    codes = _CODES[np.frombuffer(joined.encode("ascii", "replace"), dtype=np.uint8)]
+    owners = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
+    inside = owners[:-1] == owners[1:]
+    grams = (codes[:-1] * _ALPHABET + codes[1:])[inside]
+    # One sort groups by bigram and drops a text's repeats; np.unique hashes first, at many times the cost.
+    pairs = np.sort(grams * max(len(texts), 1) + owners[:-1][inside])
+    pairs = pairs[np.concatenate(([True], pairs[1:] != pairs[:-1]))] if len(pairs) else pairs
+    starts = np.searchsorted(pairs, np.arange(_ALPHABET * _ALPHABET + 1) * max(len(texts), 1))
+    return starts.astype(np.int64), (pairs % max(len(texts), 1)).astype(np.int32)
+
+
+def _likeness(query: str, names: list[str]) -> FloatArray:
+    """Edit similarity to each name, as written or with both sides' words sorted, whichever is higher."""
+    similarity = OSA.normalized_similarity
+    in_order = process.cdist([query], names, scorer=similarity, dtype=np.float32)[0]
+    names_sorted = [_in_order(name) for name in names]
+    any_order = process.cdist([_in_order(query)], names_sorted, scorer=similarity, dtype=np.float32)[0]
+    best: FloatArray = np.maximum(in_order, np.float32(0.99) * any_order)
+    return best
+
+
+def _in_order(text: str) -> str:
+    return " ".join(sorted(text.split()))
+
+
+def _has_word(word: str, name: str) -> bool:
+    """Whether a name holds a word but for an ending ("neurone" and "neuron"), alone or in a longer one."""
+    return word in name or any(fuzz.ratio(word, other) >= 92 for other in name.split())
+
+
+def _words_agree(first: str, second: str) -> bool:
+    """Whether every word of either side has a like one on the other (or is part of a joined one)."""
+    for words, other in ((first.split(), second), (second.split(), first)):
+        others = other.split()
+        joined = other.replace(" ", "")
+        for word in words:
+            least = 70.0 if len(word) > 3 else 100.0
+            if word not in joined and max((fuzz.ratio(word, o) for o in others), default=0) < least:
+                return False
+    return True

@@ -1,0 +1,261 @@
+"""The knowledge base: concepts by identifier and by name, and their hierarchy (cdv-2020 section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from importlib.resources import as_file, files
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from auscult.concepts.concept import Concept
+from auscult.concepts.hierarchy import Hierarchy, Relation
+from auscult.concepts.identifiers import normalise_identifier
+from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
+from auscult.concepts.names import normalise_name
+from auscult.concepts.reading import existing, read_taxonomies
+from auscult.concepts.storage import read_concepts, write_concepts
+from auscult.errors import QueryError
+
+if TYPE_CHECKING:
+    from auscult.documents import Document
+
+_TABLES = ("entities.tsv.gz", "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
+_SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
+
+
+class KnowledgeBase:
+    """Concepts with their names, identifiers and is_a relations; immutable.
+
+    Args:
+        concepts: Distinct by `concept_id`, in order of trust: of two concepts with one name the first is
+            preferred.
+        codes: Entries of a code list (ICD-10-CM), reached by identifier only: their titles are no names
+            people use, so they take no part in name lookup, linking and completion.
+        counts: What merging did, for reports.
+    """
+
+    def __init__(
+        self, concepts: Iterable[Concept], codes: Iterable[Concept] = (), counts: MergeCounts | None = None
+    ) -> None:
+        self.concepts: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in concepts})
+        self.codes: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in codes})
+        self.counts = counts or MergeCounts(len(self.concepts), len(self.concepts))
+
+    @classmethod
+    def from_files(
+        cls,
+        paths: Sequence[Path | str],
+        supplements: Sequence[Path | str] = (),
+        equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES,
+        merge_names: bool = True,
+    ) -> KnowledgeBase:
+        """Read and merge taxonomies.
+
+        Args:
+            paths: `.obo[.gz]` files and `.tsv[.gz]` tables (entities, triples, codes; told apart by their
+                columns), most trusted first.
+            supplements: Taxonomies of the same kinds that only add names, definitions, identifiers and
+                parents to concepts that `paths` already have: an older release, whose retired terms must not
+                come back.
+            equivalence_prefixes: See `merging.merge`.
+            merge_names: See `merging.merge`.
+
+        Raises:
+            DataError: A file is absent, of an unknown kind, or malformed.
+        """
+        records, codes = read_taxonomies(paths, supplements)
+        concepts, counts = merge(records, equivalence_prefixes, merge_names)
+        return cls(concepts, codes, counts)
+
+    @classmethod
+    def from_folder(cls, folder: Path | str) -> KnowledgeBase:
+        """The Disease and Symptom Ontologies, Mondo and ICD-10-CM from a folder of their prepared files.
+
+        Everyday terms that none of them has ("piles", "bowel cancer") are added from `lay_terms.tsv`, a short
+        list written for this package.
+
+        Args:
+            folder: Holds entities.tsv.gz, triples.tsv.gz, and where present the ICD-10-CM table and an older
+                release of the Disease Ontology (`kg/` under `AUSCULT_DATA`).
+
+        Raises:
+            DataError: The folder has no entities.tsv.gz, or a file is malformed.
+        """
+        folder = Path(folder)
+        existing(folder / _TABLES[0])
+        tables = [folder / name for name in _TABLES if (folder / name).is_file()]
+        older = [folder / name for name in _SUPPLEMENTS if (folder / name).is_file()]
+        with as_file(files("auscult.concepts") / "lay_terms.tsv") as lay_terms:
+            return cls.from_files(tables, [*older, lay_terms])
+
+    @classmethod
+    def load(cls, path: Path | str) -> KnowledgeBase:
+        """Read a file that `save` wrote.
+
+        Raises:
+            DataError: The file is absent, damaged, or of another format or version.
+        """
+        return cls(*read_concepts(Path(path)))
+
+    def save(self, path: Path | str) -> None:
+        """Write one compact file (see `storage`); the same content gives the same bytes."""
+        write_concepts(Path(path), self.concepts.values(), self.codes.values())
+
+    def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
+        """This knowledge base and the entities that documents are about.
+
+        A document with identifiers (`entity_ids`) whose title is the preferred name of a concept lends it
+        those identifiers; any other titled document with identifiers becomes a concept of its own, so that
+        "Q…" or "UMLS:C…" finds what a collection covers though no taxonomy has it.
+        """
+        concepts = dict(self.concepts)
+        by_title = {normalise_name(concept.name): concept.concept_id for concept in reversed(concepts.values())}
+        for document in documents:
+            identifiers = [i for i in map(normalise_identifier, document.entity_ids) if i]
+            key = normalise_name(document.title)
+            if not identifiers or not key:
+                continue
+            known = by_title.get(key) or (identifiers[0] if identifiers[0] in concepts else None)
+            record = Concept(known or identifiers[0], document.title, xrefs=tuple(identifiers), source=document.source)
+            if known:
+                target = concepts[known]
+                # Titles of one entity vary ("Asthma", "asthma in children"): identifiers are kept, names are
+                # not.
+                concepts[known] = replace(join(target, record), synonyms=target.synonyms, source=target.source)
+            else:
+                concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
+                by_title[key] = record.concept_id
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts)
+
+    def __len__(self) -> int:
+        return len(self.concepts)
+
+    def __iter__(self) -> Iterator[Concept]:
+        return iter(self.concepts.values())
+
+    def __contains__(self, concept_id: object) -> bool:
+        return concept_id in self.concepts
+
+    def get(self, concept_id: str) -> Concept | None:
+        """The concept or code with this primary identifier, in canonical form."""
+        return self.concepts.get(concept_id) or self.codes.get(concept_id)
+
+    def by_identifier(self, identifier: str) -> tuple[Concept, ...]:
+        """Concepts that an identifier of any vocabulary stands for, best first.
+
+        Own identifiers come before cross-references, those before entries of a code list. Of several concepts
+        that cite one code, one that is an ancestor of the others comes first, then one with fewer codes of
+        that kind.
+
+        Args:
+            identifier: In any spelling that `normalise_identifier` understands.
+        """
+        canonical = normalise_identifier(identifier)
+        if not canonical:
+            return ()
+        own = self.concepts.get(canonical)
+        citing = [self.concepts[c] for c in self._citing.get(canonical, ()) if c != canonical]
+        code = self.codes.get(canonical)
+        if len(citing) > 1:
+            title = normalise_name(code.name) if code else ""
+            prefix = canonical.partition(":")[0] + ":"
+            ids = {concept.concept_id for concept in citing}
+            citing.sort(
+                key=lambda c: (
+                    normalise_name(c.name) != title,
+                    sum(xref.startswith(prefix) for xref in c.xrefs),
+                    -len(self.descendants(c.concept_id) & ids),
+                )
+            )
+        return tuple(concept for concept in (own, *citing, code) if concept)
+
+    def lookup(self, identifier: str) -> Concept | None:
+        """The best concept for an identifier of any vocabulary, or None."""
+        return next(iter(self.by_identifier(identifier)), None)
+
+    def by_name(self, name: str) -> tuple[Concept, ...]:
+        """Concepts with this name or synonym but for spelling (`normalise_name`), preferred names first."""
+        return tuple(self.concepts[found] for found in self.name_index.get(normalise_name(name), ()))
+
+    @cached_property
+    def name_index(self) -> Mapping[str, tuple[str, ...]]:
+        """Normalised name -> concept ids, those first whose preferred name it is."""
+        preferred: dict[str, list[str]] = {}
+        for concept in self:
+            preferred.setdefault(normalise_name(concept.name), []).append(concept.concept_id)
+        for concept in self:
+            for synonym in concept.synonyms:
+                preferred.setdefault(normalise_name(synonym), []).append(concept.concept_id)
+        preferred.pop("", None)
+        return {key: tuple(dict.fromkeys(ids)) for key, ids in preferred.items()}
+
+    def descriptions(self, concept_id: str) -> tuple[str, ...]:
+        """All texts that describe a concept: name, synonyms, definition (D_E of cdv-2020 Eq. 1 and 5).
+
+        Raises:
+            QueryError: No concept has this primary identifier.
+        """
+        concept = self._require(concept_id)
+        return concept.names + ((concept.definition,) if concept.definition else ())
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The is_a relations between all concepts and codes."""
+        nodes = (*self.concepts.values(), *self.codes.values())
+        return Hierarchy({node.concept_id: node.parents for node in nodes})
+
+    def parents(self, concept_id: str) -> tuple[str, ...]:
+        """Ids of the is_a parents that are in the knowledge base."""
+        return self.hierarchy.parents(concept_id)
+
+    def children(self, concept_id: str) -> tuple[str, ...]:
+        """Ids of the concepts that name this one as a parent."""
+        return self.hierarchy.children(concept_id)
+
+    def ancestors(self, concept_id: str) -> frozenset[str]:
+        """Ids of all concepts above, without the concept itself."""
+        return self.hierarchy.ancestors(concept_id)
+
+    def descendants(self, concept_id: str) -> frozenset[str]:
+        """Ids of all concepts below, without the concept itself."""
+        return self.hierarchy.descendants(concept_id)
+
+    def siblings(self, concept_id: str) -> frozenset[str]:
+        """Ids of all concepts that share a parent."""
+        return self.hierarchy.siblings(concept_id)
+
+    def relation(self, first: str, second: str) -> Relation:
+        """What the second concept is to the first (the classes of cdv-2020 section 5.4).
+
+        Args:
+            first: Any identifier of the reference concept (of the query).
+            second: Any identifier of the compared concept (of the passage found).
+
+        Returns:
+            "ancestor" when `second` is more general than `first`, "descendant" when more specific.
+
+        Raises:
+            QueryError: An identifier is not in the knowledge base.
+        """
+        return self.hierarchy.relation(self._require(first).concept_id, self._require(second).concept_id)
+
+    @cached_property
+    def _citing(self) -> Mapping[str, tuple[str, ...]]:
+        citing: dict[str, list[str]] = {}
+        for concept in self:
+            for xref in concept.xrefs:
+                citing.setdefault(xref, []).append(concept.concept_id)
+        return {xref: tuple(ids) for xref, ids in citing.items()}
+
+    def _require(self, identifier: str) -> Concept:
+        concept = self.concepts.get(identifier) or self.lookup(identifier)
+        if concept is None:
+            remedy = "look it up with: auscult concepts show"
+            raise QueryError("an identifier of the knowledge base", repr(identifier), remedy)
+        return concept
+
+
+__all__ = ["Concept", "KnowledgeBase", "Relation"]

@@ -1,0 +1,137 @@
+"""Records of several vocabularies that describe one thing become one concept: one name, one thing.
+
+Three rules, each as careful as its evidence:
+
+1. Same identifier: always merged; the first record's name and definition stand.
+2. Cross-reference: a record that cites the primary identifier of another vocabulary's record ("DOID:5844" in
+   a Mondo row) joins it. If it cites several, it joins the one it shares a name with, or none: Mondo's
+   "cancer" cites three DOIDs, and joining all would make one thing of three.
+3. Same preferred name in two vocabularies, neither of which is in the other's concept already.
+
+Only identifiers of taxonomies that give one identifier to one disease are followed. UMLS, ICD-10 and MeSH
+codes are shared by many concepts and never merge anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from auscult.concepts.concept import Concept, distinct_names
+from auscult.concepts.names import normalise_name
+
+EQUIVALENCE_PREFIXES = ("DOID", "MONDO")
+
+
+@dataclass(frozen=True, slots=True)
+class MergeCounts:
+    """How many records came in, how many concepts went out, and which rule merged the rest."""
+
+    records: int = 0
+    concepts: int = 0
+    merged_by_id: int = 0
+    merged_by_xref: int = 0
+    merged_by_name: int = 0
+
+
+def merge(
+    records: Iterable[Concept],
+    equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES,
+    by_name: bool = True,
+) -> tuple[list[Concept], MergeCounts]:
+    """Merge records; earlier ones lend identifier, preferred name and definition.
+
+    Args:
+        records: In order of trust.
+        equivalence_prefixes: Vocabularies whose identifiers in a record's xrefs mean "the same thing"; empty
+            turns rule 2 off.
+        by_name: Whether rule 3 applies.
+
+    Returns:
+        Concepts in order of first appearance, parents rewritten to the concepts that are left, and the
+        counts.
+    """
+    by_id: dict[str, Concept] = {}
+    total = 0
+    for record in records:
+        total += 1
+        known = by_id.get(record.concept_id)
+        by_id[record.concept_id] = join(known, record) if known else record
+    target_of: dict[str, str] = {}
+    sources: dict[str, set[str]] = {identifier: {concept.source} for identifier, concept in by_id.items()}
+
+    def assign(child: str, target: str) -> None:
+        target_of[child] = target
+        sources[target].add(by_id[child].source)
+
+    for identifier, concept in by_id.items():
+        target = _cited(concept, by_id, equivalence_prefixes)
+        if target and target not in target_of and by_id[identifier].source not in sources[target]:
+            assign(identifier, target)
+    by_xref = len(target_of)
+    first_named: dict[str, list[str]] = {}
+    for identifier, concept in by_id.items() if by_name else ():
+        if identifier in target_of:
+            continue
+        alike = first_named.setdefault(normalise_name(concept.name), [])
+        target = next((other for other in alike if not sources[other] & sources[identifier]), None)
+        if target:
+            assign(identifier, target)
+        else:
+            alike.append(identifier)
+    concepts = _collapse(by_id, target_of)
+    counts = MergeCounts(total, len(concepts), total - len(by_id), by_xref, len(target_of) - by_xref)
+    return concepts, counts
+
+
+def join(first: Concept, second: Concept) -> Concept:
+    """Both records as one: identifier, name and definition of the first where it has them."""
+    other_id = () if second.concept_id == first.concept_id else (second.concept_id,)
+    return replace(
+        first,
+        synonyms=distinct_names((*first.synonyms, *second.names), first.name),
+        definition=first.definition or second.definition,
+        xrefs=_distinct((*first.xrefs, *other_id, *second.xrefs), first.concept_id),
+        parents=_distinct((*first.parents, *second.parents), first.concept_id),
+        source="|".join(dict.fromkeys(s for s in (*first.source.split("|"), *second.source.split("|")) if s)),
+    )
+
+
+def _cited(concept: Concept, by_id: dict[str, Concept], prefixes: tuple[str, ...]) -> str | None:
+    """The one record a concept declares itself equal to, if that is beyond doubt."""
+    cited = [
+        by_id[xref]
+        for xref in concept.xrefs
+        if xref.partition(":")[0] in prefixes and xref in by_id and by_id[xref].source != concept.source
+    ]
+    if len(cited) > 1:
+        name = normalise_name(concept.name)
+        cited = [other for other in cited if normalise_name(other.name) == name] or [
+            other for other in cited if name in {normalise_name(synonym) for synonym in other.synonyms}
+        ]
+    return cited[0].concept_id if len(cited) == 1 else None
+
+
+def _collapse(by_id: dict[str, Concept], target_of: dict[str, str]) -> list[Concept]:
+    merged: dict[str, Concept] = {identifier: by_id[identifier] for identifier in by_id if identifier not in target_of}
+
+    def final(identifier: str) -> str:
+        while identifier in target_of:
+            identifier = target_of[identifier]
+        return identifier
+
+    for identifier in target_of:
+        target = final(identifier)
+        merged[target] = join(merged[target], by_id[identifier])
+    # A parent may be named by an alternative identifier of the concept that took it in.
+    return [
+        replace(
+            concept,
+            parents=_distinct(tuple(final(parent) for parent in concept.parents), concept.concept_id),
+        )
+        for concept in merged.values()
+    ]
+
+
+def _distinct(identifiers: tuple[str, ...], own: str) -> tuple[str, ...]:
+    return tuple(identifier for identifier in dict.fromkeys(identifiers) if identifier != own)

@@ -1,0 +1,147 @@
+"""What a person typed, resolved to concepts: by identifier, name, synonym, or in spite of a misspelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from auscult.concepts.concept import Concept
+from auscult.concepts.fuzzy import FuzzyNames
+from auscult.concepts.identifiers import normalise_identifier
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.names import normalise_name, order_free_key, short_key
+
+MatchKind = Literal["identifier", "name", "synonym", "fuzzy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One reading of what was typed.
+
+    Attributes:
+        concept: The concept it may stand for.
+        matched_name: The name or identifier of that concept that was matched.
+        kind: How it was matched.
+        score: 1 for an exact match, less for another word order, a wider code or a misspelling; in (0, 1].
+    """
+
+    concept: Concept
+    matched_name: str
+    kind: MatchKind
+    score: float
+
+
+class EntityResolver:
+    """Resolves identifiers, names and misspellings; building the fuzzy part waits until it is needed.
+
+    Args:
+        knowledge_base: What to resolve to.
+        cutoff: Least similarity of a fuzzy match, in (0, 1].
+    """
+
+    def __init__(self, knowledge_base: KnowledgeBase, cutoff: float = 0.8) -> None:
+        self.knowledge_base = knowledge_base
+        self._cutoff = cutoff
+
+    def resolve(self, text: str, limit: int = 5) -> list[Match]:
+        """Readings of a text, best first; empty when nothing comes close.
+
+        Identifiers are tried first, then exact names and synonyms (but for spelling, `normalise_name`), then
+        the same words in another order or without words such as "disease", and only when all of these fail,
+        similar names.
+
+        Args:
+            text: "DOID:2986", "ICD-10 N02.8", "heart attack", "leukemia, acute", "alzhimers".
+            limit: At most so many matches.
+        """
+        identifier = normalise_identifier(text)
+        if identifier:
+            matches = _distinct(list(self._by_identifier(identifier)))
+            if matches:
+                return matches[:limit]
+        key = normalise_name(text)
+        if not key:
+            return []
+        exact = self._matches(self.knowledge_base.name_index.get(key, ()), key, 1.0)
+        if exact:
+            return exact[:limit]
+        for groups, looser, score in (
+            (self._reordered, order_free_key(key), 0.98),
+            (self._short, short_key(key), 0.95),
+        ):
+            found = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
+            if found:
+                return _distinct(sorted(found, key=lambda match: match.kind != "name"))[:limit]
+        return self._fuzzy_matches(key, limit)
+
+    def best(self, text: str) -> Match | None:
+        """The first of `resolve`, or None."""
+        return next(iter(self.resolve(text, limit=1)), None)
+
+    def _fuzzy_matches(self, key: str, limit: int) -> list[Match]:
+        found: list[Match] = []
+        for name, score in self._fuzzy.search(key, limit=4 * limit, cutoff=self._cutoff):
+            exact = self._of_key(name, 1.0) or [
+                match for other in self._short.get(name, ()) for match in self._of_key(other, 1.0)
+            ]
+            exact.sort(key=lambda match: match.kind != "name")
+            found += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
+        return _distinct(found)[:limit]
+
+    def _by_identifier(self, identifier: str) -> Iterator[Match]:
+        for concept in self.knowledge_base.by_identifier(identifier):
+            if concept.concept_id in self.knowledge_base.codes:
+                # A code's title may name a concept that does not cite the code.
+                for named in self.knowledge_base.by_name(concept.name):
+                    yield Match(named, concept.name, "identifier", 0.95)
+            yield Match(concept, identifier, "identifier", 1.0)
+        # An ICD-10 code that nothing cites still lies in its category.
+        prefix, _, code = identifier.partition(":")
+        while prefix == "ICD10" and len(code) > 3:
+            code = code[:-1].rstrip(".")
+            for concept in self.knowledge_base.by_identifier(f"ICD10:{code}"):
+                yield Match(concept, f"ICD10:{code}", "identifier", 0.9)
+
+    def _of_key(self, key: str, score: float) -> list[Match]:
+        return self._matches(self.knowledge_base.name_index.get(key, ()), key, score)
+
+    def _matches(self, ids: Sequence[str], key: str, score: float) -> list[Match]:
+        matches = []
+        for concept_id in ids:
+            concept = self.knowledge_base.concepts[concept_id]
+            matched = next((name for name in concept.names if normalise_name(name) == key), concept.name)
+            kind: MatchKind = "name" if matched == concept.name else "synonym"
+            matches.append(Match(concept, matched, kind, score))
+        return matches
+
+    @cached_property
+    def _reordered(self) -> dict[str, tuple[str, ...]]:
+        return _grouped(self.knowledge_base.name_index, order_free_key)
+
+    @cached_property
+    def _short(self) -> dict[str, tuple[str, ...]]:
+        return _grouped(self.knowledge_base.name_index, short_key)
+
+    @cached_property
+    def _fuzzy(self) -> FuzzyNames:
+        keys = dict.fromkeys((*self.knowledge_base.name_index, *self._short))
+        # Acronyms and other words of up to four letters are one slip away from everything.
+        return FuzzyNames([key for key in keys if len(key) > 4])
+
+
+def _grouped(keys: Iterable[str], group_of: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, list[str]] = {}
+    for key in keys:
+        groups.setdefault(group_of(key), []).append(key)
+    groups.pop("", None)
+    return {group: tuple(members) for group, members in groups.items()}
+
+
+def _distinct(matches: list[Match]) -> list[Match]:
+    """The first match of every concept, in order."""
+    first: dict[str, Match] = {}
+    for match in matches:
+        first.setdefault(match.concept.concept_id, match)
+    return list(first.values())

@@ -1,0 +1,151 @@
+"""Fetch one file over HTTP: progress, resume, checksum, and nothing half-written under the final name."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from auscult import __version__
+from auscult.corpora.catalogue import sha256_of
+from auscult.errors import ConfigError, CorpusMissingError, DataError
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes had so far and the total, None where the server does not tell it."""
+
+_CHUNK = 1 << 16
+_RETRIED_STATUS = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class _Interrupted(Exception):  # noqa: N818 - never leaves this file
+    """The transfer ended early; what came is kept and the next attempt goes on from there."""
+
+
+class _Response(Protocol):
+    status: int
+    headers: http.client.HTTPMessage
+
+    def read(self, amount: int, /) -> bytes: ...
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    sha256: str = "",
+    progress: Progress | None = None,
+    attempts: int = 4,
+    pause: float = 1.0,
+    timeout: float = 60.0,
+) -> Path:
+    """Download `url` to `target`.
+
+    Bytes go to `<target>.part`. A transfer that breaks is taken up where it stopped (HTTP Range), in this
+    call up to `attempts` times and by the next call after that; a server without ranges starts over. The file
+    gets its name when it is whole and its checksum is right.
+
+    Args:
+        url: http or https.
+        target: Folders on the way are made.
+        sha256: Hex digest that the bytes must have; empty to take what comes.
+        progress: Told after every chunk.
+        attempts: How often to try, at least 1.
+        pause: Seconds before the second attempt; doubled before each further one.
+        timeout: Seconds without a byte after which an attempt is given up.
+
+    Returns:
+        `target`.
+
+    Raises:
+        ConfigError: Not an http(s) address.
+        CorpusMissingError: Not to be had: the server refuses, or every attempt broke.
+        DataError: Whole, but with another checksum; the bytes are thrown away.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ConfigError("an http or https address", repr(url), "correct the address")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    for attempt in range(attempts):
+        if attempt:
+            time.sleep(pause * 2 ** (attempt - 1))
+        try:
+            _transfer(url, part, progress, timeout)
+            break
+        except _Interrupted as interruption:
+            reason = str(interruption)
+    else:
+        raise CorpusMissingError(
+            f"all of {url}",
+            reason,
+            "check the network and run the command again (it goes on where it stopped)",
+        )
+    if sha256:
+        found = sha256_of(part)
+        if found != sha256:
+            part.unlink()
+            raise DataError(
+                f"{url} with SHA-256 {sha256[:12]}…",
+                f"{found[:12]}…",
+                "run the command again; if it stays so, the published file has changed",
+            )
+    part.replace(target)
+    return target
+
+
+def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -> None:
+    have = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(  # noqa: S310 - the scheme was checked
+        url, headers={"User-Agent": f"auscult/{__version__}"}
+    )
+    if have:
+        request.add_header("Range", f"bytes={have}-")
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310 - as above
+            _receive(response, part, have, progress)
+    except urllib.error.HTTPError as error:
+        if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+            if _total(error.headers.get("Content-Range", "")) == have:
+                return
+            part.unlink()
+            raise _Interrupted("a partial file that does not fit the published one") from error
+        if error.code in _RETRIED_STATUS:
+            raise _Interrupted(f"HTTP {error.code} {error.reason}") from error
+        raise CorpusMissingError(
+            f"a file at {url}",
+            f"HTTP {error.code} {error.reason}",
+            "check the address, or get the file elsewhere",
+        ) from error
+    # What the network does is tried again; what the disk does (another OSError) is not.
+    except (urllib.error.URLError, TimeoutError, ConnectionError, http.client.HTTPException) as error:
+        cause = getattr(error, "reason", "") or error
+        raise _Interrupted(f"no whole answer ({cause})") from error
+
+
+def _receive(response: _Response, part: Path, have: int, progress: Progress | None) -> None:
+    content_range = response.headers.get("Content-Range", "")
+    resumed = response.status == http.client.PARTIAL_CONTENT and content_range.startswith(f"bytes {have}-")
+    length = response.headers.get("Content-Length")
+    done = have if resumed else 0
+    total = done + int(length) if length is not None else None
+    with part.open("ab" if resumed else "wb") as stream:
+        while chunk := response.read(_CHUNK):
+            stream.write(chunk)
+            done += len(chunk)
+            if progress:
+                progress(done, total)
+    # http.client ends a body that was cut off like a whole one when it is read in pieces.
+    if total is not None and done < total:
+        raise _Interrupted(f"only {done} of {total} bytes")
+
+
+def _total(content_range: str) -> int | None:
+    match = re.fullmatch(r"bytes \S+/(\d+)", content_range)
+    return int(match[1]) if match else None
+
+
+__all__ = ["Progress", "download"]

@@ -1,0 +1,74 @@
+"""Your own documents, as JSON lines: the public schema (docs/jsonl-format.md).
+
+One JSON object a line, in UTF-8, plain or gzip-compressed:
+
+    {"id": "leaflet-7", "title": "Gout", "sections": [{"heading": "Symptoms", "text": "..."}, ...]}
+    {"id": "note-12", "title": "", "text": "..."}
+
+`id` and either `sections` or `text` are required. `title` (what the document is about) and a section's
+`heading` may be missing or empty; a section may carry an `id` of its own. Optional: `url`, `source`, `split`
+(default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata` (object of strings).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from auscult.corpora.records import Record, reject
+from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.documents import Section
+from auscult.interfaces import SentenceSplitter
+
+
+class JsonlCorpus(SectionedCorpus):
+    """Documents of JSON lines files in the public schema.
+
+    Args:
+        paths: The files; read in this order.
+        name: The corpus' name; the first file's name without its endings when not given.
+        skip_bad: Leave bad records out and count them in `bad`, instead of raising.
+        splitter: Finds sentences; the default splitter when not given.
+
+    Raises:
+        CorpusMissingError: No file was named.
+    """
+
+    def __init__(
+        self,
+        *paths: Path | str,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+    ) -> None:
+        given = name or (Path(paths[0]).name.removesuffix(".gz").removesuffix(".jsonl") if paths else "")
+        super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
+
+    def draft(self, record: Record) -> Draft:
+        """Read one document."""
+        if "sections" in record.fields and "text" in record.fields:
+            reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")
+        if "text" in record.fields:
+            sections = [Section("", record.text("text"))]
+        elif "sections" in record.fields:
+            sections = [
+                Section(s.text("heading", ""), s.text("text"), passage_id=s.text("id", ""))
+                for s in record.records("sections")
+            ]
+        else:
+            reject("missing field", record.where, "a field 'sections' or 'text'", "a record without either")
+        metadata = record.fields.get("metadata") or {}
+        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+            reject("wrong type", record.where, "an object of strings in 'metadata'", "something else")
+        return Draft(
+            doc_id=record.text("id"),
+            title=record.text("title", ""),
+            sections=sections,
+            split=record.text("split", "train"),
+            source=record.text("source", self.name),
+            url=record.text("url", ""),
+            entity_ids=record.texts("entity_ids"),
+            metadata=metadata,
+        )
+
+
+__all__ = ["JsonlCorpus"]

@@ -1,0 +1,82 @@
+"""From a name or a path to a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from auscult.corpora.beir import BeirCorpus
+from auscult.corpora.catalogue import catalogue, locate, unknown_name
+from auscult.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult.corpora.jsonl import JsonlCorpus
+from auscult.corpora.medquad import DOCUMENTS, MedQuadCorpus
+from auscult.corpora.medquad_rebuild import MedQuadXmlCorpus
+from auscult.corpora.nhs import NhsCorpus
+from auscult.corpora.openstax import OpenStaxCorpus
+from auscult.corpora.wikipedia import WikipediaCorpus
+from auscult.errors import ConfigError, CorpusMissingError
+from auscult.interfaces import Corpus
+
+# Both encyclopedias as one corpus: its split "test" is the part of WikiSectionQA that could be had.
+WIKISECTION = "wikisection"
+_Opener = Callable[[Path, str, bool], Corpus]
+
+# The readers that catalogue entries name.
+READERS: Mapping[str, _Opener] = MappingProxyType(
+    {
+        "medquad": lambda path, name, skip_bad: MedQuadCorpus(path, skip_bad),
+        "wikipedia": lambda path, name, skip_bad: WikipediaCorpus(path, name=name, skip_bad=skip_bad),
+        "nhs": lambda path, name, skip_bad: NhsCorpus(path, name=name, skip_bad=skip_bad),
+        "openstax": lambda path, name, skip_bad: OpenStaxCorpus(path, name=name, skip_bad=skip_bad),
+        "clinical_notes": lambda path, name, skip_bad: ClinicalNotesCorpus(path, name=name, skip_bad=skip_bad),
+        "beir": lambda path, name, skip_bad: BeirCorpus(path, name=name, skip_bad=skip_bad),
+    }
+)
+
+
+def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
+    """Open a corpus.
+
+    Args:
+        spec: A catalogue name ("medquad", "enwiki", ...), "wikisection", or a path: a JSON lines file (plain or
+            gzip-compressed), a BEIR folder, a folder of prepared MedQuAD files, or a copy of
+            github.com/abachaa/MedQuAD.
+        skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
+
+    Returns:
+        The corpus; nothing has been read yet.
+
+    Raises:
+        ConfigError: Neither a name nor a path (names the nearest), or a data set without documents.
+        CorpusMissingError: It is not on this machine; the remedy says where to get it and where to put it.
+    """
+    if spec == WIKISECTION:
+        both = (locate("enwiki"), locate("simplewiki"))
+        return WikipediaCorpus(*both, name=WIKISECTION, skip_bad=skip_bad)
+    if spec in catalogue():
+        path = locate(spec)
+        reader = catalogue()[spec].reader
+        if not reader:
+            readable = ", ".join(name for name, found in catalogue().items() if found.reader)
+            raise ConfigError("a data set of documents", f"{spec}, which has no reader", f"take one of {readable}")
+        return READERS[reader](path, spec, skip_bad)
+    path = Path(spec)
+    if path.is_dir():
+        return _open_folder(path, skip_bad)
+    if path.is_file():
+        return JsonlCorpus(path, skip_bad=skip_bad)
+    if path.suffix in {".jsonl", ".gz", ".json"} or len(path.parts) > 1:
+        raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
+    raise unknown_name(spec)
+
+
+def _open_folder(path: Path, skip_bad: bool) -> Corpus:
+    if (path / DOCUMENTS).is_file():
+        return MedQuadCorpus(path, skip_bad)
+    if any(path.glob("[0-9]*_*_QA*/")):
+        return MedQuadXmlCorpus(path, skip_bad=skip_bad)
+    return BeirCorpus(path, skip_bad=skip_bad)
+
+
+__all__ = ["READERS", "open_corpus"]

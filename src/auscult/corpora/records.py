@@ -1,0 +1,260 @@
+"""The one reader of JSON lines: streams records and names, or skips and counts, those that are bad."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from auscult.errors import CorpusMissingError, DataError
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_PROBE = 4096
+
+
+class RecordError(DataError):
+    """One line of a file does not hold a usable record.
+
+    Args:
+        kind: What is wrong, in two or three words; what is counted under `skip_bad`.
+        expected: What would have been right.
+        got: What was found, with file and line.
+        remedy: What to do about it.
+    """
+
+    def __init__(self, kind: str, expected: str, got: str, remedy: str) -> None:
+        self.kind = kind
+        super().__init__(expected, got, remedy)
+
+
+class _BinaryFileError(RecordError):
+    """The whole file is of another kind."""
+
+
+@dataclass(slots=True)
+class BadRecords:
+    """What was skipped, by kind.
+
+    Attributes:
+        counts: Records skipped of each kind.
+        examples: The first few messages of each kind.
+        keep: How many messages are kept of each.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    keep: int = 3
+
+    @property
+    def total(self) -> int:
+        """Records skipped, of all kinds."""
+        return self.counts.total()
+
+    def add(self, error: RecordError) -> None:
+        """Count one bad record."""
+        self.counts[error.kind] += 1
+        kept = self.examples.setdefault(error.kind, [])
+        if len(kept) < self.keep:
+            kept.append(error.got)
+
+    def lines(self) -> list[str]:
+        """One line a kind, for a person: the count, the kind, the first place."""
+        return [f"{n} x {kind}, first: {self.examples[kind][0]}" for kind, n in self.counts.most_common()]
+
+
+def reject(kind: str, where: str, expected: str, found: str) -> NoReturn:
+    """Raise a `RecordError` in the words that all readers share.
+
+    Args:
+        kind: What is counted under `skip_bad`.
+        where: File and line.
+        expected: What would have been right, as a noun phrase.
+        found: What is there instead, as a noun phrase.
+
+    Raises:
+        RecordError: Always.
+    """
+    raise RecordError(kind, expected, f"{found} ({where})", "correct it, or pass --skip-bad to leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON object of a file, and where it stands.
+
+    Attributes:
+        path: The file.
+        line: Counted from 1.
+        fields: The object.
+    """
+
+    path: Path
+    line: int
+    fields: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        """File and line, for messages."""
+        return f"{self.path}, line {self.line}"
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A string field; numbers are not strings.
+
+        Args:
+            name: The field.
+            default: Taken where the field is absent or null; without one the field is required.
+
+        Returns:
+            The string.
+
+        Raises:
+            RecordError: The field is missing, or not a string.
+        """
+        value = self.fields.get(name)
+        if value is None and default is not None:
+            return default
+        if value is None:
+            reject("missing field", self.where, f"a field '{name}'", "a record without it")
+        if not isinstance(value, str):
+            reject("wrong type", self.where, f"a string in '{name}'", f"a {type(value).__name__}")
+        return value
+
+    def records(self, name: str) -> list[Record]:
+        """A required field that holds a list of objects.
+
+        Raises:
+            RecordError: The field is missing, not a list, or holds something else than objects.
+        """
+        value = self.fields.get(name)
+        if value is None:
+            reject("missing field", self.where, f"a field '{name}'", "a record without it")
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            reject("wrong type", self.where, f"a list of objects in '{name}'", "something else")
+        return [Record(self.path, self.line, item) for item in value]
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """An optional field that holds a list of strings; empty where it is absent or null.
+
+        Raises:
+            RecordError: The field is not a list of strings.
+        """
+        value = self.fields.get(name)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            reject("wrong type", self.where, f"a list of strings in '{name}'", "something else")
+        return tuple(value)
+
+
+def read_records(
+    path: Path | str, *, skip_bad: bool = False, report: BadRecords | None = None
+) -> Iterator[Record]:
+    """Stream the objects of a JSON lines file, plain or gzip-compressed (told by content, not by name).
+
+    Only one line is in memory at a time. Empty lines are passed over; a byte order mark is ignored.
+
+    Args:
+        path: The file.
+        skip_bad: Leave bad lines out instead of raising. Behind damage to the file itself (binary content, a
+            truncated gzip stream) nothing more is read.
+        report: Where skipped lines are counted.
+
+    Yields:
+        Records in file order.
+
+    Raises:
+        CorpusMissingError: There is no such file.
+        RecordError: A line is not UTF-8, not JSON or not an object, or the file is damaged; names file and
+            line.
+    """
+    path = Path(path)
+    number = 0
+    try:
+        with _open(path) as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    fields = _parse(
+                        line.removeprefix(_BOM) if number == 1 else line, f"{path}, line {number}"
+                    )
+                except RecordError as bad:
+                    _settle(bad, skip_bad, report)
+                    continue
+                if fields is not None:
+                    yield Record(path, number, fields)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
+        found = f"a damaged one: {damage} ({path}, line {number + 1})"
+        error = RecordError("damaged file", "a whole gzip stream", found, "fetch the file again")
+        _settle(error, skip_bad, report)
+    except _BinaryFileError as binary:
+        _settle(binary, skip_bad, report)
+
+
+def _settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> None:
+    if not skip_bad:
+        raise error
+    if report is not None:
+        report.add(error)
+
+
+def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise CorpusMissingError(f"a JSON lines file at {path}", found, "correct the path")
+    try:
+        with path.open("rb") as probe:
+            packed = probe.read(len(_GZIP)) == _GZIP
+        stream = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
+    except PermissionError as error:
+        raise DataError(
+            f"a readable file at {path}", str(error.strerror), "correct its permissions"
+        ) from error
+    if b"\x00" in stream.peek(_PROBE)[:_PROBE]:
+        # A zip, an image or UTF-16: one word about the file, not one about each of its thousand "lines".
+        stream.close()
+        found = f"binary content ({path}, line 1)"
+        raise _BinaryFileError("binary file", "JSON lines in UTF-8", found, "unpack or convert the file")
+    return stream
+
+
+def _parse(line: bytes, where: str) -> dict[str, Any] | None:
+    """One line as an object; None for an empty line."""
+    if not line.strip():
+        return None
+    try:
+        value = json.loads(line.decode("utf-8"))
+        if rb"\ud" in line or rb"\uD" in line:
+            # Half a surrogate pair passes JSON but can never be written out again.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeDecodeError as error:
+        reject(
+            "invalid UTF-8",
+            where,
+            "text in UTF-8",
+            f"byte 0x{line[error.start]:02x} at position {error.start}",
+        )
+    except UnicodeEncodeError:
+        reject("invalid Unicode", where, "whole Unicode characters", "half a surrogate pair")
+    except RecursionError:
+        reject("malformed JSON", where, "a JSON object", "brackets nested too deeply")
+    except ValueError as error:
+        reject("malformed JSON", where, "a JSON object", f"malformed JSON: {error}")
+    if not isinstance(value, dict):
+        reject("not an object", where, "a JSON object", f"a JSON {type(value).__name__}")
+    return value
+
+
+def read_many(
+    paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecords | None = None
+) -> Iterator[Record]:
+    """The records of several files, one file after the other; see `read_records`."""
+    for path in paths:
+        yield from read_records(path, skip_bad=skip_bad, report=report)
+
+
+__all__ = ["BadRecords", "Record", "RecordError", "read_many", "read_records", "reject"]

@@ -1,0 +1,18 @@
+"""Documents, passages and sentences, with character offsets into the untouched text."""
+
+from auscult.documents.building import Section, build_document, segment_passage
+from auscult.documents.document import Document, Passage, Sentence
+from auscult.documents.splitting import SPLITTERS, default_splitter
+from auscult.documents.validation import check_document
+
+__all__ = [
+    "SPLITTERS",
+    "Document",
+    "Passage",
+    "Section",
+    "Sentence",
+    "build_document",
+    "check_document",
+    "default_splitter",
+    "segment_passage",
+]

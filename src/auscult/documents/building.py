@@ -1,0 +1,127 @@
+"""Documents from sections: concatenation, offsets, paragraphs and sentences in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from auscult.documents.document import Document, Passage, Sentence
+from auscult.documents.splitting import default_splitter
+from auscult.documents.structure import paragraphs
+from auscult.interfaces import SentenceSplitter
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section as a corpus gives it.
+
+    Attributes:
+        heading: As written; empty when there is none.
+        text: Untouched.
+        passage_id: Unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
+        aspect: The corpus' own normalised aspect label, where it has one.
+    """
+
+    heading: str
+    text: str
+    passage_id: str = ""
+    aspect: str = ""
+
+
+def segment_passage(
+    text: str, start: int, end: int, splitter: SentenceSplitter | None = None
+) -> tuple[Sentence, ...]:
+    """Find the sentences of one passage.
+
+    Args:
+        text: The document's text.
+        start: Offset of the passage in it.
+        end: One past its last character.
+        splitter: Finds the sentences inside a paragraph; the default splitter when not given.
+
+    Returns:
+        Sentences in order whose ranges, in offsets of `text`, hold every non-space character of the passage
+        exactly once; none for a passage without visible characters.
+    """
+    split = (splitter or default_splitter()).split
+    passage = text if start == 0 and end == len(text) else text[start:end]
+    sentences: list[Sentence] = []
+    for paragraph in paragraphs(passage):
+        body = passage[paragraph.body : paragraph.end]
+        ranges = split(body)
+        last = len(ranges) - 1
+        offset = start + paragraph.body
+        for position, (first, stop) in enumerate(ranges):
+            sentences.append(
+                Sentence(
+                    # The list marker belongs to the first sentence of its item.
+                    start + paragraph.start if position == 0 else offset + first,
+                    offset + stop,
+                    position == 0,
+                    position == last,
+                    paragraph.list_item,
+                )
+            )
+    return tuple(sentences)
+
+
+def build_document(
+    *,
+    doc_id: str,
+    title: str,
+    sections: Iterable[Section],
+    source: str = "",
+    url: str = "",
+    entity_ids: Iterable[str] = (),
+    metadata: Mapping[str, str] | None = None,
+    splitter: SentenceSplitter | None = None,
+    separator: str = "\n\n",
+) -> Document:
+    """Build a document whose passages are its sections and whose text is their concatenation.
+
+    Args:
+        doc_id: Unique in the corpus.
+        title: What the document is about; may be empty.
+        sections: In order. One without words becomes a passage without sentences.
+        source: The publisher or collection.
+        url: Where a reader finds the original.
+        entity_ids: Identifiers of the title's entity.
+        metadata: Further fields, as strings; copied.
+        splitter: Finds sentences; the default splitter when not given.
+        separator: Put between section texts. Passage ranges leave it out.
+
+    Returns:
+        The document; every offset slices back to the sections' untouched text.
+    """
+    chosen = splitter or default_splitter()
+    sections = tuple(sections)
+    text = separator.join(section.text for section in sections)
+    passages: list[Passage] = []
+    start = 0
+    for number, section in enumerate(sections, start=1):
+        end = start + len(section.text)
+        passages.append(
+            Passage(
+                passage_id=section.passage_id or f"{doc_id}#{number}",
+                heading=section.heading,
+                start=start,
+                end=end,
+                sentences=segment_passage(text, start, end, chosen),
+                aspect=section.aspect,
+            )
+        )
+        start = end + len(separator)
+    return Document(
+        doc_id=doc_id,
+        title=title,
+        text=text,
+        passages=tuple(passages),
+        source=source,
+        url=url,
+        entity_ids=tuple(entity_ids),
+        metadata=MappingProxyType(dict(metadata or {})),
+    )
+
+
+__all__ = ["Section", "build_document", "segment_passage"]

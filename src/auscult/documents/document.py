@@ -1,0 +1,83 @@
+"""Document, passage and sentence: frozen records whose offsets slice back to the untouched text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A half-open character range of `Document.text`, with the structure it stands in.
+
+    Attributes:
+        start: Offset of the first character in the document text.
+        end: One past the last character.
+        begins_paragraph: First sentence of its paragraph (or list item).
+        ends_paragraph: Last sentence of its paragraph (or list item).
+        list_item: Part of a list item.
+    """
+
+    start: int
+    end: int
+    begins_paragraph: bool = False
+    ends_paragraph: bool = False
+    list_item: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A section, answer or other given stretch of a document: the unit that is retrieved.
+
+    Attributes:
+        passage_id: Unique in its corpus.
+        heading: What the author called it, as written; empty when unmarked.
+        start: Offset in the document text; end is exclusive.
+        aspect: The corpus' own normalised aspect label where it has one (used as a training label and for
+            evaluation by aspect, never shown to a model that is asked to rank).
+        sentences: In order, inside [start, end). Empty for a passage without words.
+    """
+
+    passage_id: str
+    heading: str
+    start: int
+    end: int
+    sentences: tuple[Sentence, ...] = ()
+    aspect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document: the text as it came, its passages, and where it is from.
+
+    Attributes:
+        doc_id: Unique in its corpus.
+        title: What the document is about, as its author wrote it; may be empty.
+        text: The untouched text that every offset refers to.
+        passages: In order, non-overlapping.
+        source: The publisher or collection ("GARD", "NHS", ...).
+        url: Where a reader finds the original; may be empty.
+        entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234"); may be empty.
+        metadata: Further fields of the corpus, as strings.
+    """
+
+    doc_id: str
+    title: str
+    text: str
+    passages: tuple[Passage, ...]
+    source: str = ""
+    url: str = ""
+    entity_ids: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """All sentences of all passages, in document order."""
+        return tuple(sentence for passage in self.passages for sentence in passage.sentences)
+
+    def slice(self, span: Sentence | Passage) -> str:
+        """The text a sentence or passage covers."""
+        return self.text[span.start : span.end]

@@ -1,0 +1,63 @@
+"""Errors that a user can mend: each says what was expected, what came, and what to do.
+
+The command line prints them as one sentence and exits non-zero; the Python API raises them. Anything else that
+escapes is a bug of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class AuscultError(Exception):
+    """An error caused by input or environment, with its remedy.
+
+    Args:
+        expected: What would have been right, as a noun phrase.
+        got: What was found instead, as a noun phrase.
+        remedy: What to do about it, as an imperative clause.
+    """
+
+    def __init__(self, expected: str, got: str, remedy: str) -> None:
+        self.expected = expected
+        self.got = got
+        self.remedy = remedy
+        super().__init__(f"expected {expected}, got {got}; {remedy}")
+
+
+class DataError(AuscultError):
+    """A file, or a line of one, does not hold what its format promises."""
+
+
+class CorpusMissingError(AuscultError):
+    """A corpus is not on this machine (or may not be copied); the remedy says where to get it and put it."""
+
+
+class ModelError(AuscultError):
+    """A model folder is absent, damaged, or of a kind that cannot do what was asked."""
+
+
+class IndexFolderError(AuscultError):
+    """An index folder is absent, damaged, locked, or was written with another model."""
+
+
+class QueryError(AuscultError):
+    """A query names something that cannot be understood or resolved."""
+
+
+class ConfigError(AuscultError):
+    """An experiment file or an option has a value outside its range."""
+
+
+class MissingExtraError(AuscultError):
+    """An optional dependency is needed.
+
+    Args:
+        package: The package that could not be imported.
+        extra: The extra of auscult that brings it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"the optional package '{package}'",
+            "an installation without it",
+            f"run: pip install 'auscult[{extra}]'",
+        )

@@ -1,0 +1,103 @@
+"""Results by source and by aspect (arnold2020, Figures 6 and 7), and match rates (Figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from auscult.evaluation.collection import PassageRecord, is_about
+from auscult.evaluation.measures import QueryMeasures
+from auscult.evaluation.task import Task
+from auscult.interfaces import Ranking
+
+Grouping = Literal["source", "aspect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One source's or aspect's share of the queries.
+
+    Attributes:
+        name: Of the source or aspect.
+        queries: How many.
+        measures: Means as fractions.
+    """
+
+    name: str
+    queries: int
+    measures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRates:
+    """How often the top-1 passage is of the right document or section (arnold2020, Figure 5), as fractions.
+
+    Attributes:
+        entity: Its document is about the query's entity.
+        aspect: Its aspect is that of a true answer.
+        both: Both at once.
+    """
+
+    entity: float
+    aspect: float
+    both: float
+
+
+def break_down(
+    task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping
+) -> list[Group]:
+    """Measures for every source or aspect.
+
+    A query belongs to every source (aspect) that holds one of its true answers.
+
+    Args:
+        task: The queries and their true answers.
+        measured: Per-query measures.
+        passages: The collection's labels.
+        by: What to group by.
+
+    Returns:
+        Largest group first; ties by name.
+    """
+    members: dict[str, list[str]] = {}
+    relevant = task.relevant
+    measurable = set(measured.query_ids)
+    for query in task.queries:
+        if query.query_id not in measurable:
+            continue
+        labels = {
+            passages[each].source if by == "source" else passages[each].aspect
+            for each in relevant[query.query_id]
+            if each in passages
+        }
+        for label in labels:
+            members.setdefault(label or "(none)", []).append(query.query_id)
+    groups = [Group(name, len(ids), measured.of(ids).means()) for name, ids in members.items()]
+    return sorted(groups, key=lambda group: (-group.queries, group.name))
+
+
+def match_rates(task: Task, rankings: Iterable[Ranking], passages: Mapping[str, PassageRecord]) -> MatchRates:
+    """Entity and aspect match rates of top-1 passages.
+
+    Args:
+        task: The queries and their true answers.
+        rankings: One model's; a query without one, or with an empty one, counts as a mismatch.
+        passages: The collection's labels.
+    """
+    relevant = task.relevant
+    queries = {query.query_id: query for query in task.queries}
+    entity = aspect = both = 0
+    for ranking in rankings:
+        query = queries.get(ranking.query_id)
+        if query is None or not ranking.passage_ids:
+            continue
+        top = passages[ranking.passage_ids[0]]
+        true = [passages[each] for each in relevant[query.query_id] if each in passages]
+        right_entity = is_about(top, query, true)
+        right_aspect = top.aspect in {each.aspect for each in true}
+        entity += right_entity
+        aspect += right_aspect
+        both += right_entity and right_aspect
+    asked = max(len(queries), 1)
+    return MatchRates(entity / asked, aspect / asked, both / asked)

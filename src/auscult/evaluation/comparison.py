@@ -1,0 +1,139 @@
+"""Evaluating several models on one task: runs, measures, intervals, tests, breakdowns, in one record each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from auscult import __version__
+from auscult.evaluation.breakdown import Group, break_down, match_rates
+from auscult.evaluation.collection import PassageRecord, read_passages
+from auscult.evaluation.measures import QueryMeasures, measure
+from auscult.evaluation.protocol import Progress, Run, run_task
+from auscult.evaluation.records import (
+    EvaluationRecord,
+    GroupRecord,
+    Track,
+    describe_hardware,
+    find_revision,
+    now,
+)
+from auscult.evaluation.statistics import bootstrap_intervals, compare
+from auscult.evaluation.task import Task
+from auscult.interfaces import Scorer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A model in a comparison.
+
+    Attributes:
+        scorer: The model.
+        track: What it was trained on.
+        fingerprint: Hash of its weights; empty for a model without.
+        training: What it says about its training.
+        prepare: False when the scorer shares a collection that has been prepared.
+    """
+
+    scorer: Scorer
+    track: Track
+    fingerprint: str = ""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    prepare: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What came out.
+
+    Attributes:
+        records: One per model, in the order given.
+        runs: Theirs.
+        measured: Theirs, per query.
+        passages: Labels of the collection's passages.
+    """
+
+    records: tuple[EvaluationRecord, ...]
+    runs: tuple[Run, ...]
+    measured: tuple[QueryMeasures, ...]
+    passages: Mapping[str, PassageRecord]
+
+
+def compare_models(
+    task: Task,
+    contenders: Sequence[Contender],
+    *,
+    depth: int = 100,
+    query_subset: str = "",
+    progress: Callable[[Contender], Progress] | None = None,
+) -> Comparison:
+    """Rank, measure and compare.
+
+    Args:
+        task: The same for all.
+        contenders: Names of their scorers must differ.
+        depth: How many passages an end-to-end ranking keeps.
+        query_subset: How the task's queries were chosen; empty for all of a split.
+        progress: Makes a callback for one contender's queries.
+
+    Raises:
+        AuscultError: See `run_task` and `measure`.
+    """
+    passages = read_passages(task.documents)
+    runs, measured = [], []
+    for contender in contenders:
+        report = progress(contender) if progress is not None else None
+        run = run_task(task, contender.scorer, depth=depth, prepare=contender.prepare, progress=report)
+        runs.append(run)
+        measured.append(measure(run.rankings, task.judgements))
+    by_name = {run.model: values for run, values in zip(runs, measured, strict=True)}
+    better = compare(by_name, seed=task.seed)
+    when, where, revision = now(), describe_hardware(), find_revision()
+    records = []
+    for contender, run, values in zip(contenders, runs, measured, strict=True):
+        rates = match_rates(task, run.rankings, passages)
+        ends = bootstrap_intervals(values.values, seed=task.seed)
+        intervals = {
+            name: (float(low), float(high)) for name, (low, high) in zip(values.names, ends, strict=True)
+        }
+        records.append(
+            EvaluationRecord(
+                corpus=task.corpus,
+                protocol=task.protocol,
+                track=contender.track,
+                model=run.model,
+                measures=values.means(),
+                intervals=intervals | {"MAP": intervals["AP"]},
+                better_than={name: models for name, models in better[run.model].items() if models},
+                queries=len(values.query_ids),
+                query_subset=query_subset,
+                documents=len(task.documents),
+                candidates=_mean_candidates(task),
+                match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
+                by_source=_groups(break_down(task, values, passages, "source")),
+                by_aspect=_groups(break_down(task, values, passages, "aspect")),
+                ms_per_query=run.ms_per_query,
+                prepare_seconds=run.prepare_seconds,
+                seed=task.seed,
+                version=__version__,
+                revision=revision,
+                hardware=where,
+                date=when,
+                fingerprint=contender.fingerprint,
+                training=dict(contender.training),
+            )
+        )
+    return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
+
+
+def _mean_candidates(task: Task) -> float | None:
+    if task.candidates is None:
+        return None
+    return sum(len(each) for each in task.candidates.values()) / len(task.candidates)
+
+
+def _groups(groups: Sequence[Group]) -> list[GroupRecord]:
+    return [
+        GroupRecord(name=each.name, queries=each.queries, measures=dict(each.measures)) for each in groups
+    ]

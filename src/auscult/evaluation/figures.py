@@ -1,0 +1,156 @@
+"""Figures 5 to 8 of arnold2020, drawn from measured results; the only file that draws with matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auscult.errors import MissingExtraError
+from auscult.evaluation.errors import ASPECT_CLASSES, ENTITY_CLASSES, RankingError, count_classes
+from auscult.evaluation.records import EvaluationRecord, GroupRecord
+from auscult.evaluation.writing import whole_or_nothing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg")
+
+_DARK, _LIGHT, _INK = "#1f5a82", "#9cc3dc", "#333333"
+_ASPECT_COLOURS = {"same": "#1f5a82", "related": "#d98c2b", "unrelated": "#9a9a9a"}
+
+
+def draw_figures(
+    folder: Path, records: Sequence[EvaluationRecord], errors: Mapping[str, Sequence[RankingError]]
+) -> list[Path]:
+    """Draw every figure that the results allow, as PNG and SVG.
+
+    Args:
+        folder: Made where missing.
+        records: Of one task; those with match rates share a figure, those with groups get one each.
+        errors: model -> its errors; each model's classes are drawn in a file of their own.
+
+    Returns:
+        The files written.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    written: list[Path] = []
+    if any(record.match_rates for record in records):
+        written += _save(_match_rates(records), folder / "match_rates")
+    for record in records:
+        for by, groups in (("source", record.by_source), ("aspect", record.by_aspect)):
+            if groups:
+                title = f"{record.model} on {record.corpus} by {by} ({record.track})"
+                written += _save(_groups(groups, title), folder / f"by_{by}_{_file_name(record.model)}")
+    for model, own in errors.items():
+        if own:
+            written += _save(_error_classes(own, model), folder / f"errors_{_file_name(model)}")
+    return written
+
+
+def _match_rates(records: Sequence[EvaluationRecord]) -> Figure:
+    models = [record for record in records if record.match_rates]
+    figure, axes = _canvas(height=1.1 + 0.75 * len(models))
+    for row, record in enumerate(reversed(models)):
+        for offset, part, colour in ((0.2, "entity", _DARK), (-0.2, "aspect", _LIGHT)):
+            value = 100 * record.match_rates[part]
+            axes.barh(row + offset, value, height=0.36, color=colour)
+            _label(axes, value, row + offset, f"{part} {value:.1f}")
+    axes.set_yticks(range(len(models)), [f"{record.model}\n({record.track})" for record in reversed(models)])
+    _finish(axes, f"Top-1 passage matches the query's entity, aspect: {models[0].corpus} (%)", limit=125)
+    return figure
+
+
+def _groups(groups: Sequence[GroupRecord], title: str) -> Figure:
+    figure, axes = _canvas(height=1.1 + 0.42 * len(groups))
+    for row, group in enumerate(reversed(groups)):
+        first, tenth = 100 * group.measures["R@1"], 100 * group.measures["R@10"]
+        axes.barh(row, tenth, height=0.7, color=_LIGHT)
+        axes.barh(row, first, height=0.7, color=_DARK)
+        _label(axes, tenth, row, f"R@1 {first:.1f}   R@10 {tenth:.1f}")
+    axes.set_yticks(range(len(groups)), [f"{group.name} ({group.queries:,})" for group in reversed(groups)])
+    _finish(axes, f"{title}: R@1 (dark), R@10 (light), %", limit=135)
+    return figure
+
+
+def _error_classes(errors: Sequence[RankingError], model: str) -> Figure:
+    counts = count_classes(errors)
+    classes = [each for each in ENTITY_CLASSES if sum(counts[each].values())]
+    longest = max(100 * sum(counts[each].values()) / len(errors) for each in classes)
+    figure, axes = _canvas(height=1.5 + 0.55 * len(classes))
+    for row, entity in enumerate(reversed(classes)):
+        left = 0.0
+        for aspect in ASPECT_CLASSES:
+            share = 100 * counts[entity][aspect] / len(errors)
+            axes.barh(row, share, left=left, height=0.66, color=_ASPECT_COLOURS[aspect])
+            # A label that is wider than its bar would run into the next one.
+            if share > 0.045 * longest:
+                colour = "white" if aspect == "same" else _INK
+                axes.text(
+                    left + share / 2, row, f"{share:.0f}", ha="center", va="center", color=colour, fontsize=9
+                )
+            left += share
+        _label(axes, left, row, f"{left:.1f} %", scale=longest / 100)
+    axes.set_yticks(
+        range(len(classes)), [f"{each} entity" if " " not in each else each for each in classes[::-1]]
+    )
+    for aspect, place in zip(ASPECT_CLASSES, (0.0, 0.2, 0.42), strict=True):
+        axes.text(
+            place,
+            -0.04,
+            f"■ {aspect} aspect",
+            transform=axes.transAxes,
+            va="top",
+            color=_ASPECT_COLOURS[aspect],
+        )
+    _finish(axes, f"{model}: {len(errors):,} wrong top-1 passages by class (%)", limit=longest * 1.2)
+    return figure
+
+
+def _canvas(height: float) -> tuple[Figure, Any]:
+    try:
+        # The object interface: pyplot would keep global state and look for a display.
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "evaluation") from None
+    figure = Figure(figsize=(7.5, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _label(axes: Axes, right: float, row: float, text: str, scale: float = 1.0) -> None:
+    axes.text(right + 1.2 * scale, row, text, ha="left", va="center", color=_INK, fontsize=9)
+
+
+def _finish(axes: Axes, title: str, limit: float) -> None:
+    axes.set_title(title, loc="left", fontsize=11, color=_INK)
+    axes.set_xlim(0, limit)
+    axes.margins(y=0.02)
+    # Bars carry their values; an axis would only repeat them.
+    axes.set_xticks([])
+    axes.tick_params(left=False, labelcolor=_INK)
+    for side in ("top", "right", "bottom"):
+        axes.spines[side].set_visible(False)
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
+    from matplotlib import rc_context
+
+    written = []
+    for kind in FORMATS:
+        path = stem.with_name(f"{stem.name}.{kind}")
+        # Without a date and with fixed ids, equal results give equal files; text stays text, to be searched.
+        metadata = {"Date": None} if kind == "svg" else {}
+        with (
+            whole_or_nothing(path) as partial,
+            rc_context({"svg.hashsalt": "auscult", "svg.fonttype": "none"}),
+        ):
+            figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
+        written.append(path)
+    return written
+
+
+def _file_name(model: str) -> str:
+    return "".join(char if char.isalnum() or char in "+-." else "_" for char in model.lower()).strip("_")

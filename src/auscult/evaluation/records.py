@@ -1,0 +1,201 @@
+"""Result records: what was measured, of which model, on what, when and where; kept as a JSON list."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from auscult.errors import DataError
+from auscult.evaluation.writing import whole_or_nothing
+
+Track = Literal["untrained", "zero-shot", "adapted"]
+"""What a model was trained on.
+
+"untrained" is for term-based models, which stand beside both tracks; "zero-shot" saw no text of the corpus
+it is evaluated on; "adapted" also saw that corpus' training documents.
+"""
+
+
+class GroupRecord(BaseModel):
+    """Measures of one source's or aspect's queries, as fractions."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    queries: int
+    measures: dict[str, float]
+
+
+class EvaluationRecord(BaseModel):
+    """One model's result on one task.
+
+    Attributes:
+        measures: Means over queries as fractions, in ir_measures' notation; "MAP" repeats "AP".
+        intervals: 95 % bootstrap intervals, lower and upper end, as fractions.
+        better_than: measure -> models of the same evaluation that it beats significantly (paired
+            randomisation test, Holm's correction, p < 0.05).
+        queries: How many were evaluated.
+        query_subset: Empty for all queries of the split; else how the subset was chosen.
+        candidates: Mean number of candidates per query; None end to end.
+        match_rates: How often the top-1 passage is of the right entity and aspect.
+        ms_per_query: Mean wall-clock milliseconds to score one query.
+        prepare_seconds: Wall-clock seconds to read or encode the collection.
+        version: Of this package.
+        revision: The commit of its checkout; empty for an installed package.
+        date: ISO 8601, UTC.
+        training: What the model says about its training.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["evaluation"] = "evaluation"
+    corpus: str
+    protocol: Literal["rerank", "end-to-end"]
+    track: Track
+    model: str
+    measures: dict[str, float]
+    intervals: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    better_than: dict[str, list[str]] = Field(default_factory=dict)
+    queries: int
+    query_subset: str = ""
+    documents: int = 0
+    candidates: float | None = None
+    match_rates: dict[str, float] = Field(default_factory=dict)
+    by_source: list[GroupRecord] = Field(default_factory=list)
+    by_aspect: list[GroupRecord] = Field(default_factory=list)
+    ms_per_query: float
+    prepare_seconds: float = 0.0
+    seed: int
+    version: str
+    revision: str
+    hardware: str
+    date: str
+    fingerprint: str = ""
+    training: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes a newer record take an older one's place."""
+        return (self.corpus, self.protocol, self.track, self.model, str(self.queries), self.query_subset)
+
+
+def describe_hardware() -> str:
+    """Processor, number of cores that may be used, memory and system, in one line."""
+    processor = platform.processor() or platform.machine()
+    memory = ""
+    cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+    if cpuinfo.exists():
+        names = [
+            line.partition(":")[2].strip()
+            for line in cpuinfo.read_text().splitlines()
+            if "model name" in line
+        ]
+        processor = names[0] if names else processor
+    if meminfo.exists():
+        kilobytes = next(
+            (int(line.split()[1]) for line in meminfo.read_text().splitlines() if "MemTotal" in line), 0
+        )
+        memory = f", {kilobytes / 2**20:.0f} GiB memory"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{processor}, {cores} cores{memory}, {platform.system()}"
+
+
+def find_revision() -> str:
+    """The commit this package runs from ("+" when files differ from it); empty when it is no checkout."""
+    here = Path(__file__).resolve()
+    # An installed package may lie inside another project's checkout, whose commit would say nothing.
+    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
+        return ""
+    return _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*") or ""
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603
+            ["git", "-C", str(folder), *arguments],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def now() -> str:
+    """The time, as records hold it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Read a JSON file of records of any kind; evaluation records are checked.
+
+    Returns:
+        The records; a file that holds a single record gives a list of one.
+
+    Raises:
+        DataError: The file is not JSON, or a record lacks a field.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(
+            "a JSON file of result records", f"{path}: {error}", "mend or remove the file"
+        ) from None
+    records = content if isinstance(content, list) else [content]
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            raise DataError("result records", f"{path}, record {number}: no object", "mend or remove it")
+        if record.get("kind", "evaluation") == "evaluation":
+            parse_record(record, f"{path}, record {number}")
+    return records
+
+
+def parse_record(record: dict[str, Any], where: str = "record") -> EvaluationRecord:
+    """Check an evaluation record.
+
+    Raises:
+        DataError: A field is missing or of a wrong type; named.
+    """
+    try:
+        return EvaluationRecord.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DataError(
+            "an evaluation record", f"{where}: field '{field}': {first['msg']}", "evaluate again"
+        ) from None
+
+
+def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
+    """Write records as a JSON list, merged into what the file holds; whole or not at all.
+
+    A record takes the place of an older one of the same corpus, protocol, track, model and queries.
+
+    Raises:
+        DataError: The existing file is no list of records, or the place cannot be written to.
+    """
+    old = read_records(path) if path.exists() else []
+    replaced = {record.key for record in records}
+    kept = [
+        each
+        for each in old
+        if each.get("kind", "evaluation") != "evaluation" or parse_record(each).key not in replaced
+    ]
+    content = kept + [record.model_dump(mode="json") for record in records]
+    with whole_or_nothing(path) as partial:
+        partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def evaluation_records(records: Iterable[dict[str, Any]]) -> list[EvaluationRecord]:
+    """Those of kind "evaluation", parsed."""
+    return [parse_record(each) for each in records if each.get("kind", "evaluation") == "evaluation"]

@@ -1,0 +1,150 @@
+"""Is a difference real: bootstrap intervals and a paired randomisation test, corrected after Holm.
+
+Queries are the sample. Both methods look at per-query values only, so they hold for any measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.errors import ConfigError
+from auscult.evaluation.measures import QueryMeasures
+
+Values = npt.NDArray[np.float64]
+
+_CHUNK = 500
+
+
+def bootstrap_intervals(
+    values: Values, *, seed: int = 0, resamples: int = 2000, level: float = 0.95
+) -> npt.NDArray[np.float64]:
+    """Percentile bootstrap intervals of means over queries (efron1979).
+
+    Args:
+        values: Shape (queries, measures).
+        seed: Of the resampling.
+        resamples: How many samples of the same size are drawn with replacement.
+        level: Coverage, in (0, 1).
+
+    Returns:
+        Shape (measures, 2): lower and upper ends.
+
+    Raises:
+        ConfigError: No queries, or a level outside (0, 1).
+    """
+    if len(values) == 0 or not 0.0 < level < 1.0:
+        raise ConfigError(
+            "queries and a level in (0, 1)", f"{len(values)} queries, level {level}", "mend the call"
+        )
+    random = np.random.default_rng(seed)
+    queries = len(values)
+    means = []
+    for begin in range(0, resamples, _CHUNK):
+        size = min(_CHUNK, resamples - begin)
+        # How often each query was drawn says all about a resample, and turns its mean into a product.
+        drawn = random.multinomial(queries, np.full(queries, 1.0 / queries), size=size)
+        means.append(drawn @ values / queries)
+    tail = (1.0 - level) / 2.0
+    return np.quantile(np.concatenate(means), [tail, 1.0 - tail], axis=0).T
+
+
+def paired_randomisation(first: Values, second: Values, *, seed: int = 0, rounds: int = 10_000) -> Values:
+    """Two-sided paired randomisation test of equal means (fisher1935; smucker2007 for retrieval).
+
+    Under the hypothesis that two models are alike, each query's two values could as well be swapped.
+
+    Args:
+        first: Shape (queries, measures), one model's values.
+        second: The other's, same queries in the same order.
+        seed: Of the swaps.
+        rounds: How many random swaps; the smallest p-value is 1 / (rounds + 1).
+
+    Returns:
+        p-values, shape (measures,), in (0, 1].
+
+    Raises:
+        ConfigError: The shapes differ.
+    """
+    if first.shape != second.shape:
+        raise ConfigError(
+            "the same queries and measures", f"{first.shape} and {second.shape}", "align both first"
+        )
+    differences = first - second
+    observed = np.abs(differences.sum(axis=0))
+    random = np.random.default_rng(seed)
+    extreme = np.zeros(differences.shape[1])
+    for begin in range(0, rounds, _CHUNK):
+        size = min(_CHUNK, rounds - begin)
+        signs = (
+            random.integers(0, 2, size=(size, len(differences)), dtype=np.int8).astype(np.float64) * 2.0 - 1.0
+        )
+        # The slack keeps sums that are equal but for rounding on the side of "as extreme".
+        extreme += (np.abs(signs @ differences) >= observed - 1e-9).sum(axis=0)
+    return (extreme + 1.0) / (rounds + 1.0)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values of one family of tests (holm1979): the family-wise error rate stays at the level.
+
+    Args:
+        p_values: In any order.
+
+    Returns:
+        Adjusted p-values in the same order, at most 1.
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for step, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - step) * p_values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+def compare(
+    models: Mapping[str, QueryMeasures], *, seed: int = 0, rounds: int = 10_000, level: float = 0.05
+) -> dict[str, dict[str, list[str]]]:
+    """Which models are significantly better than which, by every measure.
+
+    All pairs of models make one family per measure, corrected after Holm.
+
+    Args:
+        models: Name to per-query measures, over the same queries and measures.
+        seed: Of the randomisation test.
+        rounds: Of the randomisation test.
+        level: Largest adjusted p-value that counts.
+
+    Returns:
+        model -> measure -> the models that it beats significantly.
+
+    Raises:
+        ConfigError: The models were measured on different queries or measures.
+    """
+    if not models:
+        return {}
+    reference = next(iter(models.values()))
+    if any(
+        set(each.query_ids) != set(reference.query_ids) or each.names != reference.names
+        for each in models.values()
+    ):
+        raise ConfigError(
+            "models measured on the same queries", "different ones", "evaluate them on one task"
+        )
+    values = {name: each.of(reference.query_ids).values for name, each in models.items()}
+    pairs = list(combinations(models, 2))
+    p_values = [paired_randomisation(values[a], values[b], seed=seed, rounds=rounds) for a, b in pairs]
+    better: dict[str, dict[str, list[str]]] = {
+        name: {each: [] for each in reference.names} for name in models
+    }
+    for column, measure in enumerate(reference.names):
+        adjusted = holm([float(row[column]) for row in p_values])
+        for (a, b), p_value in zip(pairs, adjusted, strict=True):
+            gap = float(values[a][:, column].mean() - values[b][:, column].mean())
+            if p_value < level and gap != 0.0:
+                winner, loser = (a, b) if gap > 0 else (b, a)
+                better[winner][measure].append(loser)
+    return better

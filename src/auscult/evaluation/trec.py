@@ -1,0 +1,143 @@
+"""TREC run and qrels files, in and out; a name ending in `.gz` is compressed.
+
+A run line is `query_id Q0 passage_id rank score tag`, a qrels line `query_id 0 passage_id relevance`,
+fields parted by white space. Order in a run is by score; its rank column orders equal scores only.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from auscult.errors import DataError
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.interfaces import Judgement, Ranking
+
+
+def read_run(path: Path) -> list[Ranking]:
+    """Read a run file.
+
+    Returns:
+        One ranking per query, in the file's order of queries.
+
+    Raises:
+        DataError: A malformed line (named with file, line and reason), or a file that cannot be read.
+    """
+    rows: dict[str, dict[str, tuple[float, int]]] = {}
+    for number, fields in _lines(path, 6, "query_id Q0 passage_id rank score tag"):
+        query_id, _, passage_id, rank, score, _ = fields
+        try:
+            row = (float(score), int(rank))
+        except ValueError:
+            raise _malformed(path, number, f"rank '{rank}' or score '{score}' is not a number") from None
+        if not math.isfinite(row[0]):
+            raise _malformed(path, number, f"score '{score}' is not finite")
+        if passage_id in rows.setdefault(query_id, {}):
+            raise _malformed(path, number, f"passage '{passage_id}' occurs twice for query '{query_id}'")
+        rows[query_id][passage_id] = row
+    rankings = []
+    for query_id, found in rows.items():
+        best_first = sorted(found, key=lambda each: (-found[each][0], found[each][1]))
+        rankings.append(Ranking(query_id, tuple(best_first), tuple(found[each][0] for each in best_first)))
+    return rankings
+
+
+def write_run(path: Path, rankings: Iterable[Ranking], tag: str) -> None:
+    """Write a run file, whole or not at all.
+
+    Args:
+        path: Where to; its folder must exist.
+        rankings: Best first.
+        tag: Name of the run; white space becomes "_".
+
+    Raises:
+        DataError: An id is empty or holds white space, which the format cannot hold.
+    """
+    tag = "_".join(tag.split()) or "run"
+    _write(
+        path,
+        (
+            f"{_word(ranking.query_id)} Q0 {_word(passage_id)} {rank} {score!r} {tag}\n"
+            for ranking in rankings
+            for rank, (passage_id, score) in enumerate(
+                zip(ranking.passage_ids, ranking.scores, strict=True), start=1
+            )
+        ),
+    )
+
+
+def read_qrels(path: Path) -> list[Judgement]:
+    """Read a qrels file.
+
+    Raises:
+        DataError: A malformed line (named with file, line and reason), or a file that cannot be read.
+    """
+    judgements: list[Judgement] = []
+    seen: set[tuple[str, str]] = set()
+    for number, (query_id, _, passage_id, relevance) in _lines(path, 4, "query_id 0 passage_id relevance"):
+        try:
+            judgements.append(Judgement(query_id, passage_id, int(relevance)))
+        except ValueError:
+            raise _malformed(path, number, f"relevance '{relevance}' is not a whole number") from None
+        if (query_id, passage_id) in seen:
+            raise _malformed(path, number, f"passage '{passage_id}' is judged twice for query '{query_id}'")
+        seen.add((query_id, passage_id))
+    return judgements
+
+
+def write_qrels(path: Path, judgements: Iterable[Judgement]) -> None:
+    """Write a qrels file, whole or not at all.
+
+    Raises:
+        DataError: An id is empty or holds white space, which the format cannot hold.
+    """
+    _write(
+        path, (f"{_word(each.query_id)} 0 {_word(each.passage_id)} {each.relevance}\n" for each in judgements)
+    )
+
+
+def _lines(path: Path, width: int, layout: str) -> Iterator[tuple[int, Sequence[str]]]:
+    number = 0
+    try:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8") as file
+        ):
+            for number, line in enumerate(file, start=1):
+                fields = line.split()
+                if not fields:
+                    continue
+                if len(fields) != width:
+                    raise _malformed(path, number, f"{len(fields)} fields where '{layout}' has {width}")
+                yield number, fields
+    except UnicodeDecodeError as error:
+        raise _malformed(path, number + 1, f"not UTF-8 ({error.reason})") from None
+    except (OSError, EOFError) as error:
+        raise DataError("a readable file", f"{path}: {error}", "check the path and the file") from None
+    if number == 0:
+        raise DataError(f"lines '{layout}'", f"an empty file {path}", "check the file")
+
+
+def _malformed(path: Path, number: int, reason: str) -> DataError:
+    return DataError(
+        "a well-formed TREC line", f"{path}, line {number}: {reason}", "mend or remove that line"
+    )
+
+
+def _word(identifier: str) -> str:
+    if len(identifier.split()) != 1 or identifier != identifier.strip():
+        raise DataError("ids without white space", f"'{identifier}'", "rename it before writing a TREC file")
+    return identifier
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with whole_or_nothing(path) as partial, partial.open("wb") as raw:
+        if path.suffix == ".gz":
+            # No name and no time in the header: equal runs give equal files.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                packed.writelines(line.encode() for line in lines)
+        else:
+            raw.writelines(line.encode() for line in lines)

@@ -1,0 +1,129 @@
+"""Exact search over passage vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.errors import IndexFolderError, ModelError, QueryError
+from auscult.index.reader import GenerationReader, open_current
+from auscult.index.selection import RowArray, ScoreArray, select
+from auscult.interfaces import DocumentEncoder, FloatArray
+
+GroupBy = Literal["passage", "document"]
+
+
+class PassageIndex:
+    """An opened index: exact nearest passages by one matrix-vector product, and what it takes to show them.
+
+    Costs, for P passages of dim d: 4·P·d bytes are read per query (16,407 passages × 256: 17 MB). An opened
+    index is a snapshot: it goes on answering from its generation while a writer publishes the next one.
+    """
+
+    def __init__(self, reader: GenerationReader) -> None:
+        self.reader = reader
+        self.manifest = reader.manifest
+        self._allowed = lru_cache(maxsize=64)(self._find_allowed)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> PassageIndex:
+        """Open an index folder.
+
+        Raises:
+            IndexFolderError: The folder holds no index, a damaged one, or one of a newer format.
+        """
+        return cls(open_current(Path(folder)))
+
+    def check_model(self, encoder: DocumentEncoder) -> None:
+        """Refuse an encoder whose vectors cannot be compared with the stored ones.
+
+        Raises:
+            IndexFolderError: Its fingerprint differs from the manifest's.
+        """
+        check_fingerprint(self.reader, encoder)
+
+    def verify(self) -> None:
+        """Compare every file with its checksum; raises IndexFolderError at the first that differs."""
+        self.reader.verify()
+
+    def search(
+        self,
+        query_vector: FloatArray,
+        k: int = 10,
+        *,
+        group_by: GroupBy = "passage",
+        sources: Sequence[str] = (),
+        documents: Sequence[str] = (),
+    ) -> tuple[RowArray, ScoreArray]:
+        """The k best passages by exact mean sentence cosine.
+
+        Args:
+            query_vector: Shape (dim,), unit length.
+            k: How many, at least 1.
+            group_by: "document" gives each document's best passage only.
+            sources: Only documents of these sources; empty for all.
+            documents: Only documents with these ids; empty for all.
+
+        Returns:
+            Passage rows and scores, best first, ties in row order; fewer than k only where fewer passages are
+            eligible. Passages without sentences have no score and are never returned.
+
+        Raises:
+            QueryError: k, the grouping, a source or a document id is not one of this index'.
+            ModelError: The vector has another length than the index' vectors.
+        """
+        if k < 1:
+            raise QueryError("a number of hits of at least 1", str(k), "ask for more")
+        if group_by not in ("passage", "document"):
+            raise QueryError("hits grouped by passage or document", repr(group_by), "use one of the two")
+        dim = self.manifest.model.dim
+        if query_vector.shape != (dim,):
+            raise ModelError(
+                f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model"
+            )
+        query = np.asarray(query_vector, dtype=np.float32)
+        scores: FloatArray = self.reader.passage_vectors @ query
+        if sources or documents:
+            scores[~self._allowed(frozenset(sources), frozenset(documents))] = -np.inf
+        scores[self.reader.wordless] = -np.inf
+        groups = self.reader.passage_documents if group_by == "document" else None
+        return select(self.reader.passage_vectors, query, scores, k, groups)
+
+    def _find_allowed(self, sources: frozenset[str], documents: frozenset[str]) -> npt.NDArray[np.bool_]:
+        allowed = np.ones(self.manifest.counts.documents, bool)
+        if sources:
+            numbers = {name: n for n, name in enumerate(self.manifest.sources)}
+            unknown = sorted(sources - numbers.keys())
+            if unknown:
+                raise QueryError(
+                    f"a source of this index ({', '.join(sorted(numbers))})",
+                    f"'{unknown[0]}'",
+                    "name one of these",
+                )
+            allowed &= np.isin(self.reader.document_sources, [numbers[name] for name in sources])
+        if documents:
+            unknown = sorted(documents - self.reader.document_rows.keys())
+            if unknown:
+                raise QueryError("a document id of this index", f"'{unknown[0]}'", "check the id")
+            rows = [self.reader.document_rows[doc_id] for doc_id in documents]
+            chosen = np.zeros_like(allowed)
+            chosen[rows] = True
+            allowed &= chosen
+        mask: npt.NDArray[np.bool_] = allowed[self.reader.passage_documents]
+        return mask
+
+
+def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> None:
+    """Raise IndexFolderError when an encoder is not the one that made a generation."""
+    made_with = reader.manifest.model
+    if encoder.fingerprint != made_with.fingerprint:
+        raise IndexFolderError(
+            f"model '{made_with.name}' ({made_with.fingerprint[:12]}) that made {reader.path.parent}",
+            f"model '{encoder.name}' ({encoder.fingerprint[:12]})",
+            "search with the index' own model, or build the index again with this one",
+        )

@@ -1,0 +1,179 @@
+"""The architecture on one page: the protocols the rooms meet at, and the records they hand on.
+
+    corpora -> documents -> labels -> model -> vectors -> index -> candidates -> scores -> passages -> measures
+
+Data flows one way; every record is frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from auscult.documents import Document
+    from auscult.queries import Query
+
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One line of a qrels file: a person (or a corpus) says how relevant a passage is to a query."""
+
+    query_id: str
+    passage_id: str
+    relevance: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One query's ranked passages, best first.
+
+    Attributes:
+        query_id: The query that was ranked for.
+        passage_ids: Best first.
+        scores: Same length, non-increasing; higher is better.
+    """
+
+    query_id: str
+    passage_ids: tuple[str, ...]
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceScore:
+    """How well one sentence answers: a half-open character range of the document text and its scores."""
+
+    start: int
+    end: int
+    text: str
+    score: float
+    entity_score: float
+    aspect_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One retrieved passage with its evidence.
+
+    Attributes:
+        rank: From 1.
+        score: Mean sentence cosine (cdv-2020 Eq. 14), in [-1, 1]; equals entity_score + aspect_score.
+        entity_score: The entity half's share of the score.
+        aspect_score: The aspect half's share of the score.
+        start: Offset of the passage in the document text; end is exclusive.
+        sentences: Every sentence of the passage with its own scores, in order.
+    """
+
+    rank: int
+    passage_id: str
+    doc_id: str
+    title: str
+    heading: str
+    source: str
+    url: str
+    text: str
+    start: int
+    end: int
+    score: float
+    entity_score: float
+    aspect_score: float
+    sentences: tuple[SentenceScore, ...] = field(default=())
+
+
+@runtime_checkable
+class Corpus(Protocol):
+    """Documents, and where a corpus has them, queries, judgements and given candidates. Lazy and offline."""
+
+    name: str
+
+    def documents(self, split: str | None = None) -> Iterator[Document]:
+        """Stream documents, in a stable order; of one split, or all."""
+        ...
+
+    def queries(self, split: str) -> Sequence[Query]:
+        """Queries of a split, in a stable order; empty where the corpus has none."""
+        ...
+
+    def judgements(self, split: str) -> Sequence[Judgement]:
+        """Relevance judgements of a split."""
+        ...
+
+    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
+        """query_id -> passage_ids to re-rank. The order carries no information and must not be used."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Anything that scores passages for a query: BM25, an encoder, a cross-encoder.
+
+    A scorer sees whole documents first (`fit`-free models ignore them), because some score a passage in the
+    context of its document and term-based ones need collection statistics.
+    """
+
+    name: str
+
+    def prepare(self, documents: Iterable[Document]) -> None:
+        """Read the collection whose passages will be scored (statistics, or vectors)."""
+        ...
+
+    def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
+        """Scores, shape (passages,), higher is better, for passages of the prepared collection."""
+        ...
+
+
+@runtime_checkable
+class DocumentEncoder(Protocol):
+    """A model that places sentences and queries in one space where the inner product is the score.
+
+    Sentence vectors and query vectors have unit length, so a passage's score (mean sentence cosine, cdv-2020
+    Eq. 14) is one inner product with the mean of its sentence vectors.
+
+    Attributes:
+        dim: Length of a vector.
+        parts: Which columns of a vector speak for the entity and which for the aspect.
+        fingerprint: A hash of weights and configuration; an index refuses another model's.
+    """
+
+    name: str
+    dim: int
+    parts: Mapping[str, slice]
+    fingerprint: str
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """One float32 array (sentences, dim) per document, rows of unit length, in sentence order."""
+        ...
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """Float32 array (queries, dim), rows of unit length."""
+        ...
+
+
+@runtime_checkable
+class SentenceSplitter(Protocol):
+    """Finds sentences in one paragraph of text."""
+
+    name: str
+
+    def split(self, text: str) -> list[tuple[int, int]]:
+        """Half-open character ranges, in order, without surrounding white space; all other text is covered."""
+        ...
+
+
+__all__ = [
+    "Corpus",
+    "DocumentEncoder",
+    "FloatArray",
+    "Hit",
+    "Judgement",
+    "Ranking",
+    "Scorer",
+    "SentenceScore",
+    "SentenceSplitter",
+]

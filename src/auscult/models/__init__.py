@@ -1,0 +1,62 @@
+"""Models: lexical scorers and CDV. `load_model` opens any saved encoder; torch is imported only when one is opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from auscult.errors import MissingExtraError, ModelError
+from auscult.interfaces import DocumentEncoder
+
+SHIPPED = {"default": "default", "zero-shot": "zero-shot"}
+
+
+def load_model(name_or_path: str) -> DocumentEncoder:
+    """Open a model.
+
+    Args:
+        name_or_path: "default" (the shipped model), another shipped name, or a model folder.
+
+    Raises:
+        ModelError: When there is no such model, or its folder is damaged.
+        MissingExtraError: When the package it runs on is not installed.
+    """
+    folder = model_folder(name_or_path)
+    kind = _kind(folder)
+    if kind not in _LOADERS:
+        raise ModelError(f"a model of kind {' or '.join(_LOADERS)}", f"{kind!r} in {folder}", "check the path")
+    return _LOADERS[kind](folder)
+
+
+def model_folder(name_or_path: str) -> Path:
+    """The folder of a shipped model, or the given path."""
+    if name_or_path in SHIPPED:
+        return Path(str(files("auscult.models") / "pretrained" / SHIPPED[name_or_path]))
+    return Path(name_or_path)
+
+
+def _kind(folder: Path) -> str:
+    described = folder / "model.json"
+    if not described.is_file():
+        names = ", ".join(repr(name) for name in SHIPPED)
+        remedy = "give the folder that 'auscult train' wrote, or a shipped name"
+        raise ModelError(f"{names} or a folder with a model.json", repr(str(folder)), remedy)
+    try:
+        return str(json.loads(described.read_text(encoding="utf-8")).get("kind"))
+    except (ValueError, AttributeError) as error:
+        raise ModelError("a readable model.json", f"{described} ({error})", "copy the model again") from error
+
+
+def _load_cdv(folder: Path) -> DocumentEncoder:
+    try:
+        from auscult.models.cdv.persistence import load
+    except ModuleNotFoundError as error:
+        if error.name in ("torch", "safetensors"):
+            raise MissingExtraError(error.name, "neural") from error
+        raise
+    return load(folder)
+
+
+_LOADERS: dict[str, Callable[[Path], DocumentEncoder]] = {"cdv": _load_cdv}

@@ -1,0 +1,125 @@
+"""CDV as a `DocumentEncoder`: documents to unit sentence vectors, queries to unit vectors, one inner product to score.
+
+    score_t(Q, D) = cosine(ε_Q ⊕ α_Q, ε̂_t ⊕ α̂_t)           (arnold2020, Eq. 13)
+    score(Q, P)   = mean of score_t over the passage        (Eq. 14)
+
+With unit vectors the mean is one inner product: query · (mean of the passage's sentence vectors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+
+from auscult.concepts.aspects import normalise_heading
+from auscult.documents import Document
+from auscult.interfaces import FloatArray
+from auscult.models.cdv.network import CdvNetwork, Task
+from auscult.models.cdv.sentences import SentenceEncoder, structural_flags
+from auscult.models.cdv.spaces import TargetSpace
+from auscult.models.modules.recurrent import like, pack, unpack
+from auscult.queries import Query
+
+# Steps per forward pass, padding included; bounds memory (some 100 MB), never changes a vector.
+_BATCH_STEPS = 8192
+
+
+class CdvEncoder:
+    """A trained CDV model.
+
+    Args:
+        network: The document encoder and discourse decoder.
+        sentences: The sentence encoder it was trained on.
+        spaces: The target space of each of the network's tasks.
+        name: Shown in tables and manifests.
+        fingerprint: Hash of weights and configuration, as `persistence.load` computed it.
+    """
+
+    def __init__(
+        self,
+        network: CdvNetwork,
+        sentences: SentenceEncoder,
+        spaces: Mapping[Task, TargetSpace],
+        *,
+        name: str,
+        fingerprint: str = "",
+    ) -> None:
+        self.network = network.eval()
+        self.sentences = sentences
+        self.spaces = spaces
+        self.name = name
+        self.fingerprint = fingerprint
+        size = network.config.target_dim
+        tasks = network.config.tasks
+        self.parts: Mapping[str, slice] = {task: slice(i * size, (i + 1) * size) for i, task in enumerate(tasks)}
+        self.dim = size * len(tasks)
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order.
+
+        A document without sentences gives an array of no rows. Length is unlimited.
+        """
+        vectors: list[FloatArray] = [np.zeros((0, self.dim), dtype=np.float32) for _ in documents]
+        lengths = [sum(len(passage.sentences) for passage in document.passages) for document in documents]
+        order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
+        while order:
+            # Longest first, so every document of a batch is padded to the first one's length at most.
+            size = max(1, _BATCH_STEPS // lengths[order[0]])
+            batch, order = order[:size], order[size:]
+            for row, matrix in zip(batch, self._encode_batch([documents[i] for i in batch]), strict=True):
+                vectors[row] = matrix
+        return vectors
+
+    def _encode_batch(self, documents: Sequence[Document]) -> list[FloatArray]:
+        inputs = pack([torch.from_numpy(network_inputs(self.sentences, document)) for document in documents])
+        with torch.inference_mode():
+            decoded = self.network(inputs)
+            joined = self.network.joined(decoded)
+        return [matrix.numpy() for matrix in unpack(like(inputs, joined))]
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """Query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.
+
+        Several aspects are averaged (Eq. 16). A missing entity or aspect leaves its half zero, so that it does not
+        count; a query of unknown words alone is a row of zeros.
+        """
+        rows = {
+            "entity": lambda query: self.spaces["entity"].place(query.entity_id, query.entity),
+            "aspect": lambda query: aspect_vector(self.spaces["aspect"], query_headings(query)),
+        }
+        halves = [
+            np.stack([rows[task](query) for query in queries]) if queries else np.zeros((0, size), np.float32)
+            for task, size in ((task, self.network.config.target_dim) for task in self.network.config.tasks)
+        ]
+        return join_halves(halves, unit_halves=self.network.config.unit_halves)
+
+
+def query_headings(query: Query) -> list[str]:
+    """The aspects of a query, preprocessed as headings are (section 3.2): "signs and symptoms" is two."""
+    return [heading for aspect in query.aspects for heading in normalise_heading(aspect)]
+
+
+def join_halves(halves: Sequence[FloatArray], *, unit_halves: bool) -> FloatArray:
+    """Target vectors ε ⊕ α as unit rows, as `CdvNetwork.joined` makes them of decoded ones; zero rows stay zero."""
+    if unit_halves:
+        halves = [_unit(half) for half in halves]
+    return _unit(np.concatenate(halves, axis=1))
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+def network_inputs(sentences: SentenceEncoder, document: Document, max_tokens: int | None = None) -> FloatArray:
+    """Sentence vectors with structural flags, shape (sentences, sentence dim + 5)."""
+    encoded = sentences.encode(document, max_tokens=max_tokens)
+    return np.concatenate([encoded, structural_flags(document)], axis=1)
+
+
+def aspect_vector(space: TargetSpace, headings: Sequence[str]) -> FloatArray:
+    """Mean vector (dim,) of normalised headings; zeros where there is none."""
+    if not headings:
+        return np.zeros(space.dim, dtype=np.float32)
+    return np.asarray(np.mean([space.place(heading, heading) for heading in headings], axis=0), dtype=np.float32)

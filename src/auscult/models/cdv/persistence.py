@@ -1,0 +1,224 @@
+"""A CDV model on disk: `model.json` says what it is, `weights.safetensors` holds every array.
+
+    model.json            kind, format, sizes, sentence encoder, spaces, how it was trained
+    weights.safetensors   network.*, words.*, frequencies, entity.*, aspect.*
+
+Weights may be stored in half precision (`half=True`, for shipped models); they are computed with in single precision.
+Nothing is pickled. The fingerprint is the SHA-256 of both files without the training record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+
+from auscult.errors import ModelError
+from auscult.interfaces import FloatArray
+from auscult.models.cdv.encoder import CdvEncoder
+from auscult.models.cdv.network import CdvConfig, CdvNetwork, Task
+from auscult.models.cdv.sentences import AveragedWords, SentenceEncoder
+from auscult.models.cdv.spaces import AverageSpace, BloomSpace, TargetSpace, restore_bloom
+from auscult.models.cdv.transformer import PooledTransformer
+from auscult.models.word_vectors import WordVectors, from_state
+
+FORMAT = 1
+_SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
+Tensors = dict[str, torch.Tensor]
+
+
+def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | None = None, half: bool = False) -> str:
+    """Write a model folder; a folder that is already there is replaced only once the new one is whole.
+
+    Args:
+        encoder: The model.
+        folder: Where to.
+        training: How it was trained, for the record: data, seed, version, hardware, date.
+        half: Store floating-point arrays in half precision.
+
+    Returns:
+        The fingerprint.
+    """
+    tensors: Tensors = {f"network.{key}": value for key, value in encoder.network.state_dict().items()}
+    words = _Words()
+    settings: dict[str, object] = {
+        "kind": "cdv",
+        "format": FORMAT,
+        "name": encoder.name,
+        "network": encoder.network.config.as_dict(),
+        "sentences": _pack_sentences(encoder.sentences, words, tensors),
+        "spaces": {task: _pack_space(task, space, words, tensors) for task, space in encoder.spaces.items()},
+    }
+    settings["words"] = words.pack(tensors)
+    if half:
+        # Only single precision is halved: word frequencies are doubles, too small for half precision.
+        tensors = {key: value.half() if value.dtype == torch.float32 else value for key, value in tensors.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        weights, described = Path(scratch) / _WEIGHTS, Path(scratch) / _SETTINGS
+        save_file({key: value.contiguous().clone() for key, value in tensors.items()}, weights)
+        record = {**settings, "training": dict(training or {})}
+        described.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        weights.replace(folder / _WEIGHTS)
+        described.replace(folder / _SETTINGS)
+    return fingerprint(folder)
+
+
+def load(folder: Path) -> CdvEncoder:
+    """Read a model folder.
+
+    Raises:
+        ModelError: When a file is missing or damaged, or the format is newer than this version reads.
+    """
+    settings = _read_settings(folder)
+    try:
+        stored = load_file(folder / _WEIGHTS)
+        tensors = {key: value.float() if value.dtype == torch.float16 else value for key, value in stored.items()}
+        words = [
+            from_state(_arrays(_under(f"words.{number}.", tensors)), described)
+            for number, described in enumerate(settings["words"])
+        ]
+        network = CdvNetwork(CdvConfig(**{**settings["network"], "tasks": tuple(settings["network"]["tasks"])}))
+        network.load_state_dict(_under("network.", tensors))
+        spaces: dict[Task, TargetSpace] = {
+            task: _restore_space(task, described, words, tensors) for task, described in settings["spaces"].items()
+        }
+        sentences = _restore_sentences(settings["sentences"], words, tensors)
+    except (OSError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = f"{folder} ({error})"
+        raise ModelError("a whole CDV model folder", reason, "train or copy the model again") from error
+    return CdvEncoder(
+        network,
+        sentences,
+        spaces,
+        name=settings["name"],
+        fingerprint=fingerprint(folder),
+    )
+
+
+def save_space(space: TargetSpace, path: Path) -> None:
+    """Write one target space without its word vectors, as a stage of a training that may be interrupted."""
+    tensors: Tensors = {}
+    described = _pack_space("space", space, _Words(), tensors)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
+    save_file({key: value.contiguous().clone() for key, value in tensors.items()}, partial, {"space": json.dumps(described)})
+    partial.replace(path)
+
+
+def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
+    """Read what `save_space` wrote, onto the word vectors it was made with."""
+    with safe_open(path, framework="pt") as opened:
+        described = json.loads(opened.metadata()["space"])
+    return _restore_space("space", described, [vectors], load_file(path))
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the weights and everything of `model.json` but the training record."""
+    settings = {key: value for key, value in _read_settings(folder).items() if key != "training"}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    try:
+        digest.update((folder / _WEIGHTS).read_bytes())
+    except OSError as error:
+        raise ModelError(f"the file {_WEIGHTS} in {folder}", "none", "train or copy the model again") from error
+    return digest.hexdigest()
+
+
+def _read_settings(folder: Path) -> dict[str, Any]:
+    try:
+        settings: dict[str, Any] = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"a model folder with {_SETTINGS}", f"{folder} ({error})", "check the path") from error
+    if settings.get("kind") != "cdv" or settings.get("format") != FORMAT:
+        found = f"kind {settings.get('kind')!r}, format {settings.get('format')!r} in {folder}"
+        raise ModelError(f"kind 'cdv', format {FORMAT}", found, "update auscult or train the model again")
+    return settings
+
+
+def _under(prefix: str, tensors: Tensors) -> Tensors:
+    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+
+
+def _arrays(tensors: Tensors) -> dict[str, FloatArray]:
+    return {key: value.numpy() for key, value in tensors.items()}
+
+
+class _Words:
+    """Each set of word vectors once, however many parts read it."""
+
+    def __init__(self) -> None:
+        self.sets: list[WordVectors] = []
+
+    def number(self, vectors: WordVectors) -> int:
+        for number, known in enumerate(self.sets):
+            if known is vectors:
+                return number
+        self.sets.append(vectors)
+        return len(self.sets) - 1
+
+    def pack(self, tensors: Tensors) -> list[object]:
+        described: list[object] = []
+        for number, vectors in enumerate(self.sets):
+            arrays, settings = vectors.state()
+            tensors.update({f"words.{number}.{key}": torch.from_numpy(value) for key, value in arrays.items()})
+            described.append(dict(settings))
+        return described
+
+
+def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors) -> dict[str, object]:
+    if isinstance(sentences, PooledTransformer):
+        return {"kind": sentences.kind, "name_or_path": sentences.name_or_path, "pooling": sentences.pooling}
+    if not isinstance(sentences, AveragedWords):
+        raise ModelError("averaged words or a pooled transformer", type(sentences).__name__, "extend persistence.py")
+    packed: dict[str, object] = {"kind": sentences.kind, "words": words.number(sentences.vectors)}
+    if sentences.frequencies is not None:
+        packed["frequency_words"] = list(sentences.frequencies)
+        shares = np.fromiter(sentences.frequencies.values(), np.float64, count=len(sentences.frequencies))
+        tensors["frequencies"] = torch.from_numpy(shares)
+    return packed
+
+
+def _restore_sentences(described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors) -> SentenceEncoder:
+    if described["kind"] == PooledTransformer.kind:
+        return PooledTransformer(described["name_or_path"], pooling=described["pooling"])
+    frequencies = None
+    if "frequency_words" in described:
+        frequencies = dict(zip(described["frequency_words"], tensors["frequencies"].tolist(), strict=True))
+    return AveragedWords(words[described["words"]], frequencies)
+
+
+def _pack_space(task: str, space: TargetSpace, words: _Words, tensors: Tensors) -> dict[str, object]:
+    if isinstance(space, AverageSpace):
+        tensors[f"{task}.centre"] = torch.from_numpy(space.centre)
+        return {"kind": space.kind, "words": words.number(space.vectors)}
+    if not isinstance(space, BloomSpace):
+        raise ModelError("an average or a Bloom space", type(space).__name__, "extend persistence.py")
+    tensors.update({f"{task}.encoder.{key}": value for key, value in space.encoder.state_dict().items()})
+    if space.known:
+        tensors[f"{task}.known"] = torch.from_numpy(np.stack(list(space.known.values())))
+    config = space.encoder.config.as_dict()
+    return {
+        "kind": space.kind,
+        "config": config,
+        "known": list(space.known),
+        "words": words.number(space.vectors),
+    }
+
+
+def _restore_space(
+    task: str, described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors
+) -> TargetSpace:
+    vectors = words[described["words"]]
+    if described["kind"] == AverageSpace.kind:
+        return AverageSpace(vectors, tensors[f"{task}.centre"].numpy())
+    rows = tensors[f"{task}.known"].numpy() if described["known"] else ()
+    known = dict(zip(described["known"], rows, strict=True))
+    return restore_bloom(described["config"], _under(f"{task}.encoder.", tensors), vectors, known)

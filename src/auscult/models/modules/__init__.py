@@ -1,0 +1,1 @@
+"""Bricks that models are composed of."""

@@ -1,0 +1,204 @@
+"""Word vectors: subword tables (floret) and plain tables (GloVe, word2vec and fastText text files).
+
+A *subword table* (floret, an extension of fastText's skip-gram with subwords, bojanowski2017) keeps no vocabulary:
+a word and each of its character n-grams hash to rows of one small table, and the word's vector is their mean. Any
+word, misspelling or unseen disease name has a vector, and 40,000 rows serve where fastText keeps millions.
+
+A *plain table* holds one row a word; a word outside it has no vector and is left out of averages, as
+cdv-2020's +avg-glove model does.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import mmh3
+import numpy as np
+
+from auscult.errors import DataError
+from auscult.interfaces import FloatArray
+
+_FLORET_SEED = 2166136261
+_CACHE_WORDS = 200_000
+
+
+class WordVectors(Protocol):
+    """What an averaging encoder asks of word vectors."""
+
+    dim: int
+
+    def lookup(self, words: Sequence[str]) -> FloatArray:
+        """Vectors of words, shape (words, dim); a word without a vector is a row of zeros."""
+        ...
+
+    def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
+        """Arrays and settings from which `from_state` makes the same vectors again."""
+        ...
+
+
+class SubwordTable:
+    """Hashed subword vectors in floret's layout.
+
+    Args:
+        table: Shape (buckets, dim).
+        min_n: Shortest character n-gram.
+        max_n: Longest character n-gram.
+        hash_count: Rows that each n-gram hashes to, 1 to 4.
+    """
+
+    kind = "floret"
+
+    def __init__(self, table: FloatArray, *, min_n: int, max_n: int, hash_count: int) -> None:
+        self._table = np.ascontiguousarray(table, dtype=np.float32)
+        self.min_n, self.max_n, self.hash_count = min_n, max_n, hash_count
+        self.dim = int(table.shape[1])
+        self._rows: dict[str, int] = {}
+        self._cache = np.empty((1024, self.dim), dtype=np.float32)
+
+    def lookup(self, words: Sequence[str]) -> FloatArray:
+        """Vectors of words, shape (words, dim). Every word has one; the empty word is a row of zeros."""
+        if len(self._rows) > _CACHE_WORDS:
+            self._rows.clear()
+        rows = self._rows
+        for word in words:
+            if word not in rows:
+                self._remember(word)
+        return self._cache[np.fromiter((rows[word] for word in words), dtype=np.int64, count=len(words))]
+
+    def _remember(self, word: str) -> None:
+        row = len(self._rows)
+        if row == len(self._cache):
+            self._cache = np.concatenate([self._cache, np.empty_like(self._cache)])
+        self._cache[row] = self._table[self._buckets(word)].mean(axis=0) if word else 0.0
+        self._rows[word] = row
+
+    def _buckets(self, word: str) -> list[int]:
+        marked = f"<{word}>"
+        grams = [marked]
+        for size in range(self.min_n, self.max_n + 1):
+            # As in floret, a marked word no longer than max_n counts twice: as the word and as its own n-gram.
+            grams += [marked[i : i + size] for i in range(len(marked) - size + 1)]
+        buckets = []
+        for gram in grams:
+            low, high = mmh3.hash64(gram, _FLORET_SEED, x64arch=True, signed=False)
+            hashes = (low & 0xFFFFFFFF, low >> 32, high & 0xFFFFFFFF, high >> 32)
+            buckets += [value % len(self._table) for value in hashes[: self.hash_count]]
+        return buckets
+
+    def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
+        """The table, and the n-gram settings."""
+        settings = {
+            "kind": self.kind,
+            "min_n": self.min_n,
+            "max_n": self.max_n,
+            "hash_count": self.hash_count,
+        }
+        return {"table": self._table}, settings
+
+
+class PlainTable:
+    """One vector a word.
+
+    Args:
+        words: The vocabulary, in row order.
+        table: Shape (words, dim).
+    """
+
+    kind = "plain"
+
+    def __init__(self, words: Sequence[str], table: FloatArray) -> None:
+        self._words = list(words)
+        self._rows = {word: row for row, word in enumerate(self._words)}
+        self._table = np.concatenate([np.asarray(table, dtype=np.float32), np.zeros((1, table.shape[1]), np.float32)])
+        self.dim = int(table.shape[1])
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._rows
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def lookup(self, words: Sequence[str]) -> FloatArray:
+        """Vectors of words, shape (words, dim); unknown words are rows of zeros."""
+        unknown = len(self._words)
+        return self._table[np.fromiter((self._rows.get(word, unknown) for word in words), np.int64, count=len(words))]
+
+    def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
+        """The table, and the vocabulary."""
+        return {"table": self._table[:-1]}, {"kind": self.kind, "words": self._words}
+
+
+def from_state(arrays: Mapping[str, FloatArray], settings: Mapping[str, object]) -> SubwordTable | PlainTable:
+    """Rebuild word vectors from what `state` gave.
+
+    Raises:
+        DataError: When the settings name no known kind.
+    """
+    if settings.get("kind") == SubwordTable.kind:
+        numbers = {key: int(str(settings[key])) for key in ("min_n", "max_n", "hash_count")}
+        return SubwordTable(arrays["table"], **numbers)
+    if settings.get("kind") == PlainTable.kind:
+        words = settings["words"]
+        if isinstance(words, list):
+            return PlainTable([str(word) for word in words], arrays["table"])
+    raise DataError("word vectors of kind 'floret' or 'plain'", f"{settings.get('kind')!r}", "train the model again")
+
+
+def read_word_vectors(path: Path, *, limit: int | None = None) -> SubwordTable | PlainTable:
+    """Read word vectors from a GloVe, word2vec or fastText text file, or a floret `.floret` table; `.gz` is fine.
+
+    Args:
+        path: The file. GloVe files have no header; word2vec and fastText `.vec` files begin with "words dim"; floret
+            tables begin with their eight settings.
+        limit: Read only the first words (files are sorted by frequency).
+
+    Raises:
+        DataError: When a line does not hold a word and as many numbers as the first, naming file and line.
+    """
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
+            return _parse(path, enumerate(lines, 1), limit)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError("a readable word-vector text file", f"{path} ({error})", "check the path and format") from error
+
+
+def _parse(path: Path, lines: Iterator[tuple[int, str]], limit: int | None) -> SubwordTable | PlainTable:
+    head = next(lines, (1, ""))[1].rstrip().split(" ")
+    if len(head) == 8 and head[0].isdigit():
+        buckets, _, min_n, max_n, hash_count = (int(field) for field in head[:5])
+        _, table = _read_rows(path, lines, None)
+        if len(table) != buckets:
+            raise DataError(f"{buckets} rows", f"{len(table)} in {path}", "export the floret table again")
+        return SubwordTable(table, min_n=min_n, max_n=max_n, hash_count=hash_count)
+    first = [] if len(head) == 2 and all(field.isdigit() for field in head) else [(1, " ".join(head))]
+    return PlainTable(*_read_rows(path, _chain(first, lines), limit))
+
+
+def _chain(first: Iterable[tuple[int, str]], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    yield from first
+    yield from rest
+
+
+def _read_rows(path: Path, lines: Iterator[tuple[int, str]], limit: int | None) -> tuple[list[str], FloatArray]:
+    words: list[str] = []
+    rows: list[FloatArray] = []
+    for number, line in lines:
+        if limit is not None and len(words) >= limit:
+            break
+        word, _, rest = line.rstrip().partition(" ")
+        try:
+            row = np.array(rest.split(" "), dtype=np.float32)
+        except ValueError:
+            row = np.empty(0, dtype=np.float32)
+        if not row.size or (rows and row.size != rows[0].size):
+            wanted = f"a word and {rows[0].size if rows else 'some'} numbers"
+            raise DataError(wanted, f"{line[:40]!r} at {path}:{number}", "repair or re-download the file")
+        words.append(word)
+        rows.append(row)
+    if not rows:
+        raise DataError("word vectors", f"none in {path}", "check that the file is complete")
+    return words, np.stack(rows)

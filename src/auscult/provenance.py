@@ -1,0 +1,53 @@
+"""Where a figure comes from: hardware, code revision, time; the same words in every result file."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+def describe_hardware() -> str:
+    """Processor, number of cores that may be used, memory and system, in one line."""
+    processor = platform.processor() or platform.machine()
+    memory = ""
+    cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+    if cpuinfo.exists():
+        lines = cpuinfo.read_text().splitlines()
+        processor = next((line.partition(":")[2].strip() for line in lines if "model name" in line), processor)
+    if meminfo.exists():
+        lines = meminfo.read_text().splitlines()
+        kilobytes = next((int(line.split()[1]) for line in lines if "MemTotal" in line), 0)
+        memory = f", {kilobytes / 2**20:.0f} GiB memory"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{processor}, {cores} cores{memory}, {platform.system()}"
+
+
+def find_revision() -> str:
+    """The commit this package runs from ("+" when files differ from it); empty when it is no checkout."""
+    here = Path(__file__).resolve()
+    # An installed package may lie inside another project's checkout, whose commit would say nothing.
+    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
+        return ""
+    return _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*") or ""
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603
+            ["git", "-C", str(folder), *arguments],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def now() -> str:
+    """The time, as records hold it: ISO 8601, UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,193 @@
+"""From what a person gives (entity and aspects, or a question) to a `Query`, with the readings of its entity.
+
+A question is read in two steps, both by rule and both open to inspection:
+
+1. The aspect: the first cue of `CUES` whose pattern the question matches. A cue's pattern usually has a slot
+   `X` for the entity ("what are the symptoms of X").
+2. The entity: what stands in the slot, less articles and the like. A slot that is no name of a concept but
+   holds one ("my father's asthma") gives way to the longest mention in it; so does the whole question when no
+   slot was found.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from auscult.concepts.aspects import INFORMATION, normalise_heading
+from auscult.concepts.identifiers import normalise_identifier
+from auscult.concepts.linking import EntityResolver, Match, MentionLinker
+from auscult.errors import QueryError
+from auscult.queries.cues import ASPECT_WORDS, CUES
+from auscult.queries.query import Query
+
+_AFFIXES = re.compile(
+    r"^(?:(?:an?|the|my|your|his|her|our|their|this|some(?:one|body)(?: with| who has)?|people with|"
+    r"patients with|someone'?s|having|getting|suffering from|what i need to know about)\s+)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(r"\s+(?:be|is|are|in general|like|usually|normally|exactly)$", re.IGNORECASE)
+_END = re.compile(r"[\s?.!,;:]+$")
+_OWNERS = re.compile(
+    r"(?:\s|\b(?:my|her|his|our|their|your|a|the|severe|mild|really|bad|(?:father|mother|parent|child|son|"
+    r"daughter|wife|husband|partner|friend|brother|sister)['\u2019]s)\b)*",
+    re.IGNORECASE,
+)
+_PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the rules make of a question.
+
+    Attributes:
+        entity: The words for the entity, as the person wrote them; empty when none were found.
+        aspects: As `Query.aspects`.
+        mention: The longest known name inside the entity ("asthma" of "asthma in children"), looked for only
+            where the entity as a whole names nothing known; else empty.
+    """
+
+    entity: str
+    aspects: tuple[str, ...]
+    mention: str = ""
+
+
+class QuestionParser:
+    """Reads free questions.
+
+    Args:
+        resolver: Says whether the words in a slot name a concept.
+        linker: Finds mentions where no slot does; built from the resolver's knowledge base by default, which
+            takes a few seconds for a large one, so a service keeps one parser.
+    """
+
+    def __init__(self, resolver: EntityResolver, linker: MentionLinker | None = None) -> None:
+        self._resolver = resolver
+        self._given_linker = linker
+
+    @property
+    def resolver(self) -> EntityResolver:
+        """What resolves the entity."""
+        return self._resolver
+
+    def read(self, question: str) -> Reading:
+        """The entity and the aspects of a question.
+
+        Args:
+            question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
+
+        Returns:
+            Aspects ("information",) when the question speaks of none; an empty entity when nothing names one.
+        """
+        text = _END.sub("", " ".join(question.split()))
+        for cue in CUES:
+            found = cue.pattern.match(text)
+            if found:
+                slot = _trimmed(found.group("x"))
+                aspects = (cue.aspect,) if cue.aspect else _aspects_named(found.group("aspects"))
+                if slot and aspects:
+                    return Reading(*self._entity(slot, aspects))
+        mention = self._longest_mention(text)
+        rest = text.replace(mention, " ", 1) if mention else text
+        aspects = _aspects_named(rest)
+        if not mention:
+            mention = _trimmed(_without_aspect_words(text)) if aspects else _trimmed(text)
+        return Reading(mention, aspects or (INFORMATION,))
+
+    def _entity(self, slot: str, aspects: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
+        if any(match.kind != "fuzzy" for match in self._resolver.resolve(slot, limit=1)):
+            return slot, aspects, ""
+        mention = self._longest_mention(slot)
+        # A name nobody lists may hold one that is listed ("familial X with Y"): only small words give way.
+        return (mention if mention and _is_possessed(slot, mention) else slot), aspects, mention
+
+    def _longest_mention(self, text: str) -> str:
+        mentions = self._linker().link_text(text)
+        return max((mention.name for mention in mentions), key=len, default="")
+
+    def _linker(self) -> MentionLinker:
+        if self._given_linker is None:
+            self._given_linker = MentionLinker(self._resolver.knowledge_base)
+        return self._given_linker
+
+
+def parse_query(
+    entity: str | None = None,
+    aspects: list[str] | None = None,
+    text: str | None = None,
+    resolver: EntityResolver | None = None,
+    parser: QuestionParser | None = None,
+) -> tuple[Query, list[Match]]:
+    """Build a query from its parts, from a question, or from both (given parts win).
+
+    The entity keeps the person's own words when they are a name, because a model falls back to the words of
+    an entity it has not seen (cdv-2020 section 3.1); an identifier is replaced by the preferred name of what
+    it stands for.
+
+    Args:
+        entity: Name, synonym, misspelling or identifier; None to take it from the question.
+        aspects: Headings; "signs and symptoms" counts as two. None or empty to take them from the question;
+            with no question, the query has none.
+        text: A free question.
+        resolver: Resolves the entity; without one (and without a parser) the entity stays unresolved words.
+        parser: Reads questions; needed only with `text` where several questions share one parser.
+
+    Returns:
+        The query and the readings of its entity, best first; `Query.entity_id` is the best one's, or empty.
+
+    Raises:
+        QueryError: There is no entity, the question names none, or an identifier is unknown.
+    """
+    resolver = resolver or (parser.resolver if parser else None)
+    mention = ""
+    if text and text.strip() and (not entity or not aspects):
+        if resolver is None:
+            raise QueryError("an entity and aspects, or a resolver", "a question alone", "give --entity and --aspect")
+        reading = (parser or QuestionParser(resolver)).read(text)
+        entity = entity or reading.entity
+        aspects = aspects or list(reading.aspects)
+        mention = reading.mention
+    if not entity or not entity.strip():
+        raise QueryError("an entity", "none" if not text else f"the question {text!r}", "name a disease or a symptom")
+    entity = entity.strip()
+    headings = tuple(dict.fromkeys(part for aspect in aspects or () for part in normalise_heading(aspect)))
+    matches = resolver.resolve(entity) if resolver else []
+    if resolver and mention and (not matches or matches[0].kind == "fuzzy"):
+        matches = [*resolver.resolve(mention), *matches]
+    identifier = normalise_identifier(entity)
+    if matches and matches[0].kind == "identifier":
+        entity = matches[0].concept.name
+    elif identifier and not matches:
+        remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
+        raise QueryError("an identifier of the knowledge base", repr(identifier), remedy)
+    entity_id = matches[0].concept.concept_id if matches else ""
+    return Query("", entity, headings, entity_id, (text or "").strip()), matches
+
+
+def _trimmed(slot: str) -> str:
+    slot = _TAIL.sub("", _END.sub("", slot.strip()))
+    words = _AFFIXES.sub("", slot).strip(" \t'\"")
+    return "" if words.lower() in _PRONOUNS else words
+
+
+def _aspects_named(text: str) -> tuple[str, ...]:
+    """The aspects whose words a text uses, in the order of the text."""
+    found = [(match.start(), aspect) for pattern, aspect in ASPECT_WORDS if (match := pattern.search(text))]
+    return tuple(dict.fromkeys(aspect for _, aspect in sorted(found)))
+
+
+def _without_aspect_words(text: str) -> str:
+    for pattern, _ in ASPECT_WORDS:
+        text = pattern.sub(" ", text)
+    text = re.sub(
+        r"^(?:what|how|why|which|who|is|are|the|does|do|can|of|for|and|&|\s)+\b",
+        " ",
+        text.strip(),
+        flags=re.I,
+    )
+    return re.sub(r"(?:\b(?:of|for|and|in|&)\s*|\s)+$", "", " ".join(text.split()))
+
+
+def _is_possessed(slot: str, mention: str) -> bool:
+    """Whether what stands around a mention is only whose or which it is ("my father's asthma")."""
+    return bool(_OWNERS.fullmatch(slot.replace(mention, " ", 1)))

@@ -1,0 +1,17 @@
+"""Building an index from a corpus, asking it, and explaining its answers."""
+
+from auscult.search.build import BuildReport, build_index
+from auscult.search.explain import PassageSpan, ScoreCurves, explain
+from auscult.search.searcher import Searcher
+from auscult.search.understanding import Understanding, understand
+
+__all__ = [
+    "BuildReport",
+    "PassageSpan",
+    "ScoreCurves",
+    "Searcher",
+    "Understanding",
+    "build_index",
+    "explain",
+    "understand",
+]

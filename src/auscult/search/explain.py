@@ -1,0 +1,113 @@
+"""Score curves: how every sentence of one document answers a query (cdv-2020 Figure 4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from auscult.documents import Document
+from auscult.errors import QueryError
+from auscult.queries import Query
+from auscult.search.searcher import Searcher
+
+# C0 and C1, line separators, direction overrides, half surrogate pairs.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSpan:
+    """A passage on the sentence axis of a curve.
+
+    Attributes:
+        first: Number of its first sentence in the document, from 0.
+        last: One past its last; equals `first` for a passage without sentences.
+        score: Mean sentence cosine, what the passage is ranked by.
+    """
+
+    passage_id: str
+    heading: str
+    first: int
+    last: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreCurves:
+    """Scores over the sentences of one document, in order.
+
+    Attributes:
+        query: The query the scores are for.
+        document: The document, as stored in the index.
+        entity: The entity half's share of each sentence's cosine.
+        aspect: The aspect half's share.
+        combined: Their sum: the sentence's cosine, in [-1, 1].
+        passages: Every passage, in order.
+        best: Number of the best passage; None in a document without sentences.
+    """
+
+    query: Query
+    document: Document
+    entity: tuple[float, ...]
+    aspect: tuple[float, ...]
+    combined: tuple[float, ...]
+    passages: tuple[PassageSpan, ...]
+    best: int | None
+
+
+def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
+    """Score every sentence of one document, from the index' stored vectors.
+
+    Args:
+        searcher: An opened index.
+        query: As for `Searcher.search`.
+        doc_id: The document; empty for that of the best hit.
+
+    Raises:
+        QueryError: The query is empty, the id unknown, or the index holds no passage.
+    """
+    vector = searcher.encode([query])[0]
+    reader = searcher.index.reader
+    if doc_id and doc_id not in reader.document_rows:
+        raise QueryError("a document id of this index", f"'{doc_id}'", "take one from the output of search")
+    if doc_id:
+        row = reader.document_rows[doc_id]
+    else:
+        rows, _ = searcher.index.search(vector, 1)
+        if not len(rows):
+            raise QueryError("an index with passages", "one without", "index some documents first")
+        row = int(reader.passage_documents[rows[0]])
+    document = reader.document(row)
+    passages = reader.passages_of(row)
+    first = reader.sentences_of(passages.start).start if passages else 0
+    sentence_vectors = reader.sentence_vectors[first : first + len(document.sentences)]
+    shares = searcher.split(sentence_vectors, vector)
+    means = searcher.split(reader.passage_vectors[passages.start : passages.stop], vector).sum(axis=1)
+    spans = []
+    begin = 0
+    for passage, score in zip(document.passages, means.tolist(), strict=True):
+        end = begin + len(passage.sentences)
+        spans.append(PassageSpan(passage.passage_id, passage.heading, begin, end, score))
+        begin = end
+    worded = [number for number, span in enumerate(spans) if span.last > span.first]
+    return ScoreCurves(
+        query=query,
+        document=document,
+        entity=tuple(shares[:, 0].tolist()),
+        aspect=tuple(shares[:, 1].tolist()),
+        combined=tuple(np.sum(shares, axis=1).tolist()),
+        passages=tuple(spans),
+        best=max(worded, key=lambda number: spans[number].score, default=None),
+    )
+
+
+def printable(text: str) -> str:
+    """A text on one line, whose control characters (which could steer a terminal) are blanks."""
+    return _CONTROL.sub(" ", text)
+
+
+def describe(query: Query) -> str:
+    """A query in words: "symptoms, treatment of IgA nephropathy"."""
+    aspects = ", ".join(query.aspects)
+    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity

@@ -1,0 +1,121 @@
+"""Score curves in a terminal: three rows of block characters over a document's sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from auscult.search.explain import ScoreCurves, describe, printable
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_ROWS = 3
+_LABEL = 9
+
+
+def render_curves(curves: ScoreCurves, width: int = 80) -> RenderableType:
+    """Draw the curves, the passages below them, and a table of the passages' scores.
+
+    Negative scores are drawn as nothing; all three curves have one scale. Where a document has more sentences
+    than there are columns, a column shows the mean of its sentences.
+
+    Args:
+        curves: What to draw.
+        width: Columns of the terminal.
+    """
+    columns = _columns(len(curves.combined), max(20, width - _LABEL - 2))
+    top = max((*curves.entity, *curves.aspect, *curves.combined), default=0.0) or 1.0
+    best = _best_columns(curves, columns)
+    parts: list[RenderableType] = [_headline(curves)]
+    drawn = [
+        ("entity", curves.entity, "blue"),
+        ("aspect", curves.aspect, "yellow"),
+        ("combined", curves.combined, "green"),
+    ]
+    for name, scores, colour in drawn:
+        parts += [Text(), *_bars(name, scores, colour, columns, top, best)]
+    parts += [_ruler(curves, columns), Text(), _table(curves)]
+    return Group(*parts)
+
+
+def _columns(sentences: int, width: int) -> list[range]:
+    """Which sentences each column shows: one column or several a sentence, or several sentences a column."""
+    if not sentences:
+        return []
+    if sentences <= width:
+        repeat = min(3, width // sentences)
+        return [range(n, n + 1) for n in range(sentences) for _ in range(repeat)]
+    edges = np.linspace(0, sentences, width + 1).astype(int).tolist()
+    return [range(first, last) for first, last in pairwise(edges)]
+
+
+def _best_columns(curves: ScoreCurves, columns: Sequence[range]) -> list[bool]:
+    if curves.best is None:
+        return [False] * len(columns)
+    span = curves.passages[curves.best]
+    return [span.first < column.stop and column.start < span.last for column in columns]
+
+
+def _bars(
+    name: str,
+    scores: Sequence[float],
+    colour: str,
+    columns: Sequence[range],
+    top: float,
+    best: Sequence[bool],
+) -> list[Text]:
+    means = [max(0.0, sum(scores[n] for n in column) / len(column)) for column in columns]
+    heights = [round(mean / top * 8 * _ROWS) for mean in means]
+    lines = []
+    for level in reversed(range(_ROWS)):
+        label = f"{top:.2f}" if level == _ROWS - 1 else name if level == 0 else ""
+        line = Text(f"{label:>{_LABEL}} ")
+        line.stylize("dim")
+        blocks = [_BLOCKS[min(8, max(0, height - 8 * level))] for height in heights]
+        for is_best, run in groupby(zip(best, blocks, strict=True), key=lambda pair: pair[0]):
+            line.append("".join(block for _, block in run), style=f"{colour} on grey23" if is_best else colour)
+        lines.append(line)
+    return lines
+
+
+def _ruler(curves: ScoreCurves, columns: Sequence[range]) -> Text:
+    """Passage numbers below the columns at which passages begin."""
+    line = [" "] * (len(columns) + 4)
+    free = 0
+    for number, span in enumerate(curves.passages, start=1):
+        at = next((c for c, column in enumerate(columns) if span.first in column), None)
+        label = f"╵{number}"
+        if at is not None and span.last > span.first and at >= free:
+            line[at : at + len(label)] = label
+            free = at + len(label)
+    return Text(" " * (_LABEL + 1) + "".join(line).rstrip(), style="dim")
+
+
+def _headline(curves: ScoreCurves) -> Text:
+    line = Text(printable(describe(curves.query)), style="bold")
+    line.append(f"\nin {printable(curves.document.title or curves.document.doc_id)}", style="default not bold")
+    details = (curves.document.source, curves.document.doc_id, curves.document.url)
+    line.append(f"  {printable('  '.join(filter(None, details)))}", style="not bold dim")
+    return line
+
+
+def _table(curves: ScoreCurves) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("passage", "sentences", "score"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("heading")
+    for number, span in enumerate(curves.passages):
+        best = number == curves.best
+        worded = span.last > span.first
+        table.add_row(
+            str(number + 1),
+            f"{span.first + 1}-{span.last}" if worded else "none",
+            f"{span.score:.3f}" if worded else "",
+            Text(f"{printable(span.heading) or '(no heading)'}{'  ← best' if best else ''}"),
+            style="bold" if best else "",
+        )
+    return table

@@ -1,0 +1,86 @@
+"""Gathering what an experiment learns from: labelled documents, held-out documents, names that stay unseen."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from auscult.concepts import KnowledgeBase, MentionLinker
+from auscult.corpora import open_corpus
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.documents import Document
+from auscult.errors import ConfigError
+from auscult.training.experiment import CorpusChoice, Experiment
+from auscult.training.labels import LabelledDocument, label_documents
+from auscult.training.substitution import NamePool, name_pool
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """Everything read, split and labelled.
+
+    Attributes:
+        documents: To train on.
+        held_out: For validation.
+        knowledge: The knowledge base, or None.
+        pool: Names to substitute, or None where the experiment substitutes none.
+        extra: Documents that only the word vectors learn from.
+    """
+
+    documents: list[LabelledDocument]
+    held_out: list[LabelledDocument]
+    knowledge: KnowledgeBase | None
+    pool: NamePool | None
+    extra: list[Document]
+
+
+def gather(experiment: Experiment, say: Callable[[str], None]) -> TrainingData:
+    """Read, split and label the documents of an experiment.
+
+    Raises:
+        CorpusMissingError: A corpus is not on this machine.
+        ConfigError: The validation corpus has no more documents than are to be held out.
+    """
+    knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
+    training: list[Document] = []
+    held_out: list[Document] = []
+    for choice in experiment.corpora:
+        documents = [document for document in read(choice) if document.sentences]
+        say(f"{choice.name}: {len(documents):,} documents")
+        if choice.name == experiment.validation.corpus and not held_out:
+            kept, held_out = _hold_out(documents, experiment)
+            training += kept
+        else:
+            training += documents
+    linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
+    say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
+    excluded = [
+        query.entity
+        for choice in experiment.never_learn
+        for query in open_corpus(choice.name).queries(choice.split or "test")
+    ]
+    substitutes = experiment.labels.substitute > 0 and knowledge is not None
+    return TrainingData(
+        documents=list(label_documents(training, knowledge, linker)),
+        held_out=list(label_documents(held_out, knowledge, None)),
+        knowledge=knowledge,
+        pool=name_pool(knowledge, excluded) if substitutes and knowledge is not None else None,
+        extra=[document for choice in experiment.word_vectors.texts for document in read(choice)],
+    )
+
+
+def read(choice: CorpusChoice) -> list[Document]:
+    """The documents of one corpus choice."""
+    return list(open_corpus(choice.name).documents(choice.split))
+
+
+def _hold_out(documents: list[Document], experiment: Experiment) -> tuple[list[Document], list[Document]]:
+    wanted = experiment.validation.documents
+    titled = [row for row, document in enumerate(documents) if document.title]
+    if wanted >= len(titled):
+        remedy = "lower validation.documents or choose another validation.corpus"
+        raise ConfigError(f"more than {wanted} titled documents to hold some out", f"{len(titled)}", remedy)
+    chosen = set(random.Random(experiment.seed).sample(titled, wanted))
+    kept = [document for row, document in enumerate(documents) if row not in chosen]
+    return kept, [documents[row] for row in sorted(chosen)]

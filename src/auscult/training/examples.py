@@ -1,0 +1,281 @@
+"""Training examples: documents as network inputs, target vectors a sentence, and query vectors a passage.
+
+An example is asked for by (epoch, row), and all chance in it (the window read, the name substituted) is drawn from
+seed, epoch and row: a resumed training sees exactly what an uninterrupted one would have seen.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+from torch.utils.data import Dataset, Sampler
+
+from auscult.interfaces import FloatArray
+from auscult.models.cdv.encoder import aspect_vector, join_halves
+from auscult.models.cdv.network import Task
+from auscult.models.cdv.sentences import (
+    AveragedWords,
+    SentenceEncoder,
+    sentence_tokens,
+    structural_flags,
+    tokenize,
+)
+from auscult.models.cdv.spaces import TargetSpace
+from auscult.models.modules.recurrent import pack
+from auscult.training.labels import EntityLabel, LabelledDocument
+from auscult.training.substitution import NamePool, mentions_words, replace_words
+
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One document as the training sees it.
+
+    Attributes:
+        inputs: (sentences, input_dim).
+        targets: For each task (sentences, target_dim); NaN rows are unlabelled.
+        passages: (sentences,) position of each sentence's passage in `queries`, -1 where that has no full label.
+        queries: (labelled passages, target_dim * tasks), unit rows.
+        labels: What each labelled passage answers, to tell which passages are no negatives of each other.
+    """
+
+    inputs: FloatArray
+    targets: dict[Task, FloatArray]
+    passages: np.ndarray
+    queries: FloatArray
+    labels: tuple[str, ...]
+
+
+@dataclass(slots=True)  # not frozen: the training library moves the fields to its device in place
+class Batch:
+    """Examples without padding: all per-sentence rows are in the order of `inputs.data`.
+
+    Attributes:
+        inputs: Packed (sentences, input_dim).
+        targets: For each task (sentences, target_dim).
+        passages: (sentences,) row in `queries`, -1 for none.
+        queries: (passages, dim).
+        labels: (passages,) equal numbers answer the same query.
+    """
+
+    inputs: PackedSequence
+    targets: dict[Task, Tensor]
+    passages: Tensor
+    queries: Tensor
+    labels: Tensor
+
+
+class DocumentExamples(Dataset[Example]):
+    """Examples made anew at each asking.
+
+    Args:
+        documents: Labelled training documents.
+        sentences: The sentence encoder.
+        spaces: The target space of each task.
+        unit_halves: As in the network's configuration.
+        max_sentences: Sentences read of a document.
+        max_tokens: Words read of a sentence.
+        random_window: Read them from a random place.
+        pool: Names to substitute, or None.
+        substitute: Share of documents whose name is substituted, where the text repeats it.
+        seed: Of all chance.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[LabelledDocument],
+        sentences: SentenceEncoder,
+        spaces: dict[Task, TargetSpace],
+        *,
+        unit_halves: bool,
+        max_sentences: int,
+        max_tokens: int,
+        random_window: bool,
+        pool: NamePool | None,
+        substitute: float,
+        seed: int,
+    ) -> None:
+        self.documents = documents
+        self._spaces = spaces
+        self._unit_halves = unit_halves
+        self._max_sentences = max_sentences
+        self._random_window = random_window
+        self._pool = pool
+        self._substitute = substitute if pool else 0.0
+        self._seed = seed
+        self._sentences = sentences
+        self._flags = [structural_flags(item.document) for item in documents]
+        self._tokens: list[list[list[str]]] = []
+        self._fixed: list[FloatArray] = []
+        if isinstance(sentences, AveragedWords):
+            self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
+        else:
+            # A transformer's vectors never change and cost the most: made once, kept in half precision.
+            halves = (sentences.encode(item.document, max_tokens=max_tokens).astype(np.float16) for item in documents)
+            self._fixed = [half.view(np.ndarray) for half in halves]
+        self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
+        self._repeated = [
+            bool(self._tokens) and mentions_words(tokens, name)
+            for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
+        ]
+        self._aspects: dict[tuple[str, ...], FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def lengths(self) -> list[int]:
+        """Sentences each document contributes."""
+        return [min(len(flags), self._max_sentences) for flags in self._flags]
+
+    def __getitem__(self, key: Key) -> Example:
+        """The example of (epoch, row)."""
+        epoch, row = key
+        rng = random.Random(f"{self._seed}/{epoch}/{row}")
+        item = self.documents[row]
+        size = len(item.passage_of)
+        spare = size - self._max_sentences
+        start = rng.randrange(spare + 1) if self._random_window and spare > 0 else 0
+        window = slice(start, start + self._max_sentences)
+        title = item.title
+        tokens = self._tokens[row][window] if self._tokens else []
+        if self._pool is not None and self._repeated[row] and rng.random() < self._substitute:
+            words = self._pool.draw(rng)
+            tokens = [replace_words(sentence, self._names[row], words) for sentence in tokens]
+            title = EntityLabel(f"name:{' '.join(words)}", " ".join(words))
+        encoded = (
+            self._sentences.encode_tokens(tokens)
+            if isinstance(self._sentences, AveragedWords)
+            else self._fixed[row][window].astype(np.float32)
+        )
+        return self._example(item, title, window, np.concatenate([encoded, self._flags[row][window]], axis=1))
+
+    def _example(self, item: LabelledDocument, title: EntityLabel | None, window: slice, inputs: FloatArray) -> Example:
+        passage_of = item.passage_of[window]
+        aspects = [self._aspect(item.aspects[passage]) for passage in range(len(item.aspects))]
+        targets: dict[Task, FloatArray] = {}
+        if "entity" in self._spaces:
+            targets["entity"] = self._entities(title, item.mentions[window])
+        if "aspect" in self._spaces:
+            targets["aspect"] = np.stack([aspects[passage] for passage in passage_of])
+        complete = [
+            passage for passage in sorted(set(passage_of)) if not self._lacks_label(title, item.aspects[passage])
+        ]
+        position = {passage: place for place, passage in enumerate(complete)}
+        queries = self._queries(title, [aspects[passage] for passage in complete])
+        return Example(
+            inputs=inputs,
+            targets=targets,
+            passages=np.array([position.get(passage, -1) for passage in passage_of], dtype=np.int64),
+            queries=queries,
+            labels=tuple(self._label(title, item.aspects[passage]) for passage in complete),
+        )
+
+    def _aspect(self, headings: tuple[str, ...]) -> FloatArray:
+        if "aspect" not in self._spaces:
+            return np.zeros(0, dtype=np.float32)
+        if headings not in self._aspects:
+            vector = aspect_vector(self._spaces["aspect"], headings)
+            self._aspects[headings] = vector if vector.any() else np.full_like(vector, np.nan)
+        return self._aspects[headings]
+
+    def _entities(self, title: EntityLabel | None, mentions: Sequence[Sequence[EntityLabel]]) -> FloatArray:
+        """Mean vector of each sentence's entities (Eq. 16); NaN where it has none."""
+        space = self._spaces["entity"]
+        own = [space.place(title.key, title.name)] if title else []
+        own = [vector for vector in own if vector.any()]
+        rows = np.full((len(mentions), space.dim), np.nan, dtype=np.float32)
+        for row, labels in enumerate(mentions):
+            vectors = own + [space.place(label.key, label.name) for label in labels]
+            if vectors:
+                rows[row] = np.mean(vectors, axis=0)
+        return rows
+
+    def _lacks_label(self, title: EntityLabel | None, headings: tuple[str, ...]) -> bool:
+        return ("entity" in self._spaces and title is None) or (
+            "aspect" in self._spaces and bool(np.isnan(self._aspect(headings)).any())
+        )
+
+    def _queries(self, title: EntityLabel | None, aspects: Sequence[FloatArray]) -> FloatArray:
+        halves = []
+        for task, space in self._spaces.items():
+            if task == "entity":
+                vector = space.place(title.key, title.name) if title else np.zeros(space.dim, np.float32)
+                halves.append(np.tile(vector, (len(aspects), 1)).astype(np.float32))
+            else:
+                halves.append(np.stack(aspects) if aspects else np.zeros((0, space.dim), np.float32))
+        return join_halves(halves, unit_halves=self._unit_halves)
+
+    def _label(self, title: EntityLabel | None, headings: tuple[str, ...]) -> str:
+        entity = title.key if title and "entity" in self._spaces else ""
+        return f"{entity}\t{'|'.join(headings) if 'aspect' in self._spaces else ''}"
+
+
+def collate(examples: Sequence[Example]) -> Batch:
+    """Join examples into one batch without padding."""
+    inputs = pack([torch.from_numpy(example.inputs) for example in examples])
+    offsets = [0, *accumulate(len(example.queries) for example in examples)]
+    passages = [
+        torch.from_numpy(np.where(example.passages < 0, -1, example.passages + offset))
+        for example, offset in zip(examples, offsets, strict=False)
+    ]
+    numbers: dict[str, int] = {}
+    labels = [numbers.setdefault(label, len(numbers)) for example in examples for label in example.labels]
+    tasks = examples[0].targets
+    return Batch(
+        inputs=inputs,
+        targets={task: pack([torch.from_numpy(e.targets[task]) for e in examples]).data for task in tasks},
+        passages=pack(passages).data,
+        queries=torch.from_numpy(np.concatenate([example.queries for example in examples])),
+        labels=torch.tensor(labels, dtype=torch.long),
+    )
+
+
+class DocumentBatches(Sampler[list[Key]]):
+    """Shuffled batches of documents of similar length, dealt out to the processes of a multi-device training.
+
+    Args:
+        lengths: Sentences of each document.
+        batch_documents: Documents a batch.
+        seed: Of the shuffling; each epoch is shuffled anew.
+    """
+
+    _JITTER = 20
+
+    def __init__(self, lengths: Sequence[int], *, batch_documents: int, seed: int) -> None:
+        self._lengths = list(lengths)
+        self._size = batch_documents
+        self._seed = seed
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Shuffle for this epoch; the training library calls it."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        _, processes = _process()
+        return -(-len(self._lengths) // self._size) // processes or 1
+
+    def __iter__(self) -> Iterator[list[Key]]:
+        rng = random.Random(f"{self._seed}/{self.epoch}")
+        keys = [length + rng.random() * self._JITTER for length in self._lengths]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        batches = [order[i : i + self._size] for i in range(0, len(order), self._size)]
+        rng.shuffle(batches)
+        rank, processes = _process()
+        for batch in batches[rank::processes][: len(self)]:
+            yield [(self.epoch, row) for row in batch]
+
+
+def _process() -> tuple[int, int]:
+    """This process' rank and how many there are."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank(), torch.distributed.get_world_size()
+    return 0, 1

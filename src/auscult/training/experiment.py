@@ -1,0 +1,212 @@
+"""Experiment files: one YAML a model, checked before anything runs.
+
+Defaults are arnold2020's section 5.2 throughout, so a file says only where it departs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from auscult.errors import ConfigError
+from auscult.models.cdv.network import TASKS, Task
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CorpusChoice(_Settings):
+    """A corpus to learn from: a catalogue name or a path, and which of its splits."""
+
+    name: str
+    split: str | None = None
+
+
+class WordVectorChoice(_Settings):
+    """Word vectors: read from a file, or trained on the training corpora (128-d skip-gram with subwords).
+
+    Attributes:
+        file: A GloVe, word2vec or fastText text file; when given, nothing is trained.
+        limit: Read only so many of the file's words.
+        glossary: Also learn from the names, synonyms and definitions of the knowledge base.
+        texts: Further corpora that only the word vectors learn from.
+    """
+
+    file: Path | None = None
+    limit: int | None = Field(default=None, ge=1)
+    dim: int = Field(default=128, ge=2)
+    epochs: int = Field(default=5, ge=1)
+    min_n: int = Field(default=4, ge=2)
+    max_n: int = Field(default=5, ge=2)
+    hash_count: int = Field(default=2, ge=1, le=4)
+    buckets: int = Field(default=40_000, ge=1)
+    min_count: int = Field(default=3, ge=1)
+    learning_rate: float = Field(default=0.05, gt=0)
+    glossary: bool = True
+    texts: list[CorpusChoice] = []
+
+
+class SentenceChoice(_Settings):
+    """The sentence encoder: averaged words (Eq. 8) or a pooled transformer (Eq. 9).
+
+    Attributes:
+        kind: "average" or "transformer".
+        vectors: Word vectors of their own for "average" (GloVe, say); None shares the targets' vectors.
+        frequency_weighted: Append a second average in which rare words weigh more (a departure).
+        transformer: Hub name or folder, for "transformer".
+    """
+
+    kind: Literal["average", "transformer"] = "average"
+    vectors: WordVectorChoice | None = None
+    frequency_weighted: bool = False
+    transformer: str = ""
+    pooling: Literal["mean", "cls"] = "mean"
+
+    @model_validator(mode="after")
+    def _transformer_is_named(self) -> SentenceChoice:
+        if self.kind == "transformer" and not self.transformer:
+            raise ValueError("kind 'transformer' needs 'transformer: NAME or FOLDER'")
+        return self
+
+
+class BloomTraining(_Settings):
+    """How the paper's entity and aspect encoders are trained (section 5.2)."""
+
+    epochs: int = Field(default=5, ge=1)
+    batch_size: int = Field(default=128, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    dropout: float = Field(default=0.5, ge=0, lt=1)
+    max_sentences: int = Field(default=8, ge=1)
+    """Sentences of an article's lead that describe its entity."""
+
+
+class TargetChoice(_Settings):
+    """The target space: the paper's Bloom encoders, or centred averages of word vectors (a departure)."""
+
+    kind: Literal["bloom", "average"] = "bloom"
+    bloom: BloomTraining = BloomTraining()
+
+
+class LabelChoice(_Settings):
+    """Where entity labels come from (Eq. 15).
+
+    Attributes:
+        mentions: Label a sentence also with the entities mentioned in it, linked through the knowledge base.
+        substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
+            the knowledge base, anew at each epoch; 0 for the paper's training (a departure).
+    """
+
+    mentions: bool = True
+    substitute: float = Field(default=0.0, ge=0, le=1)
+
+
+class ContrastChoice(_Settings):
+    """The in-batch listwise loss added to the distance loss; weight 0 for the paper's training (a departure)."""
+
+    weight: float = Field(default=0.0, ge=0)
+    temperature: float = Field(default=20.0, ge=1)
+
+
+class NetworkChoice(_Settings):
+    """Sizes of the network (section 5.2)."""
+
+    lstm_dim: int = Field(default=512, ge=1)
+    discourse_dim: int = Field(default=256, ge=1)
+    bounded: bool = True
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    tasks: tuple[Task, ...] = TASKS
+
+
+class TrainingChoice(_Settings):
+    """Optimisation (section 5.2).
+
+    Attributes:
+        batch_documents: Documents a step.
+        decay: Factor on the learning rate after each epoch.
+        max_sentences: Sentences read of a training document; inference has no limit.
+        random_window: Read them from a random place rather than the beginning (a departure).
+        max_tokens: Words read of a training sentence; inference has no limit.
+        patience: Stop after so many epochs without a better validation score; None runs all epochs.
+        gradient_clip: Largest norm of a step's gradient; None for no clipping.
+    """
+
+    epochs: int = Field(default=50, ge=1)
+    batch_documents: int = Field(default=16, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    decay: float = Field(default=0.975, gt=0, le=1)
+    weight_decay: float = Field(default=1e-4, ge=0)
+    max_sentences: int = Field(default=396, ge=1)
+    random_window: bool = False
+    max_tokens: int = Field(default=96, ge=1)
+    patience: int | None = Field(default=10, ge=1)
+    gradient_clip: float | None = Field(default=None, gt=0)
+    accelerator: str = "auto"
+    devices: int | Literal["auto"] = "auto"
+
+
+class ValidationChoice(_Settings):
+    """Held-out training documents that stop the training and choose the epoch.
+
+    Attributes:
+        corpus: Draw them from this corpus of the list.
+        documents: How many.
+    """
+
+    corpus: str
+    documents: int = Field(default=300, ge=1)
+
+
+class Experiment(_Settings):
+    """A whole experiment: data, vectors, labels, network, training.
+
+    Attributes:
+        name: Of the file and of the folder under `runs/`.
+        title: How tables call the model; one that begins with a published model's name stands beside its figures.
+        never_learn: Corpora whose queried entities are kept out of name substitution.
+    """
+
+    name: str = Field(min_length=1, pattern=r"^[\w.-]+$")
+    title: str = ""
+    model: Literal["cdv"] = "cdv"
+    track: Literal["zero-shot", "adapted"]
+    notes: str = ""
+    seed: int = 1
+    corpora: list[CorpusChoice] = Field(min_length=1)
+    validation: ValidationChoice
+    knowledge: str | None = "knowledge-base"
+    never_learn: list[CorpusChoice] = []
+    word_vectors: WordVectorChoice = WordVectorChoice()
+    sentences: SentenceChoice = SentenceChoice()
+    targets: TargetChoice = TargetChoice()
+    labels: LabelChoice = LabelChoice()
+    network: NetworkChoice = NetworkChoice()
+    loss: Literal["distance", "robust", "cosine"] = "robust"
+    contrast: ContrastChoice = ContrastChoice()
+    training: TrainingChoice = TrainingChoice()
+
+    @model_validator(mode="after")
+    def _validation_is_a_corpus(self) -> Experiment:
+        if self.validation.corpus not in {corpus.name for corpus in self.corpora}:
+            raise ValueError(f"validation.corpus {self.validation.corpus!r} is none of 'corpora'")
+        return self
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read and check an experiment file.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Experiment.model_validate(fields)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError("a readable YAML experiment file", f"{path} ({reason})", "check path and syntax") from error
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
+        raise ConfigError("a valid experiment", f"{path} with {faults}", "correct these fields") from error

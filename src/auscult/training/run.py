@@ -1,0 +1,316 @@
+"""Training a model from an experiment file, stage by stage, each kept on disk so that a killed run goes on.
+
+FOLDER/experiment.json     what is trained here; another experiment is refused
+FOLDER/words/              word vectors and word frequencies
+FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets
+FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
+FOLDER/model/              the model, in the open format of `models.cdv.persistence`
+FOLDER/training.json       how it went: every epoch's loss and validation, time, hardware, versions
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+from auscult import __version__
+from auscult.errors import ConfigError, DataError
+from auscult.models.cdv.encoder import CdvEncoder
+from auscult.models.cdv.network import CdvConfig, CdvNetwork, Task
+from auscult.models.cdv.persistence import load_space, save, save_space
+from auscult.models.cdv.sentences import FLAGS, AveragedWords, SentenceEncoder, tokenize
+from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
+from auscult.models.cdv.transformer import PooledTransformer
+from auscult.models.word_vectors import WordVectors, from_state, read_word_vectors
+from auscult.provenance import describe_hardware, find_revision, now
+from auscult.training.bloom import aspect_descriptions, entity_descriptions, train_bloom_space
+from auscult.training.data import TrainingData, gather
+from auscult.training.examples import DocumentBatches, DocumentExamples, collate
+from auscult.training.experiment import Experiment, WordVectorChoice
+from auscult.training.loop import History, Schedule, fit
+from auscult.training.objective import CdvObjective
+from auscult.training.word_vectors import (
+    document_lines,
+    knowledge_lines,
+    train_word_vectors,
+    word_shares,
+    write_lines,
+)
+
+_MONITOR = "validation_RR"
+# Words beyond these count as rare as the rarest of them.
+_FREQUENT_WORDS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a training left.
+
+    Attributes:
+        model: Folder of the model.
+        record: The content of `training.json`.
+    """
+
+    model: Path
+    record: dict[str, Any]
+
+
+def train(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    progress: bool = False,
+) -> Outcome:
+    """Train a model, or go on with a training that was interrupted in the same folder.
+
+    Args:
+        experiment: What to train.
+        folder: Where everything is kept.
+        say: Told of each stage in a few words.
+        progress: Show progress bars.
+
+    Raises:
+        ConfigError: The folder holds another experiment.
+        CorpusMissingError: A corpus of the experiment is not on this machine.
+    """
+    _claim(experiment, folder)
+    finished = folder / "training.json"
+    if finished.is_file():
+        say(f"already trained: {folder / 'model'}")
+        return Outcome(folder / "model", json.loads(finished.read_text(encoding="utf-8")))
+    began = time.monotonic()
+    data = gather(experiment, say)
+    words, shares = _word_vectors(experiment, data, folder / "words", say)
+    sentences = _sentence_encoder(experiment, words, shares)
+    spaces = _spaces(experiment, data, words, folder, say, progress)
+    prepared = time.monotonic() - began
+    torch.manual_seed(experiment.seed)
+    network = CdvNetwork(_network_config(experiment, sentences, words))
+
+    def as_encoder(trained: CdvNetwork) -> CdvEncoder:
+        return CdvEncoder(trained, sentences, spaces, name=experiment.title or experiment.name)
+
+    say(f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}")
+    history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, progress)
+    record = _record(experiment, data, network, history, prepared, time.monotonic() - began)
+    save(as_encoder(network), folder / "model", training=record)
+    finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return Outcome(folder / "model", record)
+
+
+def _claim(experiment: Experiment, folder: Path) -> None:
+    described = folder / "experiment.json"
+    content = experiment.model_dump_json(indent=1)
+    if described.is_file() and described.read_text(encoding="utf-8") != content:
+        remedy = "choose another --out, or pass --restart to throw away what the folder holds"
+        raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
+    folder.mkdir(parents=True, exist_ok=True)
+    described.write_text(content, encoding="utf-8")
+
+
+def restart(folder: Path) -> None:
+    """Throw away a training folder; only one that holds an experiment.
+
+    Raises:
+        ConfigError: The folder is something else.
+    """
+    if folder.exists() and not (folder / "experiment.json").is_file():
+        raise ConfigError("a training folder to restart", f"{folder} without experiment.json", "check the path")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _word_vectors(
+    experiment: Experiment, data: TrainingData, folder: Path, say: Callable[[str], None]
+) -> tuple[WordVectors, dict[str, float]]:
+    """Word vectors of the targets, and relative frequencies of the words of the training text."""
+    folder.mkdir(exist_ok=True)
+    text, done = folder / "text.txt", folder / "vectors.npz"
+    if not text.is_file():
+        partial = text.with_suffix(".part")
+        written = write_lines(_lines(experiment, data), partial)
+        say(f"{written:,} words of training text")
+        partial.replace(text)
+    shares = dict(islice(word_shares(text, min_count=experiment.word_vectors.min_count).items(), _FREQUENT_WORDS))
+    if experiment.word_vectors.file is not None:
+        return _read_vectors(experiment.word_vectors), shares
+    if not done.is_file():
+        say("training word vectors")
+        arrays, settings = train_word_vectors(text, experiment.word_vectors).state()
+        partial = folder / "part.npz"
+        np.savez(partial, settings=np.array(json.dumps(settings)), table=arrays["table"])
+        partial.replace(done)
+    with np.load(done, allow_pickle=False) as kept:
+        return from_state({"table": kept["table"]}, json.loads(str(kept["settings"]))), shares
+
+
+def _lines(experiment: Experiment, data: TrainingData) -> Any:
+    yield from document_lines(item.document for item in data.documents)
+    yield from document_lines(data.extra)
+    if experiment.word_vectors.glossary and data.knowledge is not None:
+        yield from knowledge_lines(data.knowledge)
+
+
+def _read_vectors(choice: WordVectorChoice) -> WordVectors:
+    if choice.file is None:
+        raise ConfigError("a word-vector file", "none", "set 'file' under vectors")
+    return read_word_vectors(choice.file, limit=choice.limit)
+
+
+def _sentence_encoder(experiment: Experiment, words: WordVectors, shares: dict[str, float]) -> SentenceEncoder:
+    choice = experiment.sentences
+    if choice.kind == "transformer":
+        if experiment.labels.substitute:
+            remedy = "set labels.substitute to 0 or sentences.kind to 'average'"
+            raise ConfigError("averaged words where names are substituted", "a transformer", remedy)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        return PooledTransformer(choice.transformer, pooling=choice.pooling, device=device)
+    own = words if choice.vectors is None else _read_vectors(choice.vectors)
+    return AveragedWords(own, shares if choice.frequency_weighted else None)
+
+
+def _network_config(experiment: Experiment, sentences: SentenceEncoder, words: WordVectors) -> CdvConfig:
+    choice = experiment.network
+    return CdvConfig(
+        input_dim=sentences.dim + FLAGS,
+        lstm_dim=choice.lstm_dim,
+        discourse_dim=choice.discourse_dim,
+        target_dim=words.dim,
+        tasks=choice.tasks,
+        bounded=choice.bounded,
+        dropout=choice.dropout,
+        unit_halves=experiment.targets.kind == "average",
+    )
+
+
+def _spaces(
+    experiment: Experiment,
+    data: TrainingData,
+    words: WordVectors,
+    folder: Path,
+    say: Callable[[str], None],
+    progress: bool,
+) -> dict[Task, TargetSpace]:
+    tasks = experiment.network.tasks
+    if experiment.targets.kind == "average":
+        return {task: AverageSpace(words, _centre(task, data, words)) for task in tasks}
+    choice = experiment.targets.bloom
+    spaces: dict[Task, TargetSpace] = {}
+    for task in tasks:
+        kept = folder / "spaces" / f"{task}.safetensors"
+        if kept.is_file():
+            spaces[task] = load_space(kept, words)
+            continue
+        described = (
+            entity_descriptions(data.documents, data.knowledge, max_sentences=choice.max_sentences)
+            if task == "entity"
+            else aspect_descriptions(data.documents)
+        )
+        say(f"training the {task} encoder on {len(described):,} descriptions")
+        spaces[task] = train_bloom_space(
+            described,
+            words,
+            choice,
+            dim=words.dim,
+            seed=experiment.seed,
+            folder=folder / "spaces",
+            accelerator=experiment.training.accelerator,
+            progress=progress,
+        )
+        save_space(spaces[task], kept)
+    return spaces
+
+
+def _centre(task: Task, data: TrainingData, words: WordVectors) -> Any:
+    """Mean vector of all names (of entities: also the knowledge base's) or of all distinct headings."""
+    if task == "entity":
+        names = {item.title.name for item in data.documents if item.title}
+        names |= {name for concept in data.knowledge or () for name in concept.names}
+    else:
+        names = {heading for item in data.documents for headings in item.aspects for heading in headings}
+    means = [mean for name in sorted(names) if (mean := mean_word_vector(words, tokenize(name))) is not None]
+    if not means:
+        raise DataError(f"training documents with {'titles' if task == 'entity' else 'headings'}", "none", "add some")
+    return np.mean(means, axis=0)
+
+
+def _optimise(
+    experiment: Experiment,
+    data: TrainingData,
+    network: CdvNetwork,
+    sentences: SentenceEncoder,
+    spaces: dict[Task, TargetSpace],
+    as_encoder: Callable[[CdvNetwork], CdvEncoder],
+    folder: Path,
+    progress: bool,
+) -> History:
+    """Train the network in place and leave it with the weights of the best epoch."""
+    choice = experiment.training
+    examples = DocumentExamples(
+        data.documents,
+        sentences,
+        spaces,
+        unit_halves=network.config.unit_halves,
+        max_sentences=choice.max_sentences,
+        max_tokens=choice.max_tokens,
+        random_window=choice.random_window,
+        pool=data.pool,
+        substitute=experiment.labels.substitute,
+        seed=experiment.seed,
+    )
+    batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
+    loader = DataLoader(examples, batch_sampler=batches, collate_fn=collate)
+    schedule = Schedule(
+        epochs=choice.epochs,
+        seed=experiment.seed,
+        decay=choice.decay,
+        monitor=_MONITOR,
+        patience=choice.patience,
+        gradient_clip=choice.gradient_clip,
+        accelerator=choice.accelerator,
+        devices=choice.devices,
+    )
+    objective = CdvObjective(network, experiment, as_encoder, data.held_out)
+    return fit(objective, loader, schedule, folder=folder / "checkpoints", progress=progress)
+
+
+def _record(
+    experiment: Experiment,
+    data: TrainingData,
+    network: CdvNetwork,
+    history: History,
+    prepared: float,
+    seconds: float,
+) -> dict[str, Any]:
+    return {
+        "kind": "training",
+        "model": experiment.title or experiment.name,
+        "track": experiment.track,
+        "seed": experiment.seed,
+        "corpora": [choice.model_dump() for choice in experiment.corpora],
+        "documents": len(data.documents),
+        "sentences": sum(len(item.passage_of) for item in data.documents),
+        "held_out_documents": len(data.held_out),
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "epochs": len(history.epochs),
+        "best_epoch": history.best,
+        "validation": history.epochs[history.best],
+        "history": history.epochs,
+        "preparation_seconds": round(prepared, 1),
+        "seconds_this_run": round(seconds, 1),
+        "experiment": experiment.model_dump(mode="json"),
+        "version": __version__,
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+        "date": now(),
+    }

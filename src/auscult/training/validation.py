@@ -1,0 +1,46 @@
+"""Retrieval quality on held-out training documents: the figure that stops a training and chooses its epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from auscult.interfaces import DocumentEncoder
+from auscult.queries import Query
+from auscult.training.labels import LabelledDocument
+
+
+def retrieval_quality(encoder: DocumentEncoder, held_out: Sequence[LabelledDocument]) -> dict[str, float]:
+    """Rank all passages of the held-out documents for queries made of their titles and headings.
+
+    A query is a title and one passage's headings; every passage with that title and those headings answers it. Ties
+    count against the model.
+
+    Args:
+        encoder: The model.
+        held_out: Documents that were not trained on.
+
+    Returns:
+        "R@1" (share of queries whose first passage answers) and "RR" (mean reciprocal rank), in [0, 1].
+    """
+    vectors = encoder.encode_documents([item.document for item in held_out])
+    means, labels = [], []
+    for item, matrix in zip(held_out, vectors, strict=True):
+        owners = np.array(item.passage_of)
+        for row, headings in enumerate(item.aspects):
+            if item.title and headings and (owners == row).any():
+                means.append(matrix[owners == row].mean(axis=0))
+                labels.append((item.title.key, item.title.name, headings))
+    asked = list(dict.fromkeys(labels))
+    if not asked:
+        return {"R@1": 0.0, "RR": 0.0}
+    queries = [
+        Query(query_id="", entity=name, aspects=headings, entity_id="" if key.startswith("title:") else key)
+        for key, name, headings in asked
+    ]
+    scores = encoder.encode_queries(queries) @ np.stack(means).T
+    relevant = np.array([[label[0] == ask[0] and label[2] == ask[2] for label in labels] for ask in asked])
+    best = np.where(relevant, scores, -np.inf).max(axis=1)
+    ahead = ((scores >= best[:, None]) & ~relevant).sum(axis=1)
+    return {"R@1": float((ahead == 0).mean()), "RR": float((1.0 / (ahead + 1)).mean())}

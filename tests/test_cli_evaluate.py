@@ -1,0 +1,291 @@
+"""`auscult evaluate` and `auscult results`, on a small MedQuAD written for the test."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from auscult.cli.evaluate import evaluate
+from auscult.cli.results import results
+from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError, ModelError
+from auscult.evaluation.records import evaluation_records, read_records
+from auscult.evaluation.trec import read_qrels, read_run
+
+ENTITIES = {
+    "Migraine": (
+        "GARD",
+        "Q133823",
+        "C0149931",
+        "throbbing headache with nausea",
+        "triptans and rest in a dark room",
+    ),
+    "Gout": (
+        "NIAMS",
+        "Q133087",
+        "C0018099",
+        "a swollen and painful big toe",
+        "allopurinol to lower uric acid",
+    ),
+    "Asthma": (
+        "NHLBI",
+        "Q35869",
+        "C0004096",
+        "wheezing and a tight chest",
+        "inhaled corticosteroids every day",
+    ),
+    "Psoriasis": ("NIAMS", "Q179945", "C0033860", "red patches of scaly skin", "creams and light therapy"),
+}
+
+
+def packed(path: Path, rows: list[dict[str, object]] | str) -> None:
+    text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def write_medquad(folder: Path) -> None:
+    """Four documents of three passages; three queries a document; all passages are candidates."""
+    folder.mkdir(parents=True)
+    documents, queries, lines = [], [], ["query_id\trank\trelevance\tpassage_id\tbm25_score\n"]
+    passages = [f"{name}-{number}" for name in ENTITIES for number in (1, 2, 3)]
+    for number, (name, (source, wikidata, cui, symptom, cure)) in enumerate(ENTITIES.items()):
+        texts = (f"{name} is a long-lasting condition.", f"Signs are {symptom}.", f"Treatment means {cure}.")
+        aspects = ("information", "symptoms", "treatment")
+        documents.append(
+            {
+                "doc_id": name,
+                "split": "test" if number < 3 else "train",
+                "source": source,
+                "collection": "c",
+                "url": "",
+                "title": name,
+                "entity": name,
+                "entity_id": wikidata,
+                "umls_cuis": [cui],
+                "semantic_group": "Disorders",
+                "synonyms": [],
+                "passages": [
+                    {"passage_id": f"{name}-{place}", "question": "What?", "qtype": aspect, "text": text}
+                    for place, (aspect, text) in enumerate(zip(aspects, texts, strict=True), start=1)
+                ],
+            }
+        )
+        for place, aspect in enumerate(aspects, start=1):
+            if number == 3:
+                continue
+            query_id = f"q{len(queries) + 1}"
+            queries.append(
+                {
+                    "query_id": query_id,
+                    "text": "",
+                    "entity": name,
+                    "entity_id": wikidata,
+                    "aspect": aspect,
+                    "aspect_heading": aspect,
+                    "relevant": [{"passage_id": f"{name}-{place}", "doc_id": name, "relevance": 1}],
+                }
+            )
+            lines += [
+                f"{query_id}\t{rank}\t0\t{each}\t0\n" for rank, each in enumerate(passages[:9], start=1)
+            ]
+    packed(folder / "documents.jsonl.gz", documents)
+    packed(folder / "queries_test.jsonl.gz", queries)
+    packed(folder / "queries_train.jsonl.gz", "")
+    packed(folder / "questions_without_answers.jsonl.gz", "")
+    packed(folder / "candidates_test_bm25.tsv.gz", "".join(lines))
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_medquad(tmp_path / "data" / "medquad")
+    kg = tmp_path / "data" / "kg"
+    kg.mkdir()
+    header = "id\tname\tsource\tsynonyms\tdefinition\txrefs\n"
+    concepts = "DOID:1\tdisease\tDO\t\t\t\nDOID:2\tmigraine\tDO\t\t\tUMLS:C0149931\nDOID:3\tgout\tDO\t\t\t\n"
+    packed(kg / "entities.tsv.gz", header + concepts)
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
+    return tmp_path
+
+
+def write_model(folder: Path, training: dict[str, object]) -> None:
+    """A CDV model that has learned nothing: random weights."""
+    torch = pytest.importorskip("torch")
+    from auscult.models.cdv.encoder import CdvEncoder
+    from auscult.models.cdv.network import CdvConfig, CdvNetwork
+    from auscult.models.cdv.persistence import save
+    from auscult.models.cdv.sentences import FLAGS, AveragedWords
+    from auscult.models.cdv.spaces import AverageSpace
+    from auscult.models.word_vectors import SubwordTable
+
+    torch.manual_seed(0)
+    table = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
+    vectors = SubwordTable(table, min_n=3, max_n=5, hash_count=2)
+    sentences = AveragedWords(vectors)
+    network = CdvNetwork(
+        CdvConfig(input_dim=sentences.dim + FLAGS, lstm_dim=6, discourse_dim=5, target_dim=8)
+    )
+    spaces = {part: AverageSpace(vectors, np.zeros(8, np.float32)) for part in ("entity", "aspect")}
+    encoder = CdvEncoder(network, sentences, spaces, name=folder.name)
+    save(encoder, folder, training=training)
+
+
+def run(*arguments: object) -> Result:
+    app = typer.Typer()
+    app.command("evaluate")(evaluate)
+    app.command("results")(results)
+    return CliRunner().invoke(app, [str(each) for each in arguments], terminal_width=160)
+
+
+def failure(kind: type[AuscultError], *arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code != 0
+    assert isinstance(result.exception, kind), result.exception
+    return str(result.exception)
+
+
+def test_the_table_the_records_and_the_runs(data: Path) -> None:
+    out = data / "out.json"
+    result = run(
+        "evaluate", "medquad", "--model", "bm25", "--model", "tfidf", "--json", out, "--by", "source"
+    )
+    assert result.exit_code == 0, result.output
+    for expected in ("BM25", "TF-IDF", "29.48", "HAR", "GARD"):
+        assert expected in result.output
+    bm25, tfidf = evaluation_records(read_records(out))
+    assert (bm25.corpus, bm25.protocol, bm25.track, bm25.model) == ("medquad", "rerank", "untrained", "BM25")
+    assert (bm25.queries, bm25.documents, bm25.candidates) == (9, 3, 9.0)
+    assert bm25.ms_per_query > 0
+    # A name occurs in the first passage only, and one treatment passage says "treatment".
+    assert bm25.measures["R@10"] == tfidf.measures["R@10"] == 1.0
+    assert 1 / 3 <= bm25.measures["R@1"] < 1.0
+    folder = data / "out-runs"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "medquad-rerank-untrained-bm25.run.gz",
+        "medquad-rerank-untrained-tf-idf.run.gz",
+        "medquad.qrels",
+    ]
+    assert len(read_run(folder / "medquad-rerank-untrained-bm25.run.gz")) == 9
+    assert len(read_qrels(folder / "medquad.qrels")) == 9
+    measured = run(
+        "evaluate",
+        "--run",
+        folder / "medquad-rerank-untrained-bm25.run.gz",
+        "--qrels",
+        folder / "medquad.qrels",
+    )
+    assert measured.exit_code == 0, measured.output
+    assert f"{100 * bm25.measures['MAP']:.2f}" in measured.output
+
+
+def test_subsets(data: Path) -> None:
+    (data / "ids.txt").write_text("q2\nq5\n\n")
+    result = run(
+        "evaluate", "medquad", "-m", "bm25", "--query-ids", data / "ids.txt", "--json", data / "a.json"
+    )
+    assert result.exit_code == 0, result.output
+    assert (
+        run(
+            "evaluate", "medquad", "-m", "bm25", "--queries", 4, "--seed", 3, "--json", data / "a.json"
+        ).exit_code
+        == 0
+    )
+    given, drawn = evaluation_records(read_records(data / "a.json"))
+    assert (given.queries, given.query_subset) == (2, "ids from ids.txt")
+    assert (drawn.queries, drawn.query_subset, drawn.seed) == (4, "random 4, seed 3", 3)
+    assert [each.query_id for each in read_run(data / "a-runs" / "medquad-rerank-untrained-bm25.run.gz")] != [
+        "q2",
+        "q5",
+    ]
+
+
+def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
+    write_model(data / "tiny", {"track": "adapted", "epochs": 0})
+    out = data / "n.json"
+    result = run("evaluate", "medquad", "-m", "bm25", "-m", data / "tiny", "--parts", "--json", out)
+    assert result.exit_code == 0, result.output
+    assert "adapted track" in result.output
+    records = evaluation_records(read_records(out))
+    assert [(each.model, each.track) for each in records] == [
+        ("BM25", "untrained"),
+        ("tiny", "adapted"),
+        ("tiny (entity only)", "adapted"),
+        ("tiny (aspect only)", "adapted"),
+    ]
+    assert records[1].training == {"track": "adapted", "epochs": 0}
+    assert len(records[1].fingerprint) == 64
+    assert records[1].prepare_seconds > 0
+    assert len({json.dumps(each.measures) for each in records}) > 2
+    assert "adapted" in failure(
+        ConfigError, "evaluate", "medquad", "-m", data / "tiny", "--track", "zero-shot"
+    )
+
+
+def test_a_model_without_a_track_needs_one(data: Path) -> None:
+    write_model(data / "mute", {})
+    assert "--track" in failure(ConfigError, "evaluate", "medquad", "-m", data / "mute")
+    result = run("evaluate", "medquad", "-m", data / "mute", "--track", "zero-shot")
+    assert result.exit_code == 0, result.output
+    assert "zero-shot track" in result.output
+
+
+def test_end_to_end_ranks_train_documents_too(data: Path) -> None:
+    result = run(
+        "evaluate",
+        "medquad",
+        "-m",
+        "bm25",
+        "--protocol",
+        "end-to-end",
+        "--runs",
+        data / "runs",
+        "--json",
+        data / "e.json",
+    )
+    assert result.exit_code == 0, result.output
+    (record,) = evaluation_records(read_records(data / "e.json"))
+    assert (record.documents, record.candidates) == (4, None)
+    (path,) = (data / "runs").glob("*.run.gz")
+    assert any("Psoriasis-1" in ranking.passage_ids for ranking in read_run(path))
+
+
+def test_errors_and_figures(data: Path) -> None:
+    result = run(
+        "evaluate", "medquad", "-m", "bm25", "--errors", data / "errors.jsonl", "--figures", data / "figures"
+    )
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in (data / "errors.jsonl").read_text().splitlines()]
+    assert rows
+    assert {row["model"] for row in rows} == {"BM25"}
+    assert {row["entity_class"] for row in rows} <= {"same", "unrelated", "not in taxonomy"}
+    assert {path.suffix for path in (data / "figures").iterdir()} == {".png", ".svg"}
+    assert (data / "figures" / "errors_bm25.png").is_file()
+
+
+def test_results_page(data: Path) -> None:
+    assert run("evaluate", "medquad", "-m", "bm25", "--json", data / "bench" / "medquad.json").exit_code == 0
+    page = data / "docs" / "results.md"
+    assert run("results", data / "bench", "--output", page).exit_code == 0
+    assert "29.48" in page.read_text()
+    assert run("results", data / "bench", "--output", page, "--check").exit_code == 0
+    page.write_text(page.read_text().replace("29.48", "99.99"))
+    assert "run: auscult results" in failure(
+        DataError, "results", data / "bench", "--output", page, "--check"
+    )
+
+
+def test_mistakes_are_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--model" in failure(ConfigError, "evaluate", "medquad")
+    assert "twice" in failure(ConfigError, "evaluate", "medquad", "-m", "bm25", "-m", "bm25")
+    assert "between 1 and 9" in failure(ConfigError, "evaluate", "medquad", "-m", "bm25", "--queries", 10)
+    assert "nowhere" in failure(ModelError, "evaluate", "medquad", "-m", data / "nowhere")
+    assert "--qrels" in failure(ConfigError, "evaluate", "--run", data / "x.run")
+    assert "x.ids" in failure(DataError, "evaluate", "medquad", "-m", "bm25", "--query-ids", data / "x.ids")
+    failure(ConfigError, "evaluate", "medquadd", "-m", "bm25")
+    monkeypatch.setenv("AUSCULT_DATA", str(data / "empty"))
+    failure(CorpusMissingError, "evaluate", "medquad", "-m", "bm25", "--json", data / "never.json")
+    assert not (data / "never.json").exists()

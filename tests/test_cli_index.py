@@ -1,0 +1,112 @@
+"""`auscult index` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from auscult.index import PassageIndex
+from command import Command, hashed_model
+
+LEAFLETS = [
+    {
+        "id": f"leaflet-{name}",
+        "title": name,
+        "source": "Ward 3",
+        "entity_ids": [f"UMLS:C000000{n}"],
+        "split": "train" if n else "test",
+        "sections": [
+            {"heading": "Symptoms", "text": f"{name} makes people tired. Some have a fever."},
+            {"heading": "Treatment", "text": f"{name} is treated at home."},
+        ],
+    }
+    for n, name in enumerate(["Flu", "Measles", "Mumps"])
+]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    hashed_model(tmp_path / "model")
+    lines = [json.dumps(leaflet) for leaflet in LEAFLETS]
+    (tmp_path / "leaflets.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "bad.jsonl").write_text("\n".join([lines[0], "{not json", lines[1]]) + "\n")
+    (tmp_path / "taxonomy.obo").write_text(
+        'format-version: 1.2\n\n[Term]\nid: DOID:8622\nname: measles\nsynonym: "rubeola" EXACT []\n'
+    )
+    return Command(monkeypatch, capfd)
+
+
+def test_a_file_is_indexed_and_the_summary_counts(command: Command, tmp_path: Path) -> None:
+    done = command("index", "leaflets.jsonl", "--model", "model", "--out", "index")
+    assert done.code == 0
+    counted, speed = done.out.strip().split(" in ")
+    assert counted == "3 documents, 6 passages, 9 sentences"
+    assert re.fullmatch(r"[\d.]+ s \([\d,]+ sentences/s\), peak memory [\d,]+ MB: index", speed)
+    manifest = PassageIndex.open(tmp_path / "index").manifest
+    assert manifest.counts.documents == 3
+    assert manifest.corpus == "leaflets"
+    assert manifest.model.path == str(tmp_path / "model"), "found again from any folder"
+    assert manifest.knowledge_base == ""
+
+
+def test_the_index_answers_by_synonym_and_by_the_documents_own_identifiers(
+    command: Command, tmp_path: Path
+) -> None:
+    command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--knowledge", "taxonomy.obo")
+    for entity, title in [("rubeola", "measles"), ("UMLS:C0000002", "Mumps")]:
+        done = command("search", "index", "-e", entity, "-a", "symptoms", "--json", "-k", "1")
+        assert done.code == 0
+        assert f"understood as: {title} (" in done.err
+    assert json.loads(done.out)["doc_id"] == "leaflet-Mumps"
+
+
+def test_one_split_only(command: Command, tmp_path: Path) -> None:
+    assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--split", "train").code == 0
+    assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 2
+
+
+def test_bad_records_stop_the_build_or_are_counted(command: Command, tmp_path: Path) -> None:
+    assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index").code == 0
+    done = command("index", "bad.jsonl", "-m", "model", "-o", "index")
+    assert done.code == 2
+    assert "bad.jsonl" in done.err
+    assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 3, (
+        "the old index is still there"
+    )
+    done = command("index", "bad.jsonl", "-m", "model", "-o", "index", "--skip-bad")
+    assert done.code == 0
+    assert "skipped: 1 x" in done.err
+    assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["leaflets.jsonl", "-m", "nowhere", "-o", "index"], "nowhere"),
+        (["nowhere.jsonl", "-m", "model", "-o", "index"], "nowhere.jsonl"),
+        (["leaflets.jsonl", "-m", "model", "-o", "model"], "a folder with other files ('model.json')"),
+        (["leaflets.jsonl", "-m", "model", "-o", "taxonomy.obo"], "a file at taxonomy.obo"),
+        (["leaflets.jsonl", "-m", "model", "-o", "index", "--split", "test2"], "at least one document"),
+        (["leaflets.jsonl", "-m", "model", "-o", "index", "--knowledge", "nowhere.obo"], "nowhere.obo"),
+        (["leaflets.jsonl", "-m", "model", "-o", "index", "--batch-size", "0"], "batch size"),
+        (
+            ["leaflets.jsonl", "-m", "model", "-o", "index", "--knowledge", "taxonomy.obo", "--no-knowledge"],
+            "leave one out",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence_exit_2_and_leave_nothing(
+    command: Command, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
+    done = command("index", *arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+    assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before

@@ -1,0 +1,90 @@
+"""Clinical notes in their four formats."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from auscult.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult.corpora.records import RecordError
+from auscult.documents import check_document
+from auscult.interfaces import Corpus
+
+SECTIONS = [{"heading": "PLAN", "text": "Rest. Take 5 mg p.o. daily."}, {"heading": "LABS", "text": " "}]
+MTSAMPLES = {
+    "note_id": "mts-1",
+    "sample_name": "Gout",
+    "description": "Gout of the toe.",
+    "medical_specialty": ["Rheumatology", "Office Notes"],
+    "sections": SECTIONS,
+}
+ACI = {
+    "note_id": "aci-1",
+    "split": "test1",
+    "chief_complaint": "toe pain",
+    "sections": SECTIONS,
+    "dialogue": "Hi.",
+}
+DIALOG = {
+    "id": "mtsd-1",
+    "split": "valid",
+    "section_header": "PLAN",
+    "section_text": "Rest.",
+    "dialogue": "Hi.",
+}
+PRIMOCK = {
+    "note_id": "primock-1",
+    "presenting_complaint": "My toe hurts",
+    "note": "3/7 hx of pain.\n\nPlan:\n1.\tRest\n",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> ClinicalNotesCorpus:
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n".join(map(json.dumps, [MTSAMPLES, ACI, DIALOG, PRIMOCK])))
+    return ClinicalNotesCorpus(path)
+
+
+def test_each_format(corpus: ClinicalNotesCorpus) -> None:
+    assert isinstance(corpus, Corpus)
+    mtsamples, aci, dialog, primock = corpus.documents()
+    assert (mtsamples.title, mtsamples.source) == ("Gout", "MTSamples")
+    assert mtsamples.metadata["medical_specialty"] == "Rheumatology; Office Notes"
+    assert [mtsamples.slice(s) for s in mtsamples.sentences] == ["Rest.", "Take 5 mg p.o. daily."]
+    assert (aci.title, aci.passages[0].heading) == ("toe pain", "PLAN")
+    assert (dialog.doc_id, dialog.title, dialog.text) == ("mtsd-1", "", "Rest.")
+    assert "Hi." not in aci.text + dialog.text
+    (passage,) = primock.passages
+    assert passage.heading == ""
+    assert [(primock.slice(s), s.list_item) for s in passage.sentences] == [
+        ("3/7 hx of pain.", False),
+        ("Plan:", False),
+        ("1.\tRest", True),
+    ]
+
+
+def test_splits_are_those_of_the_source(corpus: ClinicalNotesCorpus) -> None:
+    assert [d.doc_id for d in corpus.documents("train")] == ["mts-1", "primock-1"]
+    assert [d.doc_id for d in corpus.documents("valid")] == ["mtsd-1"]
+
+
+def test_an_unknown_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"note_id": "x", "body": "Text."}\n')
+    with pytest.raises(RecordError, match=r"'sections'.*line 1"):
+        list(ClinicalNotesCorpus(path).documents())
+
+
+@pytest.mark.parametrize(
+    ("file", "notes"),
+    [("mtsamples", 2376), ("aci_bench", 207), ("mts_dialog", 1701), ("primock57_notes", 57)],
+)
+def test_the_prepared_files(file: str, notes: int) -> None:
+    path = Path(os.environ.get("AUSCULT_DATA", "")) / f"clinical_notes/{file}.jsonl.gz"
+    if "AUSCULT_DATA" not in os.environ or not path.is_file():
+        pytest.skip(f"{file} is not under AUSCULT_DATA")
+    assert sum(1 for _ in map(check_document, ClinicalNotesCorpus(path).documents())) == notes

@@ -1,0 +1,206 @@
+"""Records are kept whole, tables show them beside published figures, and the report is made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from auscult.errors import DataError
+from auscult.evaluation.figures import draw_figures
+from auscult.evaluation.published_figures import find_published, published_match_rates, published_rows
+from auscult.evaluation.records import (
+    EvaluationRecord,
+    GroupRecord,
+    Track,
+    describe_hardware,
+    read_records,
+    write_records,
+)
+from auscult.evaluation.report import write_report
+from auscult.evaluation.tables import TextTable, result_tables
+
+MEASURES = {"R@1": 0.5, "R@5": 0.7, "R@10": 0.8, "AP": 0.6, "MAP": 0.6, "RR": 0.61, "nDCG@10": 0.65}
+
+
+def record(model: str, track: Track, corpus: str = "medquad", **changes: object) -> EvaluationRecord:
+    content: dict[str, object] = {
+        "corpus": corpus,
+        "protocol": "rerank",
+        "track": track,
+        "model": model,
+        "measures": MEASURES,
+        "intervals": {"R@1": (0.48, 0.52)},
+        "queries": 3293,
+        "match_rates": {"entity": 0.9, "aspect": 0.6, "both": 0.55},
+        "by_source": [GroupRecord(name="GARD", queries=10, measures=MEASURES)],
+        "ms_per_query": 1.5,
+        "seed": 0,
+        "version": "0.1.0",
+        "revision": "abc",
+        "hardware": "a processor, 2 cores",
+        "date": "2026-01-02T03:04:05+00:00",
+    }
+    return EvaluationRecord.model_validate(content | changes)
+
+
+def text(table: TextTable) -> str:
+    console = Console(width=160)
+    with console.capture() as capture:
+        console.print(table.as_rich())
+    return capture.get()
+
+
+def test_published_figures_are_the_papers() -> None:
+    rows = {row.model: row for row in published_rows("medquad")}
+    assert len(rows) == 17
+    assert rows["BM25"].measures == pytest.approx({"R@1": 0.2948, "R@10": 0.8611, "MAP": 0.4889})
+    assert rows["TF-IDF"].measures == pytest.approx({"R@1": 0.2383, "R@10": 0.8284, "MAP": 0.4266})
+    assert rows["CDV+avg-fasttext"].measures == pytest.approx({"R@1": 0.4526, "R@10": 0.9229, "MAP": 0.6256})
+    assert rows["HAR"].measures["R@1"] == pytest.approx(0.5565)
+    assert {row.citation for row in rows.values()} == {"arnold2020"}
+    assert len(published_rows("wikisection")) == len(published_rows("healthqa")) == 17
+    assert published_rows("beir") == ()
+    assert published_match_rates() == (("entity", 67.5, 91.4), ("aspect", 49.4, 66.3))
+
+
+def test_a_model_finds_the_row_it_repeats() -> None:
+    for name, published in [
+        ("BM25", "BM25"),
+        ("tf-idf", "TF-IDF"),
+        ("CDV+avg-fasttext, own targets", "CDV+avg-fasttext"),
+        ("conv-knrm", "CONV-KNRM"),
+    ]:
+        found = find_published("medquad", name)
+        assert found is not None
+        assert found.model == published
+    assert find_published("medquad", "CDV+avg-fasttext (entity only)") is None
+    assert find_published("medquad", "something new") is None
+
+
+def test_records_are_merged_by_what_they_measure(tmp_path: Path) -> None:
+    path = tmp_path / "out" / "records.json"
+    write_records(path, [record("BM25", "untrained"), record("CDV", "adapted")])
+    better = record("CDV", "adapted", measures=MEASURES | {"R@1": 0.9})
+    write_records(path, [better, record("CDV", "zero-shot")])
+    rows = read_records(path)
+    assert isinstance(json.loads(path.read_text()), list)
+    assert [(row["model"], row["track"], row["measures"]["R@1"]) for row in rows] == [
+        ("BM25", "untrained", 0.5),
+        ("CDV", "adapted", 0.9),
+        ("CDV", "zero-shot", 0.5),
+    ]
+    assert EvaluationRecord.model_validate(rows[1]) == better
+
+
+def test_a_damaged_file_is_named_and_left(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    for content, message in [
+        ("{not json", "records.json"),
+        ('[{"kind": "evaluation", "model": "x"}]', "record 1: field 'corpus'"),
+        ("[3]", "record 1: no object"),
+    ]:
+        path.write_text(content)
+        with pytest.raises(DataError, match=message):
+            write_records(path, [record("BM25", "untrained")])
+        assert path.read_text() == content
+
+
+def test_tracks_never_share_a_table() -> None:
+    records = [
+        record("BM25", "untrained"),
+        record("CDV+avg-fasttext", "zero-shot", better_than={"R@1": ["BM25"], "AP": ["BM25"]}),
+        record("CDV+avg-fasttext adapted", "adapted"),
+    ]
+    zero_shot, adapted = result_tables(records)
+    assert "zero-shot" in zero_shot.title
+    assert "adapted" in adapted.title
+    labels = [row[0] for row in zero_shot.rows]
+    assert labels[:2] == ["a  BM25", "b  CDV+avg-fasttext"]
+    assert "HAR" in labels
+    assert len(labels) == 17
+    assert [row[0] for row in adapted.rows] == ["a  BM25", "b  CDV+avg-fasttext adapted"]
+    row = dict(zip(zero_shot.columns, zero_shot.rows[1], strict=True))
+    assert (row["R@1"], row["MAP"], row["publ.\nR@1"]) == ("50.00 a", "60.00 a", "45.26")
+    assert "45.26" in text(zero_shot)
+    assert any("saw more" in note for note in adapted.notes)
+
+
+def test_other_test_sets_and_protocols_are_told_apart() -> None:
+    (partial,) = result_tables([record("BM25", "untrained", corpus="wikisection")])
+    assert any("Not the same test set" in note for note in partial.notes)
+    end_to_end, again = result_tables(
+        [
+            record("BM25", "untrained", protocol="end-to-end"),
+            record("BM25", "untrained", query_subset="random 9"),
+        ]
+    )
+    assert "publ.\nR@1" not in end_to_end.columns
+    assert "random 9" in again.title
+
+
+def test_the_report_is_made_of_the_records(tmp_path: Path) -> None:
+    write_records(
+        tmp_path / "medquad.json",
+        [record("BM25", "untrained"), record("CDV+avg-fasttext", "zero-shot"), record("CDV two", "adapted")],
+    )
+    (tmp_path / "splitting.json").write_text(
+        json.dumps(
+            {
+                "kind": "sentence-splitting",
+                "hardware": "2 cores",
+                "rows": [{"library": "ours", "per_s": 21000.0}],
+            }
+        )
+    )
+    (tmp_path / "speed.json").write_text(
+        json.dumps([{"kind": "search", "p50_ms": 1.25, "corpus": {"passages": 16407}}])
+    )
+    page = write_report(tmp_path)
+    for expected in (
+        "## medquad, re-ranking",
+        "### Zero-shot track",
+        "### Adapted track",
+        "| a  BM25 | 50.00 | 70.00 | 80.00 | 60.00 | 29.48 | 86.11 | 48.89 | 1.50 |",
+        "### By source: CDV+avg-fasttext (zero-shot)",
+        "a processor, 2 cores",
+        "2026-01-02",
+        "## Search\n",
+        "| p50 ms | 1.25 |",
+        "| corpus: passages | 16,407 |",
+        "## Sentence splitting\n",
+        "| ours | 21,000 |",
+    ):
+        assert expected in page, expected
+    assert page.index("## Search") < page.index("## Sentence splitting")
+    assert write_report(tmp_path) == page
+    with pytest.raises(DataError, match="none in"):
+        write_report(tmp_path / "empty")
+
+
+def test_figures_are_drawn_and_repeat(tmp_path: Path) -> None:
+    records = [
+        record("BM25", "untrained"),
+        record("CDV+avg", "adapted", by_aspect=record("x", "adapted").by_source),
+    ]
+    written = draw_figures(tmp_path / "one", records, {})
+    names = sorted(path.name for path in written)
+    assert [name for name in names if name.endswith("png")] == [
+        "by_aspect_cdv+avg.png",
+        "by_source_bm25.png",
+        "by_source_cdv+avg.png",
+        "match_rates.png",
+    ]
+    assert all((tmp_path / "one" / name).stat().st_size > 1000 for name in names)
+    assert "entity 90.0" in (tmp_path / "one" / "match_rates.svg").read_text()
+    draw_figures(tmp_path / "two", records, {})
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_hardware_is_one_line() -> None:
+    line = describe_hardware()
+    assert "cores" in line
+    assert "\n" not in line

@@ -1,0 +1,239 @@
+"""What is written comes back, updates keep the rest, and damage is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from auscult.documents import Document, Passage, Sentence
+from auscult.errors import DataError, IndexFolderError, ModelError
+from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
+from auscult.index.layout import REQUIRED_FILES
+from auscult.index.manifest import checksum
+from auscult.interfaces import FloatArray
+from encoders import HashedEncoder
+from leaflets import generated, leaflets
+
+ENCODER = HashedEncoder()
+
+
+def build(folder: Path, documents: list[Document], encoder: HashedEncoder = ENCODER) -> PassageIndex:
+    with IndexWriter(folder, encoder, corpus="test", model_path="hashed") as writer:
+        writer.add(documents)
+        writer.commit()
+    return PassageIndex.open(folder)
+
+
+def stored(index: PassageIndex) -> list[Document]:
+    return [index.reader.document(row) for row in range(index.manifest.counts.documents)]
+
+
+def ids(index: PassageIndex) -> list[str]:
+    return [document.doc_id for document in stored(index)]
+
+
+def test_documents_come_back_equal_and_the_manifest_counts_them(tmp_path: Path) -> None:
+    documents = [*leaflets(), *generated(50)]
+    index = build(tmp_path / "index", documents)
+    assert stored(index) == documents
+    passages = [passage for document in documents for passage in document.passages]
+    sentences = sum(len(passage.sentences) for passage in passages)
+    assert index.manifest.counts == Counts(len(documents), len(passages), sentences)
+    assert (index.manifest.corpus, index.manifest.model.path) == ("test", "hashed")
+    assert index.manifest.model.parts == {"entity": (0, 32), "aspect": (32, 64)}
+    assert set(index.manifest.files) == set(REQUIRED_FILES)
+    owners = [document for document in documents for _ in document.passages]
+    for row, (document, passage) in enumerate(zip(owners, passages, strict=True)):
+        assert index.reader.passage_text(row) == document.slice(passage)
+    assert not (tmp_path / "index" / "lock").exists()
+
+
+@given(text=st.text(st.characters(codec=None), min_size=4, max_size=60), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_text_comes_back_with_its_offsets(
+    text: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=4, max_size=4)))
+    passages = (
+        Passage("p1", text[:5], cuts[0], cuts[1], (Sentence(cuts[0], cuts[1], list_item=True),), text[-3:]),
+        Passage("p2", "", cuts[2], cuts[3], (Sentence(cuts[2], cuts[3], ends_paragraph=True),)),
+    )
+    document = Document(
+        text[:9], text[1:], text, passages, "\n\u2028", text[2:], (text[:2],), {text[3:]: text}
+    )
+    index = build(tmp_path_factory.mktemp("any") / "index", [document])
+    assert stored(index) == [document]
+    assert [index.reader.passage_text(row) for row in (0, 1)] == [document.slice(p) for p in passages]
+
+
+def test_an_update_equals_a_new_build(tmp_path: Path) -> None:
+    old, new = generated(60), generated(30, seed=5, prefix="new")
+    changed = [Document(old[7].doc_id, "changed", new[0].text, ()), *leaflets()[:1]]
+    build(tmp_path / "index", old)
+    encoder = HashedEncoder()
+    with IndexUpdate(tmp_path / "index", encoder) as update:
+        update.add(new)
+        update.delete(["doc3", "doc59", "new4"])
+        update.replace(changed)
+        update.replace(changed)
+        update.commit()
+    assert encoder.documents_encoded == len(new) + 2 * len(changed), "kept documents are not encoded again"
+    index = PassageIndex.open(tmp_path / "index")
+    kept = [d for d in old if d.doc_id not in ("doc3", "doc59", "doc7")]
+    expected = [*kept, *(d for d in new if d.doc_id != "new4"), *changed]
+    assert stored(index) == expected
+    rebuilt = build(tmp_path / "rebuilt", expected)
+    np.testing.assert_array_equal(index.reader.passage_vectors, rebuilt.reader.passage_vectors)
+    np.testing.assert_array_equal(index.reader.sentence_vectors, rebuilt.reader.sentence_vectors)
+    index.verify()
+    assert sorted(p.name for p in (tmp_path / "index").iterdir()) == ["CURRENT", "generation-000002"]
+
+
+def test_two_builds_of_one_input_are_byte_equal(tmp_path: Path) -> None:
+    first = build(tmp_path / "a", generated(40)).manifest.files
+    assert first == build(tmp_path / "b", generated(40)).manifest.files
+
+
+def test_deleted_text_is_gone_from_the_disk(tmp_path: Path) -> None:
+    build(tmp_path / "index", leaflets())
+    with IndexUpdate(tmp_path / "index", ENCODER) as update:
+        update.delete(["leaflet-gout"])
+        update.commit()
+    files = [path for path in (tmp_path / "index").rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"gout" in path.read_bytes().lower()]
+
+
+def test_an_update_that_fails_changes_nothing(tmp_path: Path) -> None:
+    index = build(tmp_path / "index", generated(10))
+    clash = [Document("other", "", "", (Passage("doc1-0", "", 0, 0),))]
+    for act, message in [
+        (lambda u: u.add(generated(1)), "'doc0', which the index has"),
+        (lambda u: u.delete(["nobody"]), "'nobody'"),
+        (lambda u: (u.add(clash), u.commit()), "every passage id once"),
+        (lambda u: u.add(clash * 2), "every document id once"),
+    ]:
+        with IndexUpdate(tmp_path / "index", ENCODER) as update, pytest.raises(DataError, match=message):
+            act(update)
+        assert sorted(p.name for p in (tmp_path / "index").iterdir()) == ["CURRENT", "generation-000001"]
+    assert PassageIndex.open(tmp_path / "index").manifest == index.manifest
+    with pytest.raises(IndexFolderError, match="build the index again with this one"):
+        IndexUpdate(tmp_path / "index", HashedEncoder(seed=1))
+    with pytest.raises(IndexFolderError, match="auscult index CORPUS"):
+        IndexUpdate(tmp_path / "nowhere", ENCODER)
+    assert not (tmp_path / "nowhere").exists()
+
+
+class _BadEncoder(HashedEncoder):
+    def __init__(self, spoil: str) -> None:
+        super().__init__()
+        self.spoil = spoil
+
+    def encode_documents(self, documents: list[Document]) -> list[FloatArray]:  # type: ignore[override]
+        vectors = super().encode_documents(documents)
+        if self.spoil == "shape":
+            return [matrix[:-1] for matrix in vectors]
+        vectors[-1][1] = {"length": vectors[-1][1] * 1.5, "nan": np.nan}[self.spoil]
+        return vectors
+
+
+@pytest.mark.parametrize("spoil", ["shape", "length", "nan"])
+def test_vectors_that_break_the_encoders_promise_are_refused(tmp_path: Path, spoil: str) -> None:
+    with pytest.raises(ModelError, match=r"leaflet-(gout|iga)"):
+        build(tmp_path / "index", leaflets(), _BadEncoder(spoil))
+    assert not (tmp_path / "index").exists()
+
+
+def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(IndexFolderError, match=r"notes\.txt"):
+        IndexWriter(tmp_path, ENCODER)
+    with pytest.raises(IndexFolderError, match="a file at"):
+        IndexWriter(tmp_path / "notes.txt", ENCODER)
+    with pytest.raises(IndexFolderError, match="a folder without one"):
+        PassageIndex.open(tmp_path)
+    with pytest.raises(IndexFolderError, match="nothing there"):
+        PassageIndex.open(tmp_path / "nowhere")
+    assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_second_writer_is_refused_and_a_dead_ones_lock_taken_over(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    build(folder, leaflets())
+    with IndexWriter(folder, ENCODER):
+        for open_second in (IndexWriter, IndexUpdate):
+            with pytest.raises(IndexFolderError) as refused:
+                open_second(folder, ENCODER)
+            assert f"pid {os.getpid()} on host {socket.gethostname()}" in str(refused.value)
+    finished = subprocess.Popen(["true"])
+    finished.wait()
+    (folder / "lock").write_text(json.dumps({"pid": finished.pid, "host": "elsewhere", "since": "long ago"}))
+    assert len(ids(build(folder, leaflets()[:2]))) == 2
+
+
+def test_an_open_index_goes_on_answering_while_it_is_replaced(tmp_path: Path) -> None:
+    before = build(tmp_path / "index", leaflets())
+    build(tmp_path / "index", generated(5))
+    assert stored(before) == leaflets()
+    assert len(before.search(ENCODER.encode_documents(leaflets())[0][0], k=3)[0]) == 3
+
+
+@pytest.mark.parametrize("name", [*REQUIRED_FILES, "manifest.json"])
+def test_damage_names_the_file(tmp_path: Path, name: str) -> None:
+    build(tmp_path / "whole", leaflets())
+    for harm in ("missing", "short", "long", "flipped"):
+        folder = tmp_path / harm
+        shutil.copytree(tmp_path / "whole", folder)
+        path = folder / "generation-000001" / name
+        content = path.read_bytes()
+        middle = len(content) // 2
+        if harm == "missing":
+            path.unlink()
+        elif harm == "short":
+            path.write_bytes(content[:middle])
+        elif harm == "long":
+            path.write_bytes(content + b"}")
+        else:
+            path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+        with pytest.raises(IndexFolderError, match=f"generation-000001/{name}") as damage:
+            PassageIndex.open(folder).verify()
+        assert "build it again" in str(damage.value)
+
+
+def test_a_manifest_from_elsewhere_or_the_future_is_refused(tmp_path: Path) -> None:
+    build(tmp_path / "index", leaflets())
+    path = tmp_path / "index" / "generation-000001" / "manifest.json"
+    whole = json.loads(path.read_text())
+    del whole["checksum"]
+    for change, message in [
+        ({"format_version": 99}, "format 99.*upgrade auscult"),
+        ({"format_version": "1"}, "positive format_version"),
+        ({"format": "other"}, "auscult-index"),
+        ({"counts": {}}, "complete manifest.*documents"),
+        ({"files": {}}, "files lacks passage_vectors.npy"),
+        ({"counts": {"documents": 4, "passages": 11, "sentences": 0}}, r"\(11, 64\).*got \(12, 64\)"),
+    ]:
+        path.write_text(json.dumps({**whole, **change, "checksum": checksum({**whole, **change})}))
+        with pytest.raises(IndexFolderError, match=message):
+            PassageIndex.open(tmp_path / "index")
+    (tmp_path / "index" / "CURRENT").write_text("../elsewhere\n")
+    with pytest.raises(IndexFolderError, match=r"elsewhere"):
+        PassageIndex.open(tmp_path / "index")
+
+
+def test_files_of_two_indexes_mixed_are_noticed(tmp_path: Path) -> None:
+    build(tmp_path / "a", generated(30))
+    build(tmp_path / "b", generated(30, seed=9))
+    generation = tmp_path / "a" / "generation-000001"
+    shutil.copy(tmp_path / "b" / "generation-000001" / "documents.npy", generation)
+    with pytest.raises(IndexFolderError, match=r"the last row of .*documents\.npy"):
+        PassageIndex.open(tmp_path / "a")

@@ -1,0 +1,118 @@
+"""BM25 and TF-IDF against values worked out by hand, and the contract of a scorer."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from auscult.documents import Document, Passage
+from auscult.errors import DataError, ModelError
+from auscult.interfaces import Scorer
+from auscult.models.lexical import Bm25Config, Bm25Scorer, TfIdfScorer
+from auscult.queries import Query
+from leaflets import generated, leaflets
+
+TEXTS = {
+    "p1": "asthma asthma wheezing cough",
+    "p2": "asthma treatment with inhaled corticosteroids",
+    "p3": "gout in the big toe",
+    "p4": "short",
+}
+SCORERS: list[Callable[[], Bm25Scorer | TfIdfScorer]] = [Bm25Scorer, TfIdfScorer]
+
+
+def document(texts: dict[str, str], title: str = "Title") -> Document:
+    text, passages = "", []
+    for passage_id, own in texts.items():
+        passages.append(Passage(passage_id, "a heading", len(text), len(text) + len(own)))
+        text += own + "\n"
+    return Document("d", title, text, tuple(passages))
+
+
+def test_bm25_by_hand() -> None:
+    scorer = Bm25Scorer()
+    scorer.prepare([document(TEXTS)])
+    scores = scorer.score(Query("q", "asthma", ("cough",)), ["p1", "p2", "p3", "p4"])
+    # "short" has under 10 characters: three passages of 4, 5 and 5 words are left.
+    average = 14 / 3
+    asthma, cough = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
+
+    def saturated(frequency: int, length: int) -> float:
+        return frequency / (frequency + 1.2 * (1 - 0.75 + 0.75 * length / average))
+
+    expected = [asthma * saturated(2, 4) + cough * saturated(1, 4), asthma * saturated(1, 5), 0.0, 0.0]
+    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    assert scores.dtype == np.float32
+
+
+def test_tfidf_by_hand() -> None:
+    scorer = TfIdfScorer()
+    scorer.prepare([document(TEXTS)])
+    scores = scorer.score(Query("q", "asthma asthma", ("cough",)), ["p1", "p2", "p3", "p4"])
+    asthma, cough = 1 + math.log(4 / 3), 1 + math.log(4 / 2)
+    expected = [(2 * math.sqrt(2) * asthma + cough) / 2, 2 * asthma / math.sqrt(5), 0.0, 0.0]
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)
+
+
+def test_parameters_are_used() -> None:
+    flat = Bm25Scorer(Bm25Config(k1=0.0, b=0.0))
+    flat.prepare([document(TEXTS)])
+    one, two = flat.score(Query("q", "asthma"), ["p1", "p2"])
+    assert one == pytest.approx(two)
+
+
+@pytest.mark.parametrize("make", SCORERS)
+def test_a_score_does_not_depend_on_order_or_company(make: Callable[[], Scorer]) -> None:
+    scorer = make()
+    scorer.prepare(leaflets())
+    assert isinstance(scorer, Scorer)
+    query = Query("q", "Migraine", ("symptoms",))
+    ids = [passage.passage_id for each in leaflets() for passage in each.passages]
+    together = dict(zip(ids, scorer.score(query, ids), strict=True))
+    assert max(together, key=lambda each: together[each]).startswith("migraine")
+    shuffled = random.Random(1).sample(ids, len(ids))
+    assert dict(zip(shuffled, scorer.score(query, shuffled), strict=True)) == together
+    assert {each: scorer.score(query, [each])[0] for each in ids} == together
+    assert scorer.score(query, []).shape == (0,)
+
+
+@pytest.mark.parametrize("make", SCORERS)
+def test_order_of_documents_does_not_matter(make: Callable[[], Scorer]) -> None:
+    documents = generated(40, seed=3)
+    ids = [passage.passage_id for each in documents for passage in each.passages]
+    query = Query("q", "wört3 wört77", ("wört12",))
+    first, second = make(), make()
+    first.prepare(documents)
+    second.prepare(reversed(documents))
+    np.testing.assert_allclose(first.score(query, ids), second.score(query, ids), rtol=1e-5)
+    assert first.score(query, ids).max() > 0
+
+
+@pytest.mark.parametrize("make", SCORERS)
+def test_only_passage_text_counts(make: Callable[[], Scorer]) -> None:
+    scorer = make()
+    scorer.prepare([document(TEXTS, title="glaucoma")])
+    assert scorer.score(Query("q", "glaucoma", ("heading",)), ["p1", "p2"]).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("make", SCORERS)
+def test_preparing_again_forgets_the_first_collection(make: Callable[[], Scorer]) -> None:
+    scorer = make()
+    scorer.prepare(leaflets())
+    scorer.prepare([document(TEXTS)])
+    with pytest.raises(DataError, match="gout-1"):
+        scorer.score(Query("q", "gout"), ["gout-1"])
+
+
+@pytest.mark.parametrize("make", SCORERS)
+def test_wrong_use_is_named(make: Callable[[], Scorer]) -> None:
+    with pytest.raises(ModelError, match="prepare"):
+        make().score(Query("q", "gout"), ["p1"])
+    with pytest.raises(DataError, match="'p1' twice"):
+        make().prepare([document(TEXTS), document(TEXTS)])
+    with pytest.raises(DataError, match="words"):
+        make().prepare([document({"p": "---------------"})])

@@ -1,0 +1,349 @@
+"""Training: labels, substitution, losses, examples, and whole small trainings that are killed and go on."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from auscult.concepts import KnowledgeBase, MentionLinker
+from auscult.documents.building import Section, build_document
+from auscult.errors import ConfigError
+from auscult.models import load_model
+from auscult.models.cdv.persistence import load
+from auscult.models.cdv.sentences import AveragedWords
+from auscult.models.cdv.spaces import AverageSpace
+from auscult.models.word_vectors import SubwordTable
+from auscult.training import loop, run
+from auscult.training.bloom import aspect_descriptions, entity_descriptions
+from auscult.training.examples import DocumentBatches, DocumentExamples, collate
+from auscult.training.experiment import Experiment, read_experiment
+from auscult.training.labels import label_documents, title_words
+from auscult.training.losses import bp_mll, contrastive_loss, cosine_loss, distance_loss, robust_loss
+from auscult.training.objective import passage_means
+from auscult.training.substitution import mentions_words, name_pool, replace_words
+
+ONTOLOGY = """format-version: 1.2
+
+[Term]
+id: DOID:2841
+name: asthma
+def: "A bronchial disease with narrowing of the airways." []
+synonym: "bronchial asthma" EXACT []
+
+[Term]
+id: DOID:1
+name: heart attack
+synonym: "myocardial infarction" EXACT []
+
+[Term]
+id: DOID:2
+name: gout
+"""
+ENTITIES = ["asthma", "gout", "heart attack", "measles", "mumps", "rubella", "scurvy", "rickets"]
+SYMPTOMS = "People with {} often feel pain and fever. The signs of {} come slowly."
+CAUSES = "A gene or a germ causes {}. Family history makes {} likelier."
+TREATMENT = "Doctors treat {} with tablets. Surgery for {} is rare."
+
+
+@pytest.fixture
+def ontology(tmp_path: Path) -> Path:
+    path = tmp_path / "small.obo"
+    path.write_text(ONTOLOGY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "leaflets.jsonl"
+    records = [
+        {
+            "id": name.replace(" ", "-"),
+            "title": name.capitalize(),
+            "sections": [
+                {"heading": heading, "text": text.format(name, name)}
+                for heading, text in (("Symptoms", SYMPTOMS), ("Causes", CAUSES), ("Treatment", TREATMENT))
+            ],
+        }
+        for name in ENTITIES
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def settings(corpus: Path, ontology: Path, **changes: object) -> dict[str, object]:
+    return {
+        "name": "small", "track": "adapted", "corpora": [{"name": str(corpus)}], "knowledge": str(ontology),
+        "validation": {"corpus": str(corpus), "documents": 2},
+        "word_vectors": {"dim": 8, "epochs": 2, "buckets": 300, "min_count": 1},
+        "network": {"lstm_dim": 8, "discourse_dim": 8},
+        "targets": {"bloom": {"epochs": 1, "batch_size": 16}},
+        "training": {"epochs": 3, "batch_documents": 3, "accelerator": "cpu", "patience": None}, **changes,
+    }  # fmt: skip
+
+
+def asthma():
+    return build_document(
+        doc_id="a", title="Asthma (lung)",
+        sections=[
+            Section(heading="Signs and symptoms", text="Asthma makes breathing hard. It may follow a heart attack."),
+            Section(heading="", text="Nothing is said here."),
+        ],
+    )  # fmt: skip
+
+
+def test_labels_come_from_title_mentions_and_headings(ontology: Path):
+    knowledge = KnowledgeBase.from_files([ontology])
+    (labelled,) = label_documents([asthma()], knowledge, MentionLinker(knowledge))
+    assert labelled.title is not None
+    assert (labelled.title.key, labelled.title.name) == ("DOID:2841", "Asthma")
+    assert [[label.key for label in labels] for labels in labelled.mentions] == [[], ["DOID:1"], []]
+    assert labelled.aspects == (("signs", "symptoms"), ())
+    assert labelled.passage_of == (0, 0, 1)
+    (plain,) = label_documents([asthma()], None, None)
+    assert plain.title is not None
+    assert plain.title.key == "title:asthma"
+    assert title_words("(only)") == "(only)"
+
+
+def test_substitution_replaces_the_whole_name_only():
+    sentence = ["the", "heart", "attack", "of", "a", "heart", "patient"]
+    assert replace_words(sentence, ["heart", "attack"], ["gout"]) == ["the", "gout", "of", "a", "heart", "patient"]
+    assert mentions_words([sentence], ["heart", "attack"])
+    assert not mentions_words([sentence], ["attack", "heart"])
+    assert not mentions_words([sentence], [])
+
+
+def test_excluded_names_are_never_drawn(ontology: Path):
+    pool = name_pool(KnowledgeBase.from_files([ontology]), excluded=["Heart Attack", "GOUT"])
+    rng = random.Random(0)
+    drawn = {" ".join(pool.draw(rng)) for _ in range(200)}
+    assert drawn == {"asthma", "bronchial asthma", "myocardial infarction"}
+
+
+def test_distance_and_robust_loss_are_equations_12_and_17():
+    decoded = {
+        "entity": torch.tensor([[3.0, 0.0], [1.0, 1.0]]),
+        "aspect": torch.tensor([[0.0, 1.0], [0.0, 0.0]]),
+    }
+    targets = {
+        "entity": torch.tensor([[0.0, 4.0], [1.0, 1.0]]),
+        "aspect": torch.tensor([[0.0, 0.0], [0.0, 2.0]]),
+    }
+    # Sentence 1: 5 + 1 = 6; sentence 2: 0 + 2 = 2.
+    assert distance_loss(decoded, targets).item() == pytest.approx(4.0, abs=1e-4)
+    expected = ((1 + (6 / 4) ** 2) ** 0.5 - 1 + (1 + (2 / 4) ** 2) ** 0.5 - 1) / 2
+    assert robust_loss(decoded, targets).item() == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("loss", [distance_loss, robust_loss, cosine_loss])
+def test_unlabelled_rows_neither_count_nor_spoil_gradients(loss):
+    decoded = {"entity": torch.randn(3, 4, requires_grad=True)}
+    targets = {"entity": torch.tensor(np.stack([np.full(4, np.nan), np.ones(4), -np.ones(4)]), dtype=torch.float32)}
+    loss(decoded, targets).backward()
+    gradient = decoded["entity"].grad
+    assert not gradient[0].any()
+    assert torch.isfinite(gradient).all()
+    assert gradient[1:].any(dim=1).all()
+
+
+def test_cosine_loss_is_zero_for_equal_directions_and_two_for_opposite():
+    target = {"entity": torch.tensor([[1.0, 2.0]])}
+    assert cosine_loss({"entity": 3 * target["entity"]}, target).item() == pytest.approx(0.0, abs=1e-6)
+    assert cosine_loss({"entity": -target["entity"]}, target).item() == pytest.approx(2.0, abs=1e-6)
+
+
+def test_contrastive_loss_prefers_matches_and_spares_equal_labels():
+    queries = torch.eye(3)
+    labels = torch.tensor([0, 1, 2])
+    right = contrastive_loss(torch.eye(3), queries, labels, temperature=20)
+    wrong = contrastive_loss(torch.eye(3).roll(1, 0), queries, labels, temperature=20)
+    assert right < 0.01 < 10 < wrong
+    same = contrastive_loss(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[1.0, 0.0]] * 2),
+                            torch.tensor([0, 0]), temperature=20)  # fmt: skip
+    assert same.item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_bp_mll_equals_its_double_sum():
+    probabilities = torch.rand(2, 6)
+    bits = torch.tensor([[1.0, 0, 0, 1, 0, 0], [0, 1, 1, 1, 0, 1]])
+    expected = np.mean([
+        np.mean([np.exp(-(row[k] - row[j])) for k in range(6) for j in range(6) if on[k] and not on[j]])
+        for row, on in zip(probabilities.numpy(), bits.numpy(), strict=True)
+    ])  # fmt: skip
+    assert bp_mll(probabilities, bits).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_passage_means_leave_out_unlabelled_passages():
+    rows = torch.tensor([[1.0, 0.0], [3.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
+    means = passage_means(rows, torch.tensor([0, 0, -1, 1]), 2)
+    assert means.tolist() == [[2.0, 0.0], [0.0, 5.0]]
+
+
+def examples(documents, **changes) -> DocumentExamples:
+    table = SubwordTable(
+        np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32), min_n=4, max_n=5, hash_count=1
+    )
+    space = AverageSpace(table, np.zeros(6, np.float32))
+    options = {"unit_halves": True, "max_sentences": 396, "max_tokens": 96, "random_window": False, "pool": None,
+               "substitute": 0.0, "seed": 1, **changes}  # fmt: skip
+    return DocumentExamples(documents, AveragedWords(table), {"entity": space, "aspect": space}, **options)
+
+
+def test_examples_hold_targets_of_title_and_heading(ontology: Path):
+    documents = list(label_documents([asthma()], None, None))
+    made = examples(documents)
+    example = made[0, 0]
+    space = made._spaces["entity"]
+    np.testing.assert_allclose(example.targets["entity"], np.tile(space.embed(["Asthma"]), (3, 1)), atol=1e-6)
+    aspect = space.embed(["signs", "symptoms"]).mean(axis=0)
+    np.testing.assert_allclose(example.targets["aspect"][:2], np.tile(aspect, (2, 1)), atol=1e-6)
+    assert np.isnan(example.targets["aspect"][2]).all()
+    assert example.passages.tolist() == [0, 0, -1]
+    batch = collate([example, made[0, 0]])
+    assert batch.queries.shape == (2, 12)
+    assert sorted(batch.passages.tolist()) == [-1, -1, 0, 0, 1, 1]
+    assert batch.labels.tolist() == [0, 0]
+
+
+def test_substituted_examples_change_text_and_label_together(ontology: Path):
+    documents = list(label_documents([asthma()], None, None))
+    pool = name_pool(KnowledgeBase.from_files([ontology]), excluded=["asthma"])
+    plain, changed = examples(documents), examples(documents, pool=pool, substitute=1.0)
+    one, two = plain[0, 0], changed[0, 0]
+    assert not np.allclose(one.inputs[0], two.inputs[0])
+    np.testing.assert_array_equal(one.inputs[1], two.inputs[1])
+    assert not np.allclose(one.targets["entity"], two.targets["entity"])
+    np.testing.assert_array_equal(changed[0, 0].inputs, two.inputs)
+    assert any(not np.allclose(changed[epoch, 0].inputs, two.inputs) for epoch in range(1, 6))
+
+
+def test_batches_cover_every_document_once_and_are_shuffled_by_epoch():
+    batches = DocumentBatches(list(range(1, 24)), batch_documents=4, seed=1)
+    first = list(batches)
+    assert sorted(row for batch in first for _, row in batch) == list(range(23))
+    assert len(batches) == len(first) == 6
+    batches.set_epoch(1)
+    second = list(batches)
+    assert [[row for _, row in batch] for batch in first] != [[row for _, row in batch] for batch in second]
+    assert {epoch for batch in second for epoch, _ in batch} == {1}
+
+
+def test_descriptions_gather_names_definitions_leads_and_headings(ontology: Path):
+    knowledge = KnowledgeBase.from_files([ontology])
+    labelled = list(label_documents([asthma()], knowledge, None))
+    entities = entity_descriptions(labelled, knowledge, max_sentences=1)
+    assert ("DOID:2841", "A bronchial disease with narrowing of the airways.") in entities
+    assert ("DOID:2841", "Asthma makes breathing hard.") in entities
+    assert ("DOID:2841", "It may follow a heart attack.") not in entities
+    aspects = aspect_descriptions(labelled)
+    assert ("symptoms", "symptoms") in aspects
+    assert ("signs", "It may follow a heart attack.") in aspects
+
+
+@pytest.mark.parametrize(
+    ("targets", "changes"),
+    [
+        ("bloom", {}),
+        ("bloom", {"network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["entity"]}}),
+        ("average", {"loss": "cosine", "contrast": {"weight": 1.0}, "labels": {"substitute": 0.5},
+                     "sentences": {"frequency_weighted": True}}),
+        ("average", {"loss": "cosine", "network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["aspect"]}}),
+    ],
+)  # fmt: skip
+def test_every_kind_trains_and_its_loss_falls(targets, changes, corpus: Path, ontology: Path, tmp_path: Path):
+    fields = settings(corpus, ontology, **changes)
+    fields["targets"] = {"kind": targets, "bloom": {"epochs": 1, "batch_size": 16}}
+    fields["training"] = {"epochs": 12, "batch_documents": 3, "accelerator": "cpu", "patience": None}
+    outcome = run.train(Experiment.model_validate(fields), tmp_path / "run")
+    losses = [epoch["loss"] for epoch in outcome.record["history"]]
+    assert len(losses) == 12
+    assert losses[-1] < losses[0]
+    encoder = load_model(str(outcome.model))
+    assert set(encoder.parts) == set(changes.get("network", {}).get("tasks", ["entity", "aspect"]))
+
+
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(
+    corpus: Path, ontology: Path, tmp_path: Path, monkeypatch
+):
+    fields = settings(corpus, ontology, labels={"substitute": 0.5})
+    fields["targets"] = {"kind": "average"}
+    experiment = Experiment.model_validate(fields)
+    whole = run.train(experiment, tmp_path / "whole")
+
+    class KilledError(Exception):
+        pass
+
+    real = loop._Record.on_train_epoch_end
+
+    def dies(self, trainer, pl_module):
+        real(self, trainer, pl_module)
+        if trainer.current_epoch == 1:
+            raise KilledError
+
+    monkeypatch.setattr(loop._Record, "on_train_epoch_end", dies)
+    with pytest.raises(KilledError):
+        run.train(experiment, tmp_path / "killed")
+    assert (tmp_path / "killed" / "checkpoints" / "last.ckpt").is_file()
+    assert not (tmp_path / "killed" / "model").exists()
+    monkeypatch.setattr(loop._Record, "on_train_epoch_end", real)
+    resumed = run.train(experiment, tmp_path / "killed")
+    assert [e["epoch"] for e in resumed.record["history"]] == [0, 1, 2]
+    one, two = load(whole.model).network.state_dict(), load(resumed.model).network.state_dict()
+    for key, value in one.items():
+        torch.testing.assert_close(value, two[key], atol=1e-6, rtol=1e-5)
+
+
+def test_a_finished_training_is_not_done_again_and_another_is_refused(corpus: Path, ontology: Path, tmp_path: Path):
+    fields = settings(corpus, ontology)
+    fields["targets"] = {"kind": "average"}
+    run.train(Experiment.model_validate(fields), tmp_path / "run")
+    said: list[str] = []
+    run.train(Experiment.model_validate(fields), tmp_path / "run", say=said.append)
+    assert said == [f"already trained: {tmp_path / 'run' / 'model'}"]
+    with pytest.raises(ConfigError, match="other settings"):
+        run.train(Experiment.model_validate({**fields, "seed": 2}), tmp_path / "run")
+    (tmp_path / "precious").mkdir()
+    with pytest.raises(ConfigError, match="training folder"):
+        run.restart(tmp_path / "precious")
+    run.restart(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_command_trains_and_bad_files_are_named(corpus: Path, ontology: Path, tmp_path: Path):
+    fields = settings(corpus, ontology)
+    fields["targets"] = {"kind": "average"}
+    file = tmp_path / "small.yaml"
+    file.write_text(yaml.safe_dump(fields), encoding="utf-8")
+    done = CliRunner().invoke(app, ["train", str(file), "--out", str(tmp_path / "out"), "--no-progress"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "model" / "weights.safetensors").is_file()
+    file.write_text(yaml.safe_dump({**fields, "trianing": {}, "seed": "many"}), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"seed.*trianing|trianing.*seed"):
+        read_experiment(file)
+    with pytest.raises(ConfigError, match="readable YAML"):
+        read_experiment(tmp_path / "absent.yaml")
+
+
+def test_validation_needs_a_listed_corpus_and_enough_documents(corpus: Path, ontology: Path, tmp_path: Path):
+    fields = settings(corpus, ontology, validation={"corpus": "elsewhere", "documents": 2})
+    with pytest.raises(ValueError, match="none of 'corpora'"):
+        Experiment.model_validate(fields)
+    fields = settings(corpus, ontology, validation={"corpus": str(corpus), "documents": 8})
+    with pytest.raises(ConfigError, match="hold some out"):
+        run.train(Experiment.model_validate(fields), tmp_path / "run")
+
+
+@pytest.mark.parametrize("file", sorted(Path(__file__).parent.parent.glob("experiments/*.yaml")), ids=lambda f: f.stem)
+def test_shipped_experiment_files_are_valid_and_named_after_themselves(file: Path):
+    experiment = read_experiment(file)
+    assert experiment.name == file.stem
+    if experiment.track == "zero-shot":
+        assert not any("medquad" in corpus.name for corpus in (*experiment.corpora, *experiment.word_vectors.texts))
