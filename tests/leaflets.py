@@ -49,8 +49,7 @@ def generated(count: int, seed: int = 0, prefix: str = "doc") -> list[Document]:
         text, passages = texts[-1] if texts and chance.random() < 0.1 else _words(chance)
         texts.append((text, passages))
         named = tuple(
-            Passage(f"{prefix}{n}-{i}", p.heading, p.start, p.end, p.sentences)
-            for i, p in enumerate(passages)
+            Passage(f"{prefix}{n}-{i}", p.heading, p.start, p.end, p.sentences) for i, p in enumerate(passages)
         )
         documents.append(Document(f"{prefix}{n}", f"topic {n % 17}", text, named, source=f"s{n % 3}"))
     return documents

@@ -90,9 +90,7 @@ def write_medquad(folder: Path) -> None:
                     "relevant": [{"passage_id": f"{name}-{place}", "doc_id": name, "relevance": 1}],
                 }
             )
-            lines += [
-                f"{query_id}\t{rank}\t0\t{each}\t0\n" for rank, each in enumerate(passages[:9], start=1)
-            ]
+            lines += [f"{query_id}\t{rank}\t0\t{each}\t0\n" for rank, each in enumerate(passages[:9], start=1)]
     packed(folder / "documents.jsonl.gz", documents)
     packed(folder / "queries_test.jsonl.gz", queries)
     packed(folder / "queries_train.jsonl.gz", "")
@@ -108,6 +106,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     header = "id\tname\tsource\tsynonyms\tdefinition\txrefs\n"
     concepts = "DOID:1\tdisease\tDO\t\t\t\nDOID:2\tmigraine\tDO\t\t\tUMLS:C0149931\nDOID:3\tgout\tDO\t\t\t\n"
     packed(kg / "entities.tsv.gz", header + concepts)
+    packed(kg / "triples.tsv.gz", "subject_id\tsubject_name\trelation\tobject_id\tobject_name\tsource\n")
+    packed(kg / "icd10cm_2018_categories.tsv.gz", "code\ttitle\nL40\tPsoriasis\n")
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
     return tmp_path
 
@@ -126,9 +126,7 @@ def write_model(folder: Path, training: dict[str, object]) -> None:
     table = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
     vectors = SubwordTable(table, min_n=3, max_n=5, hash_count=2)
     sentences = AveragedWords(vectors)
-    network = CdvNetwork(
-        CdvConfig(input_dim=sentences.dim + FLAGS, lstm_dim=6, discourse_dim=5, target_dim=8)
-    )
+    network = CdvNetwork(CdvConfig(input_dim=sentences.dim + FLAGS, lstm_dim=6, discourse_dim=5, target_dim=8))
     spaces = {part: AverageSpace(vectors, np.zeros(8, np.float32)) for part in ("entity", "aspect")}
     encoder = CdvEncoder(network, sentences, spaces, name=folder.name)
     save(encoder, folder, training=training)
@@ -150,9 +148,7 @@ def failure(kind: type[AuscultError], *arguments: object) -> str:
 
 def test_the_table_the_records_and_the_runs(data: Path) -> None:
     out = data / "out.json"
-    result = run(
-        "evaluate", "medquad", "--model", "bm25", "--model", "tfidf", "--json", out, "--by", "source"
-    )
+    result = run("evaluate", "medquad", "--model", "bm25", "--model", "tfidf", "--json", out, "--by", "source")
     assert result.exit_code == 0, result.output
     for expected in ("BM25", "TF-IDF", "29.48", "HAR", "GARD"):
         assert expected in result.output
@@ -184,15 +180,10 @@ def test_the_table_the_records_and_the_runs(data: Path) -> None:
 
 def test_subsets(data: Path) -> None:
     (data / "ids.txt").write_text("q2\nq5\n\n")
-    result = run(
-        "evaluate", "medquad", "-m", "bm25", "--query-ids", data / "ids.txt", "--json", data / "a.json"
-    )
+    result = run("evaluate", "medquad", "-m", "bm25", "--query-ids", data / "ids.txt", "--json", data / "a.json")
     assert result.exit_code == 0, result.output
     assert (
-        run(
-            "evaluate", "medquad", "-m", "bm25", "--queries", 4, "--seed", 3, "--json", data / "a.json"
-        ).exit_code
-        == 0
+        run("evaluate", "medquad", "-m", "bm25", "--queries", 4, "--seed", 3, "--json", data / "a.json").exit_code == 0
     )
     given, drawn = evaluation_records(read_records(data / "a.json"))
     assert (given.queries, given.query_subset) == (2, "ids from ids.txt")
@@ -220,9 +211,7 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert len(records[1].fingerprint) == 64
     assert records[1].prepare_seconds > 0
     assert len({json.dumps(each.measures) for each in records}) > 2
-    assert "adapted" in failure(
-        ConfigError, "evaluate", "medquad", "-m", data / "tiny", "--track", "zero-shot"
-    )
+    assert "adapted" in failure(ConfigError, "evaluate", "medquad", "-m", data / "tiny", "--track", "zero-shot")
 
 
 def test_a_model_without_a_track_needs_one(data: Path) -> None:
@@ -254,9 +243,7 @@ def test_end_to_end_ranks_train_documents_too(data: Path) -> None:
 
 
 def test_errors_and_figures(data: Path) -> None:
-    result = run(
-        "evaluate", "medquad", "-m", "bm25", "--errors", data / "errors.jsonl", "--figures", data / "figures"
-    )
+    result = run("evaluate", "medquad", "-m", "bm25", "--errors", data / "errors.jsonl", "--figures", data / "figures")
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in (data / "errors.jsonl").read_text().splitlines()]
     assert rows
@@ -273,9 +260,7 @@ def test_results_page(data: Path) -> None:
     assert "29.48" in page.read_text()
     assert run("results", data / "bench", "--output", page, "--check").exit_code == 0
     page.write_text(page.read_text().replace("29.48", "99.99"))
-    assert "run: auscult results" in failure(
-        DataError, "results", data / "bench", "--output", page, "--check"
-    )
+    assert "run: auscult results" in failure(DataError, "results", data / "bench", "--output", page, "--check")
 
 
 def test_mistakes_are_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,4 +273,6 @@ def test_mistakes_are_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     failure(ConfigError, "evaluate", "medquadd", "-m", "bm25")
     monkeypatch.setenv("AUSCULT_DATA", str(data / "empty"))
     failure(CorpusMissingError, "evaluate", "medquad", "-m", "bm25", "--json", data / "never.json")
+    wrong = ("--errors", data / "never.json", "--taxonomy", data / "nowhere")
+    assert "nowhere" in failure(CorpusMissingError, "evaluate", "medquad", "-m", "bm25", *wrong)
     assert not (data / "never.json").exists()

@@ -53,9 +53,7 @@ def test_a_chosen_document_is_drawn_to_a_file(command: Command, index: str, tmp_
         (["-e", "gout", "--out", "nowhere/curves.png"], "nowhere"),
     ],
 )
-def test_mistakes_are_one_sentence_and_exit_2(
-    command: Command, index: str, arguments: list[str], message: str
-) -> None:
+def test_mistakes_are_one_sentence_and_exit_2(command: Command, index: str, arguments: list[str], message: str) -> None:
     done = command("explain", index, *arguments)
     assert (done.code, done.out) == (2, "")
     assert message in done.err

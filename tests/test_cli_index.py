@@ -54,9 +54,7 @@ def test_a_file_is_indexed_and_the_summary_counts(command: Command, tmp_path: Pa
     assert manifest.knowledge_base == ""
 
 
-def test_the_index_answers_by_synonym_and_by_the_documents_own_identifiers(
-    command: Command, tmp_path: Path
-) -> None:
+def test_the_index_answers_by_synonym_and_by_the_documents_own_identifiers(command: Command, tmp_path: Path) -> None:
     command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--knowledge", "taxonomy.obo")
     for entity, title in [("rubeola", "measles"), ("UMLS:C0000002", "Mumps")]:
         done = command("search", "index", "-e", entity, "-a", "symptoms", "--json", "-k", "1")
@@ -75,9 +73,7 @@ def test_bad_records_stop_the_build_or_are_counted(command: Command, tmp_path: P
     done = command("index", "bad.jsonl", "-m", "model", "-o", "index")
     assert done.code == 2
     assert "bad.jsonl" in done.err
-    assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 3, (
-        "the old index is still there"
-    )
+    assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 3, "the old index is still there"
     done = command("index", "bad.jsonl", "-m", "model", "-o", "index", "--skip-bad")
     assert done.code == 0
     assert "skipped: 1 x" in done.err

@@ -26,9 +26,7 @@ KNOWN = KnowledgeBase(
 HOSTILE = build_document(
     doc_id="hostile",
     title="[bold]Scabies[/bold]",
-    sections=[
-        Section("Symptoms \x1b[2J", "Itching \x1b]0;owned\x07 of the skin. More [/red] text.", "hostile-1")
-    ],
+    sections=[Section("Symptoms \x1b[2J", "Itching \x1b]0;owned\x07 of the skin. More [/red] text.", "hostile-1")],
     source="South",
 )
 
@@ -49,9 +47,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, index: str) -> None:
-    done = command(
-        "search", index, "--entity", "berger's disease", "--aspect", "symptoms", "-k", "3", "--json"
-    )
+    done = command("search", index, "--entity", "berger's disease", "--aspect", "symptoms", "-k", "3", "--json")
     assert done.code == 0
     records = [json.loads(line) for line in done.out.splitlines()]
     assert [record["rank"] for record in records] == [1, 2, 3]
@@ -124,9 +120,7 @@ def test_two_aspects_lie_between_one_and_the_other(command: Command, index: str)
         (["INDEX", "-e", "asthma", "--model", "nowhere"], "nowhere"),
     ],
 )
-def test_mistakes_are_one_sentence_and_exit_2(
-    command: Command, index: str, arguments: list[str], message: str
-) -> None:
+def test_mistakes_are_one_sentence_and_exit_2(command: Command, index: str, arguments: list[str], message: str) -> None:
     done = command("search", *(index if a == "INDEX" else a for a in arguments))
     assert done.code == 2
     assert done.out == ""

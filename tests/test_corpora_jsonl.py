@@ -32,16 +32,12 @@ def write(path: Path, *lines: object) -> Path:
 
 
 def test_the_documented_schema(tmp_path: Path) -> None:
-    corpus = JsonlCorpus(
-        write(tmp_path / "mine.jsonl", GOOD, PLAIN | {"entity_ids": ["UMLS:C1"], "split": "test"})
-    )
+    corpus = JsonlCorpus(write(tmp_path / "mine.jsonl", GOOD, PLAIN | {"entity_ids": ["UMLS:C1"], "split": "test"}))
     assert isinstance(corpus, Corpus)
     assert corpus.name == "mine"
     a, b = corpus.documents()
     assert (a.doc_id, a.title, a.source) == ("a", "Gout", "mine")
-    assert [(p.passage_id, p.heading, a.slice(p)) for p in a.passages] == [
-        ("a#1", "Symptoms", "It hurts. It is red.")
-    ]
+    assert [(p.passage_id, p.heading, a.slice(p)) for p in a.passages] == [("a#1", "Symptoms", "It hurts. It is red.")]
     assert [b.slice(s) for s in b.sentences] == ["Seen today.", "No complaints."]
     assert (b.title, b.url, b.entity_ids, dict(b.metadata)) == (
         "",
@@ -60,9 +56,7 @@ def test_the_documented_schema(tmp_path: Path) -> None:
 def test_gzip_is_told_by_content_and_several_files_are_one_corpus(tmp_path: Path) -> None:
     packed = tmp_path / "one.data"
     packed.write_bytes(gzip.compress(json.dumps(GOOD).encode()))
-    corpus = JsonlCorpus(
-        packed, write(tmp_path / "two.jsonl", b"\xef\xbb\xbf" + json.dumps(PLAIN).encode(), b"")
-    )
+    corpus = JsonlCorpus(packed, write(tmp_path / "two.jsonl", b"\xef\xbb\xbf" + json.dumps(PLAIN).encode(), b""))
     assert [d.doc_id for d in corpus.documents()] == ["a", "b"]
 
 
@@ -102,9 +96,7 @@ BAD_LINES: list[tuple[object, str, str]] = [
 @pytest.mark.parametrize(
     ("line", "kind", "reason"), BAD_LINES, ids=[f"{k}-{i}" for i, (_, k, _) in enumerate(BAD_LINES)]
 )
-def test_a_bad_line_is_named_or_skipped_and_counted(
-    tmp_path: Path, line: object, kind: str, reason: str
-) -> None:
+def test_a_bad_line_is_named_or_skipped_and_counted(tmp_path: Path, line: object, kind: str, reason: str) -> None:
     path = write(tmp_path / "mine.jsonl", GOOD, line, PLAIN)
     with pytest.raises(RecordError, match="line 2") as caught:
         list(JsonlCorpus(path).documents())
@@ -149,8 +141,7 @@ def test_a_binary_file_is_one_error(tmp_path: Path, make: Callable[[Path], None]
 def test_a_damaged_gzip_stream(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "mine.jsonl.gz"
     lines = b"".join(
-        json.dumps({"id": str(n), "text": f"Number {n * 7919 % 10007} here."}).encode() + b"\n"
-        for n in range(5000)
+        json.dumps({"id": str(n), "text": f"Number {n * 7919 % 10007} here."}).encode() + b"\n" for n in range(5000)
     )
     packed = bytearray(gzip.compress(lines))
     if damage == "truncated":

@@ -18,9 +18,7 @@ ROWS = [json.loads(line) for line in (ROOT / "benchmarks/data/sentence_gold.json
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "splitting_benchmark", ROOT / "benchmarks/sentence_splitting.py"
-    )
+    spec = importlib.util.spec_from_file_location("splitting_benchmark", ROOT / "benchmarks/sentence_splitting.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -61,8 +61,7 @@ def test_a_document_is_its_sections_texts() -> None:
 def test_flags_tell_paragraphs_and_list_items() -> None:
     document = leaflet()
     told = [
-        (document.slice(s), s.begins_paragraph, s.ends_paragraph, s.list_item)
-        for s in document.passages[0].sentences
+        (document.slice(s), s.begins_paragraph, s.ends_paragraph, s.list_item) for s in document.passages[0].sentences
     ]
     assert told == [
         ("Gout hurts.", True, False, False),
@@ -106,14 +105,10 @@ def test_any_text_is_covered_exactly_once_and_slices_back(texts: list[str], sepa
         pieces = [document.slice(s) for s in passage.sentences]
         assert visible("".join(pieces)) == visible(text)
         assert all(piece == piece.strip() != "" for piece in pieces)
-        assert sum(s.begins_paragraph for s in passage.sentences) == sum(
-            s.ends_paragraph for s in passage.sentences
-        )
+        assert sum(s.begins_paragraph for s in passage.sentences) == sum(s.ends_paragraph for s in passage.sentences)
 
 
-@pytest.mark.parametrize(
-    "word", ["word ", "a", "(", '"', "\u05e9 ", "Gout is painful in the joints of the toes. "]
-)
+@pytest.mark.parametrize("word", ["word ", "a", "(", '"', "\u05e9 ", "Gout is painful in the joints of the toes. "])
 def test_a_line_of_ten_million_characters(word: str) -> None:
     text = word * (10_000_000 // len(word))
     sentences = segment_passage(text, 0, len(text))

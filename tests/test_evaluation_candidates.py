@@ -35,10 +35,7 @@ def test_siblings_take_the_place_of_the_lowest() -> None:
     scorer = Bm25Scorer()
     scorer.prepare(documents)
     ids = [
-        passage.passage_id
-        for each in documents
-        for passage in each.passages
-        if len(each.slice(passage).strip()) >= 10
+        passage.passage_id for each in documents for passage in each.passages if len(each.slice(passage).strip()) >= 10
     ]
     scores = dict(zip(ids, scorer.score(query, ids).tolist(), strict=True))
     best = sorted((each for each in ids if scores[each] > 0), key=lambda each: -scores[each])[:8]
@@ -54,9 +51,7 @@ def test_drawn_candidates_agree_with_the_prepared_ones() -> None:
     task = build_task(MedQuadCorpus(Path(os.environ["AUSCULT_DATA"]) / "medquad"), number=300, seed=1)
     assert task.candidates is not None
     drawn = draw_candidates(task.documents, task.queries, task.judgements)
-    shared = [
-        len(set(drawn[each]) & set(task.candidates[each])) / len(task.candidates[each]) for each in drawn
-    ]
+    shared = [len(set(drawn[each]) & set(task.candidates[each])) / len(task.candidates[each]) for each in drawn]
     # Equal texts tie at the edge of the 64, and BM25 with Lucene's rounded lengths orders them otherwise.
     assert sum(shared) / len(shared) > 0.93
     assert [len(drawn[each]) for each in drawn] == [len(task.candidates[each]) for each in drawn]

@@ -115,9 +115,7 @@ def test_aspect_classes(true: list[str], found: str, expected: str) -> None:
 def test_right_answers_are_no_errors_and_classes_are_counted(tmp_path: Path) -> None:
     rankings = [first("mig-symptoms"), first("mig-treatment", "q2")]
     errors = find_errors(TASK, rankings, PASSAGES, TAXONOMY)
-    assert [(each.query_id, each.entity_class, each.aspect_class) for each in errors] == [
-        ("q2", "unrelated", "same")
-    ]
+    assert [(each.query_id, each.entity_class, each.aspect_class) for each in errors] == [("q2", "unrelated", "same")]
     counts = count_classes(errors)
     assert counts["unrelated"]["same"] == 1
     assert sum(counts[entity][aspect] for entity in ENTITY_CLASSES for aspect in ASPECT_CLASSES) == 1

@@ -49,9 +49,7 @@ def test_recall_is_a_share_not_success() -> None:
 
 
 def test_a_query_without_ranking_counts_zero_and_unknown_queries_do_not_count() -> None:
-    measured = measure(
-        [ranking("q1", "a"), ranking("other", "a")], [Judgement("q1", "a"), Judgement("q2", "b")]
-    )
+    measured = measure([ranking("q1", "a"), ranking("other", "a")], [Judgement("q1", "a"), Judgement("q2", "b")])
     assert set(measured.query_ids) == {"q1", "q2"}
     assert measured.means()["R@1"] == 0.5
 
@@ -71,9 +69,7 @@ def test_scores_closer_than_single_precision_are_no_tie() -> None:
 def test_average_precision_follows_its_definition(order: list[str], relevant: set[str]) -> None:
     hits = np.array([each in relevant for each in order])
     precision = np.cumsum(hits) / np.arange(1, 9)
-    measured = measure(
-        [ranking("q", *order)], [Judgement("q", each) for each in sorted(relevant)], ["AP", "R@5"]
-    )
+    measured = measure([ranking("q", *order)], [Judgement("q", each) for each in sorted(relevant)], ["AP", "R@5"])
     assert measured.values[0] == pytest.approx([precision[hits].mean(), hits[:5].sum() / len(relevant)])
 
 

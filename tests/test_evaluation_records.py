@@ -15,12 +15,12 @@ from auscult.evaluation.records import (
     EvaluationRecord,
     GroupRecord,
     Track,
-    describe_hardware,
     read_records,
     write_records,
 )
 from auscult.evaluation.report import write_report
 from auscult.evaluation.tables import TextTable, result_tables
+from auscult.provenance import describe_hardware
 
 MEASURES = {"R@1": 0.5, "R@5": 0.7, "R@10": 0.8, "AP": 0.6, "MAP": 0.6, "RR": 0.61, "nDCG@10": 0.65}
 

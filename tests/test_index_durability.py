@@ -79,11 +79,7 @@ def build_old(folder: Path) -> None:
 
 def check_whole(folder: Path, act: str) -> bool:
     """Check that the index is exactly the old or the new one; whether it is the new one."""
-    new = (
-        generated(NEW_COUNT)
-        if act == "rebuild"
-        else [*(d for d in OLD if d.title != "Gout"), *generated(NEW_COUNT)]
-    )
+    new = generated(NEW_COUNT) if act == "rebuild" else [*(d for d in OLD if d.title != "Gout"), *generated(NEW_COUNT)]
     index = PassageIndex.open(folder)
     index.verify()
     found = [index.reader.document(row) for row in range(index.manifest.counts.documents)]

@@ -67,9 +67,7 @@ def test_any_text_comes_back_with_its_offsets(
         Passage("p1", text[:5], cuts[0], cuts[1], (Sentence(cuts[0], cuts[1], list_item=True),), text[-3:]),
         Passage("p2", "", cuts[2], cuts[3], (Sentence(cuts[2], cuts[3], ends_paragraph=True),)),
     )
-    document = Document(
-        text[:9], text[1:], text, passages, "\n\u2028", text[2:], (text[:2],), {text[3:]: text}
-    )
+    document = Document(text[:9], text[1:], text, passages, "\n\u2028", text[2:], (text[:2],), {text[3:]: text})
     index = build(tmp_path_factory.mktemp("any") / "index", [document])
     assert stored(index) == [document]
     assert [index.reader.passage_text(row) for row in (0, 1)] == [document.slice(p) for p in passages]

@@ -61,9 +61,7 @@ def test_the_fixture_encoder_keeps_the_contract() -> None:
     assert isinstance(ENCODER, DocumentEncoder)
 
 
-def test_one_inner_product_is_the_mean_of_sentence_cosines(
-    index: PassageIndex, documents: list[Document]
-) -> None:
+def test_one_inner_product_is_the_mean_of_sentence_cosines(index: PassageIndex, documents: list[Document]) -> None:
     for seed in range(20):
         expected = {passage_id: score for score, passage_id, _ in brute_force(documents, query(seed))}
         rows, scores = index.search(query(seed), k=10_000)
@@ -106,9 +104,7 @@ def test_fewer_hits_are_a_prefix_of_more(index: PassageIndex, k: int) -> None:
     assert scores.tolist() == all_scores[:k].tolist()
 
 
-def test_passages_without_sentences_are_never_returned(
-    index: PassageIndex, documents: list[Document]
-) -> None:
+def test_passages_without_sentences_are_never_returned(index: PassageIndex, documents: list[Document]) -> None:
     wordless = {p.passage_id for d in documents for p in d.passages if not p.sentences}
     assert wordless
     rows, _ = index.search(query(2), k=10_000)

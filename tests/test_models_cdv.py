@@ -24,9 +24,10 @@ from auscult.models.modules.recurrent import BidirectionalLstm, pack, unpack
 from auscult.models.word_vectors import SubwordTable
 from auscult.queries import Query
 
-WORDS = (
-    "asthma kidney heart attack causes symptoms treatment of the and wheezing cough pain blood gene rare"
-).split()
+WORDS = [
+    "asthma", "kidney", "heart", "attack", "causes", "symptoms", "treatment", "of", "the", "and", "wheezing", "cough",
+    "pain", "blood", "gene", "rare",
+]  # fmt: skip
 
 
 def documents(count: int = 7, seed: int = 0):

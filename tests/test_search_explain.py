@@ -26,9 +26,7 @@ WORDLESS = Document("blank", "Blank", "   ", (Passage("blank-1", "Nothing", 0, 3
 
 def long_document() -> Document:
     sections = [
-        Section(
-            f"Part {n} costs $5 or $6", " ".join(f"Sentence {i} of part {n}." for i in range(6)), f"long-{n}"
-        )
+        Section(f"Part {n} costs $5 or $6", " ".join(f"Sentence {i} of part {n}." for i in range(6)), f"long-{n}")
         for n in range(60)
     ]
     return build_document(doc_id="long", title="A long one \x1b[31m", sections=sections)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,64 +30,7 @@ from auscult.training.labels import label_documents, title_words
 from auscult.training.losses import bp_mll, contrastive_loss, cosine_loss, distance_loss, robust_loss
 from auscult.training.objective import passage_means
 from auscult.training.substitution import mentions_words, name_pool, replace_words
-
-ONTOLOGY = """format-version: 1.2
-
-[Term]
-id: DOID:2841
-name: asthma
-def: "A bronchial disease with narrowing of the airways." []
-synonym: "bronchial asthma" EXACT []
-
-[Term]
-id: DOID:1
-name: heart attack
-synonym: "myocardial infarction" EXACT []
-
-[Term]
-id: DOID:2
-name: gout
-"""
-ENTITIES = ["asthma", "gout", "heart attack", "measles", "mumps", "rubella", "scurvy", "rickets"]
-SYMPTOMS = "People with {} often feel pain and fever. The signs of {} come slowly."
-CAUSES = "A gene or a germ causes {}. Family history makes {} likelier."
-TREATMENT = "Doctors treat {} with tablets. Surgery for {} is rare."
-
-
-@pytest.fixture
-def ontology(tmp_path: Path) -> Path:
-    path = tmp_path / "small.obo"
-    path.write_text(ONTOLOGY, encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    path = tmp_path / "leaflets.jsonl"
-    records = [
-        {
-            "id": name.replace(" ", "-"),
-            "title": name.capitalize(),
-            "sections": [
-                {"heading": heading, "text": text.format(name, name)}
-                for heading, text in (("Symptoms", SYMPTOMS), ("Causes", CAUSES), ("Treatment", TREATMENT))
-            ],
-        }
-        for name in ENTITIES
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
-def settings(corpus: Path, ontology: Path, **changes: object) -> dict[str, object]:
-    return {
-        "name": "small", "track": "adapted", "corpora": [{"name": str(corpus)}], "knowledge": str(ontology),
-        "validation": {"corpus": str(corpus), "documents": 2},
-        "word_vectors": {"dim": 8, "epochs": 2, "buckets": 300, "min_count": 1},
-        "network": {"lstm_dim": 8, "discourse_dim": 8},
-        "targets": {"bloom": {"epochs": 1, "batch_size": 16}},
-        "training": {"epochs": 3, "batch_documents": 3, "accelerator": "cpu", "patience": None}, **changes,
-    }  # fmt: skip
+from small_experiment import settings
 
 
 def asthma():
@@ -213,6 +157,14 @@ def test_examples_hold_targets_of_title_and_heading(ontology: Path):
     assert batch.labels.tolist() == [0, 0]
 
 
+def test_input_statistics_are_those_of_all_sentences():
+    made = examples(list(label_documents([asthma()], None, None)))
+    inputs = made[0, 0].inputs
+    mean, deviation = made.input_statistics()
+    np.testing.assert_allclose(mean, inputs.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(deviation, inputs.std(axis=0), atol=1e-5)
+
+
 def test_substituted_examples_change_text_and_label_together(ontology: Path):
     documents = list(label_documents([asthma()], None, None))
     pool = name_pool(KnowledgeBase.from_files([ontology]), excluded=["asthma"])
@@ -254,7 +206,8 @@ def test_descriptions_gather_names_definitions_leads_and_headings(ontology: Path
         ("bloom", {}),
         ("bloom", {"network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["entity"]}}),
         ("average", {"loss": "cosine", "contrast": {"weight": 1.0}, "labels": {"substitute": 0.5},
-                     "sentences": {"frequency_weighted": True}}),
+                     "network": {"lstm_dim": 8, "discourse_dim": 8, "standardize": True, "normalisation": "layer"},
+                "sentences": {"frequency_weighted": True}}),
         ("average", {"loss": "cosine", "network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["aspect"]}}),
     ],
 )  # fmt: skip
@@ -281,24 +234,43 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     class KilledError(Exception):
         pass
 
-    real = loop._Record.on_train_epoch_end
+    real = loop._Module.on_train_epoch_end
 
-    def dies(self, trainer, pl_module):
-        real(self, trainer, pl_module)
-        if trainer.current_epoch == 1:
+    def dies(self):
+        if self.current_epoch == 2:
             raise KilledError
+        real(self)
 
-    monkeypatch.setattr(loop._Record, "on_train_epoch_end", dies)
+    monkeypatch.setattr(loop._Module, "on_train_epoch_end", dies)
     with pytest.raises(KilledError):
         run.train(experiment, tmp_path / "killed")
     assert (tmp_path / "killed" / "checkpoints" / "last.ckpt").is_file()
     assert not (tmp_path / "killed" / "model").exists()
-    monkeypatch.setattr(loop._Record, "on_train_epoch_end", real)
+    monkeypatch.setattr(loop._Module, "on_train_epoch_end", real)
     resumed = run.train(experiment, tmp_path / "killed")
     assert [e["epoch"] for e in resumed.record["history"]] == [0, 1, 2]
+    for one, two in zip(whole.record["history"], resumed.record["history"], strict=True):
+        assert one["loss"] == pytest.approx(two["loss"], abs=1e-5)
+        assert one["validation_RR"] == pytest.approx(two["validation_RR"], abs=1e-5)
+    best = max(whole.record["history"], key=lambda e: e["validation_RR"])
+    assert whole.record["validation"]["validation_RR"] == best["validation_RR"]
     one, two = load(whole.model).network.state_dict(), load(resumed.model).network.state_dict()
     for key, value in one.items():
         torch.testing.assert_close(value, two[key], atol=1e-6, rtol=1e-5)
+
+
+def test_two_processes_train_together_and_one_speaks(corpus: Path, ontology: Path, tmp_path: Path):
+    fields = settings(corpus, ontology)
+    fields["targets"] = {"kind": "average"}
+    fields["training"] = {**fields["training"], "devices": 2, "batch_documents": 2}  # type: ignore[dict-item]
+    file, out = tmp_path / "small.yaml", tmp_path / "out"
+    file.write_text(yaml.safe_dump(fields), encoding="utf-8")
+    command = [sys.executable, "-m", "auscult.cli.main", "train", str(file), "--out", str(out), "--no-progress"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "MEMBER: 2/2" in done.stderr
+    assert done.stdout.splitlines() == [str(out / "model")]
+    assert load_model(str(out / "model")).dim == 16
 
 
 def test_a_finished_training_is_not_done_again_and_another_is_refused(corpus: Path, ontology: Path, tmp_path: Path):
@@ -333,10 +305,10 @@ def test_the_command_trains_and_bad_files_are_named(corpus: Path, ontology: Path
 
 
 def test_validation_needs_a_listed_corpus_and_enough_documents(corpus: Path, ontology: Path, tmp_path: Path):
-    fields = settings(corpus, ontology, validation={"corpus": "elsewhere", "documents": 2})
+    fields = settings(corpus, ontology, validation={"corpora": ["elsewhere"], "documents": 2})
     with pytest.raises(ValueError, match="none of 'corpora'"):
         Experiment.model_validate(fields)
-    fields = settings(corpus, ontology, validation={"corpus": str(corpus), "documents": 8})
+    fields = settings(corpus, ontology, validation={"corpora": [str(corpus)], "documents": 8})
     with pytest.raises(ConfigError, match="hold some out"):
         run.train(Experiment.model_validate(fields), tmp_path / "run")
 

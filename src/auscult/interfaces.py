@@ -63,7 +63,7 @@ class Hit:
 
     Attributes:
         rank: From 1.
-        score: Mean sentence cosine (cdv-2020 Eq. 14), in [-1, 1]; equals entity_score + aspect_score.
+        score: Mean sentence cosine (arnold2020 Eq. 14), in [-1, 1]; equals entity_score + aspect_score.
         entity_score: The entity half's share of the score.
         aspect_score: The aspect half's share of the score.
         start: Offset of the passage in the document text; end is exclusive.
@@ -132,7 +132,7 @@ class Scorer(Protocol):
 class DocumentEncoder(Protocol):
     """A model that places sentences and queries in one space where the inner product is the score.
 
-    Sentence vectors and query vectors have unit length, so a passage's score (mean sentence cosine, cdv-2020
+    Sentence vectors and query vectors have unit length, so a passage's score (mean sentence cosine, arnold2020
     Eq. 14) is one inner product with the mean of its sentence vectors.
 
     Attributes:

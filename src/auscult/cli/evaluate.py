@@ -12,9 +12,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import data_dir
+from auscult.corpora.knowledge import DEFAULT, open_knowledge_base
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.comparison import Comparison, Contender, compare_models
 from auscult.evaluation.contenders import open_contenders
@@ -74,9 +73,9 @@ def evaluate(
         Path | None, typer.Option(help="Write wrong top-1 passages, sorted into classes, as JSON lines.")
     ] = None,
     taxonomy: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the taxonomy for --errors; by default kg/ under AUSCULT_DATA."),
-    ] = None,
+        str,
+        typer.Option(help="For --errors: a data set's name, a folder of prepared taxonomies, or a taxonomy file."),
+    ] = DEFAULT,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
     parts: Annotated[
         bool, typer.Option("--parts", help="Also rank by a model's entity and aspect half alone.")
@@ -100,7 +99,7 @@ def evaluate(
         raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
     if len(set(model)) != len(model):
         raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
-    knowledge_base = _open_taxonomy(taxonomy) if errors is not None else None
+    knowledge_base = open_knowledge_base(taxonomy) if errors is not None else None
     comparison, task = compare(
         corpus,
         model,
@@ -207,11 +206,6 @@ def _read_ids(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError("a text file of query ids", f"{path}: {error}", "write one query id a line") from None
     return ids
-
-
-def _open_taxonomy(path: Path | None) -> KnowledgeBase:
-    folder = path if path is not None else data_dir() / "kg"
-    return KnowledgeBase.from_folder(folder)
 
 
 @contextmanager

@@ -30,9 +30,7 @@ def index(
         Path,
         typer.Option("--out", "-o", help="The index folder; an index in it is replaced at the very end."),
     ],
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")
-    ] = "default",
+    model: Annotated[str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")] = "default",
     split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
     knowledge: Annotated[
         list[Path] | None,
@@ -41,12 +39,8 @@ def index(
             "Default: `kg` in AUSCULT_DATA, where it is.",
         ),
     ] = None,
-    no_knowledge: Annotated[
-        bool, typer.Option("--no-knowledge", help="Take entities by their words only.")
-    ] = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")
-    ] = False,
+    no_knowledge: Annotated[bool, typer.Option("--no-knowledge", help="Take entities by their words only.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")] = False,
     batch_size: Annotated[int, typer.Option(help="Documents encoded at once.")] = 32,
 ) -> None:
     """Build an index of a corpus, to be asked with `search` and `explain`."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import click
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from auscult import __version__
 from auscult.cli import concepts, data
+from auscult.cli.compact import compact
 from auscult.cli.demo import demo
 from auscult.cli.evaluate import evaluate
 from auscult.cli.explain import explain
@@ -35,6 +35,7 @@ app.command()(search)
 app.command()(explain)
 app.command()(evaluate)
 app.command()(train)
+app.command()(compact)
 app.add_typer(concepts.app, name="concepts")
 app.command()(results)
 
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except AuscultError as error:
         Console(stderr=True, soft_wrap=True).print(f"[bold red]auscult:[/] {escape(str(error))}", highlight=False)
         sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except BrokenPipeError:
         # The reader of a pipe (head, less) has seen enough; that is no error.

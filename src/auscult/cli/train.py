@@ -16,7 +16,7 @@ def train(
     experiment: Annotated[Path, typer.Argument(help="The experiment file (YAML); see experiments/ for examples.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for everything the training writes.  [default: runs/NAME]"),
+        typer.Option("--out", help="Folder for everything the training writes; by default runs/NAME."),
     ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what the folder holds and begin anew.")
@@ -29,10 +29,10 @@ def train(
     `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`.
     """
     try:
-        from auscult.training import run
+        from auscult.training import loop, run
         from auscult.training.experiment import read_experiment
     except ModuleNotFoundError as error:
-        if error.name in ("torch", "lightning", "safetensors"):
+        if error.name in ("torch", "lightning", "safetensors", "yaml"):
             raise MissingExtraError(error.name, "train") from error
         raise
     settings = read_experiment(experiment)
@@ -41,6 +41,8 @@ def train(
         run.restart(folder)
     console = Console(stderr=True)
     outcome = run.train(settings, folder, say=lambda words: console.print(f"[dim]·[/] {words}"), progress=progress)
+    if not loop.is_main_process():
+        return
     table = Table(title=f"{settings.name}: best epoch {outcome.record['best_epoch']}")
     for column in ("epoch", "loss", "validation_R@1", "validation_RR", "seconds"):
         table.add_column(column, justify="right")

@@ -1,4 +1,4 @@
-"""Aspects from section headings, with the preprocessing of cdv-2020 section 3.2.
+"""Aspects from section headings, with the preprocessing of arnold2020 section 3.2.
 
 "We apply moderate preprocessing (lowercase, remove punctuation, split at 'and|&')": "Signs and symptoms" is
 the two aspects "signs" and "symptoms". The lead of an article ("Abstract") and an unmarked first passage are

@@ -1,4 +1,4 @@
-"""The knowledge base: concepts by identifier and by name, and their hierarchy (cdv-2020 section 3.1)."""
+"""The knowledge base: concepts by identifier and by name, and their hierarchy (arnold2020 section 3.1)."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class KnowledgeBase:
         return {key: tuple(dict.fromkeys(ids)) for key, ids in preferred.items()}
 
     def descriptions(self, concept_id: str) -> tuple[str, ...]:
-        """All texts that describe a concept: name, synonyms, definition (D_E of cdv-2020 Eq. 1 and 5).
+        """All texts that describe a concept: name, synonyms, definition (D_E of arnold2020 Eq. 1 and 5).
 
         Raises:
             QueryError: No concept has this primary identifier.
@@ -228,7 +228,7 @@ class KnowledgeBase:
         return self.hierarchy.siblings(concept_id)
 
     def relation(self, first: str, second: str) -> Relation:
-        """What the second concept is to the first (the classes of cdv-2020 section 5.4).
+        """What the second concept is to the first (the classes of arnold2020 section 5.4).
 
         Args:
             first: Any identifier of the reference concept (of the query).

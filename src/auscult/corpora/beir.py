@@ -99,9 +99,7 @@ class BeirCorpus(SectionedCorpus):
         path = self.folder / "qrels" / f"{split}.tsv"
         if not path.is_file():
             have = sorted(p.stem for p in path.parent.glob("*.tsv"))
-            raise CorpusMissingError(
-                f"a split '{split}' at {path}", f"the splits {have}", "name one of these"
-            )
+            raise CorpusMissingError(f"a split '{split}' at {path}", f"the splits {have}", "name one of these")
         judgements = []
         with path.open(encoding="utf-8-sig", newline="") as lines:
             for number, line in enumerate(lines, start=1):
@@ -120,9 +118,7 @@ def _existing(folder: Path, name: str) -> Path:
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
-    raise CorpusMissingError(
-        f"{name} (or {name}.gz) in {folder}", "no such file", "name a folder in BEIR's layout"
-    )
+    raise CorpusMissingError(f"{name} (or {name}.gz) in {folder}", "no such file", "name a folder in BEIR's layout")
 
 
 def _judgement(parts: list[str], where: str) -> Judgement:

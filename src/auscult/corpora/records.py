@@ -152,9 +152,7 @@ class Record:
         return tuple(value)
 
 
-def read_records(
-    path: Path | str, *, skip_bad: bool = False, report: BadRecords | None = None
-) -> Iterator[Record]:
+def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords | None = None) -> Iterator[Record]:
     """Stream the objects of a JSON lines file, plain or gzip-compressed (told by content, not by name).
 
     Only one line is in memory at a time. Empty lines are passed over; a byte order mark is ignored.
@@ -179,9 +177,7 @@ def read_records(
         with _open(path) as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    fields = _parse(
-                        line.removeprefix(_BOM) if number == 1 else line, f"{path}, line {number}"
-                    )
+                    fields = _parse(line.removeprefix(_BOM) if number == 1 else line, f"{path}, line {number}")
                 except RecordError as bad:
                     _settle(bad, skip_bad, report)
                     continue
@@ -211,9 +207,7 @@ def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
             packed = probe.read(len(_GZIP)) == _GZIP
         stream = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
     except PermissionError as error:
-        raise DataError(
-            f"a readable file at {path}", str(error.strerror), "correct its permissions"
-        ) from error
+        raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
     if b"\x00" in stream.peek(_PROBE)[:_PROBE]:
         # A zip, an image or UTF-16: one word about the file, not one about each of its thousand "lines".
         stream.close()
@@ -249,9 +243,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
     return value
 
 
-def read_many(
-    paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecords | None = None
-) -> Iterator[Record]:
+def read_many(paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecords | None = None) -> Iterator[Record]:
     """The records of several files, one file after the other; see `read_records`."""
     for path in paths:
         yield from read_records(path, skip_bad=skip_bad, report=report)

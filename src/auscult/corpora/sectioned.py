@@ -148,9 +148,7 @@ def _checked(draft: Draft, record: Record, seen: set[str]) -> Draft:
         reject("empty document", record.where, "a document with words", f"{draft.doc_id!r} without any")
     ids = [section.passage_id for section in sections]
     if len(set(ids)) != len(ids):
-        reject(
-            "duplicate id", record.where, "an id of its own for each section", f"a repeat in {draft.doc_id!r}"
-        )
+        reject("duplicate id", record.where, "an id of its own for each section", f"a repeat in {draft.doc_id!r}")
     return replace(draft, sections=sections)
 
 

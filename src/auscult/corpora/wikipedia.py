@@ -113,9 +113,7 @@ class WikipediaCorpus(SectionedCorpus):
             for section in draft.sections:
                 if section.aspect:
                     key = (draft.title.casefold(), section.aspect)
-                    titles.setdefault(
-                        key, (f"{draft.doc_id}:{section.aspect.replace(' ', '_')}", draft.title)
-                    )
+                    titles.setdefault(key, (f"{draft.doc_id}:{section.aspect.replace(' ', '_')}", draft.title))
                     relevant.setdefault(key, []).append(section.passage_id)
         for key, (query_id, title) in titles.items():
             yield query_id, title, key[1], relevant[key]

@@ -29,9 +29,7 @@ class Section:
     aspect: str = ""
 
 
-def segment_passage(
-    text: str, start: int, end: int, splitter: SentenceSplitter | None = None
-) -> tuple[Sentence, ...]:
+def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter | None = None) -> tuple[Sentence, ...]:
     """Find the sentences of one passage.
 
     Args:

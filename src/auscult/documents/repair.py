@@ -29,9 +29,7 @@ _CONTINUES = re.compile(r"[a-z0-9(%$<>=~+/]")
 _CLOSING = re.compile(r"[\"”’)\]]+(?=\s|$)")
 _OPENING = re.compile(r"(?<=\s)[\"“‘(\[]+$")
 _PLAIN_END = re.compile(r"(?:\b[a-z]{4,}|pH)[.!?][\"”’)\]]*\s+(?=[\"“‘(\[]?[A-Z])")
-_SHORTENED = re.compile(
-    r"(?:subsp|approx|dept|univ|prof|assoc|para|inst|vols|figs|temp|resp|tabs|caps|susp|incl)\."
-)
+_SHORTENED = re.compile(r"(?:subsp|approx|dept|univ|prof|assoc|para|inst|vols|figs|temp|resp|tabs|caps|susp|incl)\.")
 _LOOK_BACK = 16
 
 

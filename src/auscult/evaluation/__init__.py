@@ -1,1 +1,1 @@
-"""."""
+"""Evaluation: protocols, measures, statistics, error classes, tables, figures and records."""

@@ -44,9 +44,7 @@ class MatchRates:
     both: float
 
 
-def break_down(
-    task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping
-) -> list[Group]:
+def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping) -> list[Group]:
     """Measures for every source or aspect.
 
     A query belongs to every source (aspect) that holds one of its true answers.

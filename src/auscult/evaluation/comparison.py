@@ -11,17 +11,11 @@ from auscult.evaluation.breakdown import Group, break_down, match_rates
 from auscult.evaluation.collection import PassageRecord, read_passages
 from auscult.evaluation.measures import QueryMeasures, measure
 from auscult.evaluation.protocol import Progress, Run, run_task
-from auscult.evaluation.records import (
-    EvaluationRecord,
-    GroupRecord,
-    Track,
-    describe_hardware,
-    find_revision,
-    now,
-)
+from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track
 from auscult.evaluation.statistics import bootstrap_intervals, compare
 from auscult.evaluation.task import Task
 from auscult.interfaces import Scorer
+from auscult.provenance import describe_hardware, find_revision, now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +88,7 @@ def compare_models(
     for contender, run, values in zip(contenders, runs, measured, strict=True):
         rates = match_rates(task, run.rankings, passages)
         ends = bootstrap_intervals(values.values, seed=task.seed)
-        intervals = {
-            name: (float(low), float(high)) for name, (low, high) in zip(values.names, ends, strict=True)
-        }
+        intervals = {name: (float(low), float(high)) for name, (low, high) in zip(values.names, ends, strict=True)}
         records.append(
             EvaluationRecord(
                 corpus=task.corpus,
@@ -134,6 +126,4 @@ def _mean_candidates(task: Task) -> float | None:
 
 
 def _groups(groups: Sequence[Group]) -> list[GroupRecord]:
-    return [
-        GroupRecord(name=each.name, queries=each.queries, measures=dict(each.measures)) for each in groups
-    ]
+    return [GroupRecord(name=each.name, queries=each.queries, measures=dict(each.measures)) for each in groups]

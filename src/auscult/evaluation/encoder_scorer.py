@@ -71,9 +71,7 @@ class EncoderScorer:
         while batch := list(islice(stream, self._batch_size)):
             for document, vectors in zip(batch, self.encoder.encode_documents(batch), strict=True):
                 self._check(document, vectors)
-                for passage, mean in zip(
-                    document.passages, passage_means(document.passages, vectors), strict=True
-                ):
+                for passage, mean in zip(document.passages, passage_means(document.passages, vectors), strict=True):
                     if passage.passage_id in rows:
                         raise DataError(
                             "unique passage ids",
@@ -124,9 +122,9 @@ class EncoderScorer:
             ) from None
         vector = self.encoder.encode_queries([query])[0][self._columns].astype(np.float64)
         # Summed in double precision: the order of passages must not show in the last digit of a score.
-        scores: FloatArray = (
-            self._collection.means[rows][:, self._columns].astype(np.float64) @ vector
-        ).astype(np.float32)
+        scores: FloatArray = (self._collection.means[rows][:, self._columns].astype(np.float64) @ vector).astype(
+            np.float32
+        )
         wordless = self._collection.wordless
         if wordless:
             scores[[each in wordless for each in passage_ids]] = NO_SENTENCE_SCORE

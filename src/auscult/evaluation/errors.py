@@ -208,9 +208,7 @@ def find_errors(
 def count_classes(errors: Sequence[RankingError]) -> dict[EntityClass, dict[AspectClass, int]]:
     """How many errors fall into each pair of classes; every pair is there."""
     counts = Counter((error.entity_class, error.aspect_class) for error in errors)
-    return {
-        entity: {aspect: counts[entity, aspect] for aspect in ASPECT_CLASSES} for entity in ENTITY_CLASSES
-    }
+    return {entity: {aspect: counts[entity, aspect] for aspect in ASPECT_CLASSES} for entity in ENTITY_CLASSES}
 
 
 def write_errors(path: Path, errors: Mapping[str, Sequence[RankingError]]) -> None:

@@ -1,4 +1,4 @@
-"""Figures 5 to 8 of arnold2020, drawn from measured results; the only file that draws with matplotlib."""
+"""Figures 5 to 8 of arnold2020, drawn from measured results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auscult.errors import MissingExtraError
+from auscult.drawing import blank_figure, drawing_style
 from auscult.evaluation.errors import ASPECT_CLASSES, ENTITY_CLASSES, RankingError, count_classes
 from auscult.evaluation.records import EvaluationRecord, GroupRecord
 from auscult.evaluation.writing import whole_or_nothing
@@ -89,14 +89,10 @@ def _error_classes(errors: Sequence[RankingError], model: str) -> Figure:
             # A label that is wider than its bar would run into the next one.
             if share > 0.045 * longest:
                 colour = "white" if aspect == "same" else _INK
-                axes.text(
-                    left + share / 2, row, f"{share:.0f}", ha="center", va="center", color=colour, fontsize=9
-                )
+                axes.text(left + share / 2, row, f"{share:.0f}", ha="center", va="center", color=colour, fontsize=9)
             left += share
         _label(axes, left, row, f"{left:.1f} %", scale=longest / 100)
-    axes.set_yticks(
-        range(len(classes)), [f"{each} entity" if " " not in each else each for each in classes[::-1]]
-    )
+    axes.set_yticks(range(len(classes)), [f"{each} entity" if " " not in each else each for each in classes[::-1]])
     for aspect, place in zip(ASPECT_CLASSES, (0.0, 0.2, 0.42), strict=True):
         axes.text(
             place,
@@ -111,12 +107,7 @@ def _error_classes(errors: Sequence[RankingError], model: str) -> Figure:
 
 
 def _canvas(height: float) -> tuple[Figure, Any]:
-    try:
-        # The object interface: pyplot would keep global state and look for a display.
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "evaluation") from None
-    figure = Figure(figsize=(7.5, height), layout="constrained")
+    figure = blank_figure(figsize=(7.5, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
@@ -136,17 +127,12 @@ def _finish(axes: Axes, title: str, limit: float) -> None:
 
 
 def _save(figure: Figure, stem: Path) -> list[Path]:
-    from matplotlib import rc_context
-
     written = []
     for kind in FORMATS:
         path = stem.with_name(f"{stem.name}.{kind}")
-        # Without a date and with fixed ids, equal results give equal files; text stays text, to be searched.
+        # Without a date, equal results give equal files.
         metadata = {"Date": None} if kind == "svg" else {}
-        with (
-            whole_or_nothing(path) as partial,
-            rc_context({"svg.hashsalt": "auscult", "svg.fonttype": "none"}),
-        ):
+        with whole_or_nothing(path) as partial, drawing_style():
             figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
         written.append(path)
     return written

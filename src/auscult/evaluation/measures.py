@@ -71,14 +71,10 @@ def measure(
         qrels.setdefault(judgement.query_id, {})[judgement.passage_id] = judgement.relevance
     qrels = {query_id: row for query_id, row in qrels.items() if any(grade > 0 for grade in row.values())}
     if not qrels:
-        raise DataError(
-            "judgements with relevant passages", "none", "check the qrels and the subset of queries"
-        )
+        raise DataError("judgements with relevant passages", "none", "check the qrels and the subset of queries")
     # Ranks stand in for scores: trec_eval reads scores in single precision and breaks ties by id.
     run = {
-        ranking.query_id: {
-            passage_id: -float(rank) for rank, passage_id in enumerate(_against_ties(ranking, qrels))
-        }
+        ranking.query_id: {passage_id: -float(rank) for rank, passage_id in enumerate(_against_ties(ranking, qrels))}
         for ranking in rankings
         if ranking.query_id in qrels
     }
@@ -110,8 +106,6 @@ def _calculate(
     try:
         parsed = {ir_measures.parse_measure(name): name for name in names}
     except (NameError, ValueError, SyntaxError) as error:
-        raise DataError(
-            "measures in ir_measures' notation", str(error), "write for example R@10 or nDCG@10"
-        ) from None
+        raise DataError("measures in ir_measures' notation", str(error), "write for example R@10 or nDCG@10") from None
     for metric in ir_measures.evaluator(list(parsed), qrels).iter_calc(run):
         yield metric.query_id, parsed[metric.measure], metric.value

@@ -111,16 +111,12 @@ def run_task(
 
 def _candidates(task: Task, relevant: dict[str, frozenset[str]]) -> Callable[[str], Sequence[str]]:
     if task.protocol == "end-to-end":
-        everything = sorted(
-            passage.passage_id for document in task.documents for passage in document.passages
-        )
+        everything = sorted(passage.passage_id for document in task.documents for passage in document.passages)
         return lambda query_id: everything
     given = task.candidates or {}
     for query in task.queries:
         if not given.get(query.query_id):
-            raise DataError(
-                "candidates for every query", f"none for '{query.query_id}'", "draw candidates for it"
-            )
+            raise DataError("candidates for every query", f"none for '{query.query_id}'", "draw candidates for it")
         missing = sorted(relevant[query.query_id].difference(given[query.query_id]))
         if missing:
             raise DataError(

@@ -61,9 +61,7 @@ def find_published(corpus: str, model: str) -> PublishedRow | None:
 @cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
     """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
-    return tuple(
-        (row["rate"], row["lowest"], row["highest"]) for row in _read("arnold2020_figure5.json")["rows"]
-    )
+    return tuple((row["rate"], row["lowest"], row["highest"]) for row in _read("arnold2020_figure5.json")["rows"])
 
 
 def _read(name: str) -> dict[str, Any]:

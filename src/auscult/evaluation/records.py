@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-import subprocess
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,55 +83,6 @@ class EvaluationRecord(BaseModel):
         return (self.corpus, self.protocol, self.track, self.model, str(self.queries), self.query_subset)
 
 
-def describe_hardware() -> str:
-    """Processor, number of cores that may be used, memory and system, in one line."""
-    processor = platform.processor() or platform.machine()
-    memory = ""
-    cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
-    if cpuinfo.exists():
-        names = [
-            line.partition(":")[2].strip()
-            for line in cpuinfo.read_text().splitlines()
-            if "model name" in line
-        ]
-        processor = names[0] if names else processor
-    if meminfo.exists():
-        kilobytes = next(
-            (int(line.split()[1]) for line in meminfo.read_text().splitlines() if "MemTotal" in line), 0
-        )
-        memory = f", {kilobytes / 2**20:.0f} GiB memory"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{processor}, {cores} cores{memory}, {platform.system()}"
-
-
-def find_revision() -> str:
-    """The commit this package runs from ("+" when files differ from it); empty when it is no checkout."""
-    here = Path(__file__).resolve()
-    # An installed package may lie inside another project's checkout, whose commit would say nothing.
-    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
-        return ""
-    return _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*") or ""
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(  # noqa: S603
-            ["git", "-C", str(folder), *arguments],  # noqa: S607
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def now() -> str:
-    """The time, as records hold it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def read_records(path: Path) -> list[dict[str, Any]]:
     """Read a JSON file of records of any kind; evaluation records are checked.
 
@@ -148,9 +95,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(
-            "a JSON file of result records", f"{path}: {error}", "mend or remove the file"
-        ) from None
+        raise DataError("a JSON file of result records", f"{path}: {error}", "mend or remove the file") from None
     records = content if isinstance(content, list) else [content]
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
@@ -171,9 +116,7 @@ def parse_record(record: dict[str, Any], where: str = "record") -> EvaluationRec
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise DataError(
-            "an evaluation record", f"{where}: field '{field}': {first['msg']}", "evaluate again"
-        ) from None
+        raise DataError("an evaluation record", f"{where}: field '{field}': {first['msg']}", "evaluate again") from None
 
 
 def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
@@ -187,9 +130,7 @@ def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
     old = read_records(path) if path.exists() else []
     replaced = {record.key for record in records}
     kept = [
-        each
-        for each in old
-        if each.get("kind", "evaluation") != "evaluation" or parse_record(each).key not in replaced
+        each for each in old if each.get("kind", "evaluation") != "evaluation" or parse_record(each).key not in replaced
     ]
     content = kept + [record.model_dump(mode="json") for record in records]
     with whole_or_nothing(path) as partial:

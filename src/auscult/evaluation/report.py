@@ -59,8 +59,7 @@ def _evaluation(records: Sequence[EvaluationRecord]) -> list[str]:
         own = [
             each
             for each in records
-            if (each.corpus, each.protocol, each.queries, each.query_subset)
-            == (corpus, protocol, queries, subset)
+            if (each.corpus, each.protocol, each.queries, each.query_subset) == (corpus, protocol, queries, subset)
         ]
         how = "re-ranking" if protocol == "rerank" else "end to end"
         sections.append(f"## {corpus}, {how}{f', {subset}' if subset else ''}\n")
@@ -96,9 +95,7 @@ def _provenance(records: Iterable[EvaluationRecord]) -> TextTable:
         )
         for record in records
     )
-    return TextTable(
-        "", ("Model", "track", "date", "version", "seed", "reading the collection, s", "hardware"), rows
-    )
+    return TextTable("", ("Model", "track", "date", "version", "seed", "reading the collection, s", "hardware"), rows)
 
 
 def _measurement(record: Mapping[str, Any]) -> str:
@@ -108,9 +105,7 @@ def _measurement(record: Mapping[str, Any]) -> str:
     plain = {name: value for name, value in flat.items() if not _is_table(value)}
     parts = [f"### {title}\n"] if title else []
     parts.append(
-        TextTable(
-            "", ("", "value"), tuple((name, _cell(value)) for name, value in plain.items())
-        ).as_markdown()
+        TextTable("", ("", "value"), tuple((name, _cell(value)) for name, value in plain.items())).as_markdown()
     )
     for name, rows in flat.items():
         if _is_table(rows):

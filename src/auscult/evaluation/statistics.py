@@ -37,9 +37,7 @@ def bootstrap_intervals(
         ConfigError: No queries, or a level outside (0, 1).
     """
     if len(values) == 0 or not 0.0 < level < 1.0:
-        raise ConfigError(
-            "queries and a level in (0, 1)", f"{len(values)} queries, level {level}", "mend the call"
-        )
+        raise ConfigError("queries and a level in (0, 1)", f"{len(values)} queries, level {level}", "mend the call")
     random = np.random.default_rng(seed)
     queries = len(values)
     means = []
@@ -70,18 +68,14 @@ def paired_randomisation(first: Values, second: Values, *, seed: int = 0, rounds
         ConfigError: The shapes differ.
     """
     if first.shape != second.shape:
-        raise ConfigError(
-            "the same queries and measures", f"{first.shape} and {second.shape}", "align both first"
-        )
+        raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
     differences = first - second
     observed = np.abs(differences.sum(axis=0))
     random = np.random.default_rng(seed)
     extreme = np.zeros(differences.shape[1])
     for begin in range(0, rounds, _CHUNK):
         size = min(_CHUNK, rounds - begin)
-        signs = (
-            random.integers(0, 2, size=(size, len(differences)), dtype=np.int8).astype(np.float64) * 2.0 - 1.0
-        )
+        signs = random.integers(0, 2, size=(size, len(differences)), dtype=np.int8).astype(np.float64) * 2.0 - 1.0
         # The slack keeps sums that are equal but for rounding on the side of "as extreme".
         extreme += (np.abs(signs @ differences) >= observed - 1e-9).sum(axis=0)
     return (extreme + 1.0) / (rounds + 1.0)
@@ -128,18 +122,13 @@ def compare(
         return {}
     reference = next(iter(models.values()))
     if any(
-        set(each.query_ids) != set(reference.query_ids) or each.names != reference.names
-        for each in models.values()
+        set(each.query_ids) != set(reference.query_ids) or each.names != reference.names for each in models.values()
     ):
-        raise ConfigError(
-            "models measured on the same queries", "different ones", "evaluate them on one task"
-        )
+        raise ConfigError("models measured on the same queries", "different ones", "evaluate them on one task")
     values = {name: each.of(reference.query_ids).values for name, each in models.items()}
     pairs = list(combinations(models, 2))
     p_values = [paired_randomisation(values[a], values[b], seed=seed, rounds=rounds) for a, b in pairs]
-    better: dict[str, dict[str, list[str]]] = {
-        name: {each: [] for each in reference.names} for name in models
-    }
+    better: dict[str, dict[str, list[str]]] = {name: {each: [] for each in reference.names} for name in models}
     for column, measure in enumerate(reference.names):
         adjusted = holm([float(row[column]) for row in p_values])
         for (a, b), p_value in zip(pairs, adjusted, strict=True):

@@ -47,9 +47,7 @@ class TextTable:
                 table.add_column(column, justify="right", no_wrap=True)
         for row in self.rows:
             table.add_row(*row)
-        return Group(
-            Text(self.title, style="bold"), table, *(Text(note, style="dim") for note in self.notes), ""
-        )
+        return Group(Text(self.title, style="bold"), table, *(Text(note, style="dim") for note in self.notes), "")
 
     def as_markdown(self) -> str:
         """For a document, without the title."""
@@ -71,9 +69,7 @@ def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
     tasks = dict.fromkeys((each.corpus, each.protocol, each.queries, each.query_subset) for each in records)
     tables = []
     for task in tasks:
-        own = [
-            each for each in records if (each.corpus, each.protocol, each.queries, each.query_subset) == task
-        ]
+        own = [each for each in records if (each.corpus, each.protocol, each.queries, each.query_subset) == task]
         tracks = [track for track in ("zero-shot", "adapted") if any(each.track == track for each in own)]
         tables += [
             _result_table([each for each in own if each.track in ("untrained", track)], track)
@@ -84,9 +80,7 @@ def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
 
 def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     first = records[0]
-    letters = {
-        record.model: letter for record, letter in zip(records, "abcdefghijklmnopqrstuvwxyz", strict=False)
-    }
+    letters = {record.model: letter for record, letter in zip(records, "abcdefghijklmnopqrstuvwxyz", strict=False)}
     comparable = first.protocol == "rerank"
     rows = []
     for record in records:
@@ -106,9 +100,7 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
 
 
 def _title(record: EvaluationRecord, track: str) -> str:
-    protocol = (
-        "re-ranking given candidates" if record.protocol == "rerank" else "end to end, no candidates given"
-    )
+    protocol = "re-ranking given candidates" if record.protocol == "rerank" else "end to end, no candidates given"
     subset = f" ({record.query_subset})" if record.query_subset else ""
     models = "term-based models" if track == "untrained" else f"{track} track"
     return f"{record.corpus}, {models}: {protocol}, {record.queries:,} queries{subset}"
@@ -138,8 +130,7 @@ def group_table(record: EvaluationRecord, by: str) -> TextTable:
     """One model's measures by "source" or "aspect"."""
     groups = record.by_source if by == "source" else record.by_aspect
     rows = tuple(
-        (group.name, f"{group.queries:,}", *(_percent(group.measures[name]) for name in SHOWN))
-        for group in groups
+        (group.name, f"{group.queries:,}", *(_percent(group.measures[name]) for name in SHOWN)) for group in groups
     )
     title = f"{record.corpus} by {by}: {record.model} ({record.track})"
     return TextTable(title, (by.capitalize(), "queries", *SHOWN), rows)
@@ -158,9 +149,7 @@ def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
     )
     ranges = ", ".join(f"{name} {low} to {high}" for name, low, high in published_match_rates())
     note = f"Published, lowest and highest of three test sets: {ranges} (arnold2020, section 5.3)."
-    return TextTable(
-        "Top-1 passage matches the query's", ("Model", "track", "entity", "aspect", "both"), rows, (note,)
-    )
+    return TextTable("Top-1 passage matches the query's", ("Model", "track", "entity", "aspect", "both"), rows, (note,))
 
 
 def _measured(record: EvaluationRecord, name: str, letters: dict[str, str]) -> str:

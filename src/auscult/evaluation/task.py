@@ -76,9 +76,7 @@ def select_queries(
     if number is None:
         return list(queries)
     if not 1 <= number <= len(queries):
-        raise ConfigError(
-            f"between 1 and {len(queries)} queries", str(number), "choose a number in that range"
-        )
+        raise ConfigError(f"between 1 and {len(queries)} queries", str(number), "choose a number in that range")
     chosen = np.sort(np.random.default_rng(seed).choice(len(queries), size=number, replace=False))
     return [queries[index] for index in chosen]
 

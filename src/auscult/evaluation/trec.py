@@ -61,9 +61,7 @@ def write_run(path: Path, rankings: Iterable[Ranking], tag: str) -> None:
         (
             f"{_word(ranking.query_id)} Q0 {_word(passage_id)} {rank} {score!r} {tag}\n"
             for ranking in rankings
-            for rank, (passage_id, score) in enumerate(
-                zip(ranking.passage_ids, ranking.scores, strict=True), start=1
-            )
+            for rank, (passage_id, score) in enumerate(zip(ranking.passage_ids, ranking.scores, strict=True), start=1)
         ),
     )
 
@@ -93,19 +91,13 @@ def write_qrels(path: Path, judgements: Iterable[Judgement]) -> None:
     Raises:
         DataError: An id is empty or holds white space, which the format cannot hold.
     """
-    _write(
-        path, (f"{_word(each.query_id)} 0 {_word(each.passage_id)} {each.relevance}\n" for each in judgements)
-    )
+    _write(path, (f"{_word(each.query_id)} 0 {_word(each.passage_id)} {each.relevance}\n" for each in judgements))
 
 
 def _lines(path: Path, width: int, layout: str) -> Iterator[tuple[int, Sequence[str]]]:
     number = 0
     try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8")
-            if path.suffix == ".gz"
-            else path.open(encoding="utf-8") as file
-        ):
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 fields = line.split()
                 if not fields:
@@ -122,9 +114,7 @@ def _lines(path: Path, width: int, layout: str) -> Iterator[tuple[int, Sequence[
 
 
 def _malformed(path: Path, number: int, reason: str) -> DataError:
-    return DataError(
-        "a well-formed TREC line", f"{path}, line {number}: {reason}", "mend or remove that line"
-    )
+    return DataError("a well-formed TREC line", f"{path}, line {number}: {reason}", "mend or remove that line")
 
 
 def _word(identifier: str) -> str:

@@ -176,7 +176,7 @@ class GenerationWriter:
 def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:
     """The mean of each passage's unit sentence vectors, shape (passages, dim), not normalised again.
 
-    The inner product of a query with it *is* the passage's mean sentence cosine (cdv-2020 Eq. 14). A passage
+    The inner product of a query with it *is* the passage's mean sentence cosine (arnold2020 Eq. 14). A passage
     without sentences gets zeros; search leaves it out.
     """
     means = np.zeros((len(passages), vectors.shape[1]), np.float32)
@@ -241,9 +241,7 @@ def _line(record: Any) -> bytes:
 
 
 def _duplicate(kind: str, identifier: str) -> DataError:
-    return DataError(
-        f"every {kind} id once", f"'{identifier}' a second time", f"give each {kind} an id of its own"
-    )
+    return DataError(f"every {kind} id once", f"'{identifier}' a second time", f"give each {kind} an id of its own")
 
 
 def _wrong_vectors(model: ModelRecord, document: Document, expected: str, got: str) -> ModelError:

@@ -135,9 +135,7 @@ def _parse(data: dict[str, Any]) -> Manifest:
         auscult_version=str(data["auscult_version"]),
         created=str(data["created"]),
         corpus=str(data["corpus"]),
-        model=ModelRecord(
-            str(model["name"]), str(model["fingerprint"]), int(model["dim"]), parts, str(model["path"])
-        ),
+        model=ModelRecord(str(model["name"]), str(model["fingerprint"]), int(model["dim"]), parts, str(model["path"])),
         counts=Counts(int(counts["documents"]), int(counts["passages"]), int(counts["sentences"])),
         sources=tuple(str(source) for source in data["sources"]),
         knowledge_base=str(data["knowledge_base"]),

@@ -83,9 +83,7 @@ class PassageIndex:
             raise QueryError("hits grouped by passage or document", repr(group_by), "use one of the two")
         dim = self.manifest.model.dim
         if query_vector.shape != (dim,):
-            raise ModelError(
-                f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model"
-            )
+            raise ModelError(f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model")
         query = np.asarray(query_vector, dtype=np.float32)
         scores: FloatArray = self.reader.passage_vectors @ query
         if sources or documents:

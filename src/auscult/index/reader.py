@@ -210,9 +210,7 @@ class GenerationReader:
         except (ValueError, EOFError) as error:
             raise IndexFolderError(f"an array in {path}", f"unreadable bytes ({error})", _REBUILD) from error
         if array.dtype != dtype or array.shape != shape:
-            raise IndexFolderError(
-                f"{shape} of {dtype} in {path}", f"{array.shape} of {array.dtype}", _REBUILD
-            )
+            raise IndexFolderError(f"{shape} of {dtype} in {path}", f"{array.shape} of {array.dtype}", _REBUILD)
         # A plain view: the memmap class costs microseconds at every slice.
         return np.asarray(array)
 
@@ -235,9 +233,7 @@ class GenerationReader:
         ]
         for name, got, expected in ends:
             if got != expected:
-                raise IndexFolderError(
-                    f"{expected} in the last row of {self.path / name}", str(got), _REBUILD
-                )
+                raise IndexFolderError(f"{expected} in the last row of {self.path / name}", str(got), _REBUILD)
 
 
 def open_current(folder: Path) -> GenerationReader:
@@ -250,9 +246,7 @@ def open_current(folder: Path) -> GenerationReader:
         generation = current_generation(folder)
         if generation is None:
             what = "a folder without one" if folder.is_dir() else "nothing there"
-            raise IndexFolderError(
-                f"an index at {folder}", what, "build one with: auscult index CORPUS --out FOLDER"
-            )
+            raise IndexFolderError(f"an index at {folder}", what, "build one with: auscult index CORPUS --out FOLDER")
         try:
             return GenerationReader(generation)
         except (FileNotFoundError, IndexFolderError) as error:

@@ -183,9 +183,7 @@ def prepare_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise IndexFolderError(
-            "a folder for the index", f"a file at {folder}", "name another folder"
-        ) from error
+        raise IndexFolderError("a folder for the index", f"a file at {folder}", "name another folder") from error
     if (folder / CURRENT).exists():
         return
     strangers = [p.name for p in folder.iterdir() if p.name not in (LOCK, _CURRENT_DRAFT)]
@@ -205,11 +203,7 @@ def storage_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        remedy = (
-            "free some space"
-            if error.errno == errno.ENOSPC
-            else "check the disk and the folder's permissions"
-        )
+        remedy = "free some space" if error.errno == errno.ENOSPC else "check the disk and the folder's permissions"
         raise IndexFolderError(
             f"to be able to write the index in {folder}",
             f"'{reason}'",

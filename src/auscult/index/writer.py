@@ -175,9 +175,7 @@ class IndexUpdate(_Transaction):
         """
         for document in documents:
             if self._find(document.doc_id) is not None:
-                raise DataError(
-                    "the id of a new document", f"'{document.doc_id}', which the index has", "use replace"
-                )
+                raise DataError("the id of a new document", f"'{document.doc_id}', which the index has", "use replace")
         self._encode_into(self._open_writer(), documents)
 
     def delete(self, doc_ids: Iterable[str]) -> None:

@@ -37,16 +37,33 @@ def model_folder(name_or_path: str) -> Path:
     return Path(name_or_path)
 
 
+def training_record(folder: Path) -> dict[str, object]:
+    """What a model folder says about its training: track, data, seed, hardware, date; empty when it says nothing.
+
+    Raises:
+        ModelError: The folder holds no readable model.
+    """
+    record = _settings(folder).get("training")
+    return dict(record) if isinstance(record, dict) else {}
+
+
 def _kind(folder: Path) -> str:
+    return str(_settings(folder).get("kind"))
+
+
+def _settings(folder: Path) -> dict[str, object]:
     described = folder / "model.json"
     if not described.is_file():
         names = ", ".join(repr(name) for name in SHIPPED)
         remedy = "give the folder that 'auscult train' wrote, or a shipped name"
         raise ModelError(f"{names} or a folder with a model.json", repr(str(folder)), remedy)
     try:
-        return str(json.loads(described.read_text(encoding="utf-8")).get("kind"))
-    except (ValueError, AttributeError) as error:
+        settings = json.loads(described.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise ModelError("a readable model.json", f"{described} ({error})", "copy the model again") from error
+    if not isinstance(settings, dict):
+        raise ModelError("a readable model.json", f"{described} without fields", "copy the model again")
+    return settings
 
 
 def _load_cdv(folder: Path) -> DocumentEncoder:

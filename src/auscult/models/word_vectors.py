@@ -5,7 +5,7 @@ a word and each of its character n-grams hash to rows of one small table, and th
 word, misspelling or unseen disease name has a vector, and 40,000 rows serve where fastText keeps millions.
 
 A *plain table* holds one row a word; a word outside it has no vector and is left out of averages, as
-cdv-2020's +avg-glove model does.
+arnold2020's +avg-glove model does.
 """
 
 from __future__ import annotations

@@ -33,6 +33,29 @@ _OWNERS = re.compile(
     r"daughter|wife|husband|partner|friend|brother|sister)['\u2019]s)\b)*",
     re.IGNORECASE,
 )
+_SMALL_WORDS = frozenset(
+    [
+        "what",
+        "how",
+        "why",
+        "which",
+        "who",
+        "is",
+        "are",
+        "the",
+        "a",
+        "an",
+        "does",
+        "do",
+        "can",
+        "of",
+        "for",
+        "and",
+        "in",
+        "with",
+        "&",
+    ]
+)
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 
 
@@ -121,7 +144,7 @@ def parse_query(
     """Build a query from its parts, from a question, or from both (given parts win).
 
     The entity keeps the person's own words when they are a name, because a model falls back to the words of
-    an entity it has not seen (cdv-2020 section 3.1); an identifier is replaced by the preferred name of what
+    an entity it has not seen (arnold2020 section 3.1); an identifier is replaced by the preferred name of what
     it stands for.
 
     Args:
@@ -179,13 +202,12 @@ def _aspects_named(text: str) -> tuple[str, ...]:
 def _without_aspect_words(text: str) -> str:
     for pattern, _ in ASPECT_WORDS:
         text = pattern.sub(" ", text)
-    text = re.sub(
-        r"^(?:what|how|why|which|who|is|are|the|does|do|can|of|for|and|&|\s)+\b",
-        " ",
-        text.strip(),
-        flags=re.I,
-    )
-    return re.sub(r"(?:\b(?:of|for|and|in|&)\s*|\s)+$", "", " ".join(text.split()))
+    words = text.split()
+    while words and words[0].lower() in _SMALL_WORDS:
+        words.pop(0)
+    while words and words[-1].lower() in _SMALL_WORDS:
+        words.pop()
+    return " ".join(words)
 
 
 def _is_possessed(slot: str, mention: str) -> bool:

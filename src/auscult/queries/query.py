@@ -1,4 +1,4 @@
-"""A query: an entity, aspects of it, and the words it was asked in (cdv-2020 section 3)."""
+"""A query: an entity, aspects of it, and the words it was asked in (arnold2020 section 3)."""
 
 from __future__ import annotations
 

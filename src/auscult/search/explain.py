@@ -1,4 +1,4 @@
-"""Score curves: how every sentence of one document answers a query (cdv-2020 Figure 4)."""
+"""Score curves: how every sentence of one document answers a query (arnold2020 Figure 4)."""
 
 from __future__ import annotations
 

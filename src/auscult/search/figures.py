@@ -1,4 +1,4 @@
-"""Score curves as a picture: three panels over a document's sentences (cdv-2020 Figure 4)."""
+"""Score curves as a picture: three panels over a document's sentences (arnold2020 Figure 4)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auscult.errors import ConfigError, MissingExtraError
+from auscult.drawing import blank_figure, drawing_style
+from auscult.errors import ConfigError
 from auscult.search.explain import ScoreCurves, describe, printable
 
 if TYPE_CHECKING:
@@ -32,13 +33,11 @@ _PANELS = (
     ("combined", "#2f8f5b"),
 )
 _FORMATS = (".png", ".svg", ".pdf")
-_STYLE: Any = {
+_STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     # A heading with two dollar signs is not a formula.
     "text.parse_math": False,
-    "svg.hashsalt": "auscult",
-    "svg.fonttype": "none",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": _FAINT,
@@ -70,14 +69,9 @@ def save_figure(curves: ScoreCurves, path: str | Path) -> None:
     check_target(path)
     if not curves.combined:
         raise ConfigError("a document with sentences", f"'{curves.document.doc_id}' without", "choose another")
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("matplotlib", "plot") from error
     suffix = path.suffix.lower()
-    with mpl.rc_context(_STYLE):
-        figure = Figure()
+    with drawing_style(_STYLE):
+        figure = blank_figure()
         draw(curves, figure)
         draft = path.with_name(f".{path.name}.draft")
         # Without a date the same curves give the same bytes.

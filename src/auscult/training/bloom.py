@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,7 @@ def train_bloom_space(
     seed: int,
     folder: Path,
     accelerator: str,
+    say: Callable[[str], None],
     progress: bool,
 ) -> BloomSpace:
     """Train an encoder on (key, text) pairs and place every key at the mean of its texts' embeddings (Eq. 5, 6).
@@ -97,6 +98,7 @@ def train_bloom_space(
         seed: Of initialisation and shuffling.
         folder: Where the training library may write.
         accelerator: As the training library names it.
+        say: Told of each epoch's figures.
         progress: Show progress bars.
     """
     torch.manual_seed(seed)
@@ -117,7 +119,7 @@ def train_bloom_space(
         collate_fn=collate,
     )
     schedule = Schedule(epochs=choice.epochs, seed=seed, accelerator=accelerator, devices=1)
-    fit(_BloomObjective(encoder, choice.learning_rate), loader, schedule, folder=folder, progress=progress)
+    fit(_BloomObjective(encoder, choice.learning_rate), loader, schedule, folder=folder, say=say, progress=progress)
     space = BloomSpace(encoder, vectors, {})
     return BloomSpace(encoder, vectors, _means(described, space.embed([text for _, text in described])))
 

@@ -40,19 +40,17 @@ def gather(experiment: Experiment, say: Callable[[str], None]) -> TrainingData:
 
     Raises:
         CorpusMissingError: A corpus is not on this machine.
-        ConfigError: The validation corpus has no more documents than are to be held out.
+        ConfigError: The validation corpora have no more documents than are to be held out.
     """
     knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
     training: list[Document] = []
-    held_out: list[Document] = []
+    eligible: list[Document] = []
     for choice in experiment.corpora:
         documents = [document for document in read(choice) if document.sentences]
         say(f"{choice.name}: {len(documents):,} documents")
-        if choice.name == experiment.validation.corpus and not held_out:
-            kept, held_out = _hold_out(documents, experiment)
-            training += kept
-        else:
-            training += documents
+        (eligible if choice.name in experiment.validation.corpora else training).extend(documents)
+    kept, held_out = _hold_out(eligible, experiment)
+    training = kept + training
     linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
     say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
     excluded = [
@@ -79,7 +77,7 @@ def _hold_out(documents: list[Document], experiment: Experiment) -> tuple[list[D
     wanted = experiment.validation.documents
     titled = [row for row, document in enumerate(documents) if document.title]
     if wanted >= len(titled):
-        remedy = "lower validation.documents or choose another validation.corpus"
+        remedy = "lower validation.documents or name more validation.corpora"
         raise ConfigError(f"more than {wanted} titled documents to hold some out", f"{len(titled)}", remedy)
     chosen = set(random.Random(experiment.seed).sample(titled, wanted))
     kept = [document for row, document in enumerate(documents) if row not in chosen]

@@ -135,6 +135,24 @@ class DocumentExamples(Dataset[Example]):
         """Sentences each document contributes."""
         return [min(len(flags), self._max_sentences) for flags in self._flags]
 
+    def input_statistics(self) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are."""
+        total = np.zeros(0)
+        squares, count = total, 0
+        for row, flags in enumerate(self._flags):
+            inputs = np.concatenate([self._encoded(row, slice(None)), flags], axis=1).astype(np.float64)
+            total = inputs.sum(axis=0) + (total if count else 0.0)
+            squares = np.square(inputs).sum(axis=0) + (squares if count else 0.0)
+            count += len(inputs)
+        mean = total / count
+        deviation = np.sqrt(np.maximum(squares / count - np.square(mean), 0.0))
+        return torch.from_numpy(mean).float(), torch.from_numpy(deviation).float()
+
+    def _encoded(self, row: int, window: slice) -> FloatArray:
+        if isinstance(self._sentences, AveragedWords):
+            return self._sentences.encode_tokens(self._tokens[row][window])
+        return np.asarray(self._fixed[row][window], dtype=np.float32)
+
     def __getitem__(self, key: Key) -> Example:
         """The example of (epoch, row)."""
         epoch, row = key
@@ -145,16 +163,18 @@ class DocumentExamples(Dataset[Example]):
         start = rng.randrange(spare + 1) if self._random_window and spare > 0 else 0
         window = slice(start, start + self._max_sentences)
         title = item.title
-        tokens = self._tokens[row][window] if self._tokens else []
-        if self._pool is not None and self._repeated[row] and rng.random() < self._substitute:
+        if (
+            isinstance(self._sentences, AveragedWords)
+            and self._pool is not None
+            and self._repeated[row]
+            and rng.random() < self._substitute
+        ):
             words = self._pool.draw(rng)
-            tokens = [replace_words(sentence, self._names[row], words) for sentence in tokens]
+            renamed = [replace_words(sentence, self._names[row], words) for sentence in self._tokens[row][window]]
             title = EntityLabel(f"name:{' '.join(words)}", " ".join(words))
-        encoded = (
-            self._sentences.encode_tokens(tokens)
-            if isinstance(self._sentences, AveragedWords)
-            else self._fixed[row][window].astype(np.float32)
-        )
+            encoded = self._sentences.encode_tokens(renamed)
+        else:
+            encoded = self._encoded(row, window)
         return self._example(item, title, window, np.concatenate([encoded, self._flags[row][window]], axis=1))
 
     def _example(self, item: LabelledDocument, title: EntityLabel | None, window: slice, inputs: FloatArray) -> Example:

@@ -112,11 +112,13 @@ class ContrastChoice(_Settings):
 
 
 class NetworkChoice(_Settings):
-    """Sizes of the network (section 5.2)."""
+    """Sizes of the network (section 5.2); what each field does is said in `CdvConfig`."""
 
     lstm_dim: int = Field(default=512, ge=1)
     discourse_dim: int = Field(default=256, ge=1)
     bounded: bool = True
+    standardize: bool = False
+    normalisation: Literal["l2", "layer"] = "l2"
     dropout: float = Field(default=0.0, ge=0, lt=1)
     tasks: tuple[Task, ...] = TASKS
 
@@ -152,11 +154,11 @@ class ValidationChoice(_Settings):
     """Held-out training documents that stop the training and choose the epoch.
 
     Attributes:
-        corpus: Draw them from this corpus of the list.
-        documents: How many.
+        corpora: Draw them from these corpora of the list, together.
+        documents: How many in all.
     """
 
-    corpus: str
+    corpora: list[str] = Field(min_length=1)
     documents: int = Field(default=300, ge=1)
 
 
@@ -189,9 +191,10 @@ class Experiment(_Settings):
     training: TrainingChoice = TrainingChoice()
 
     @model_validator(mode="after")
-    def _validation_is_a_corpus(self) -> Experiment:
-        if self.validation.corpus not in {corpus.name for corpus in self.corpora}:
-            raise ValueError(f"validation.corpus {self.validation.corpus!r} is none of 'corpora'")
+    def _validation_is_from_the_corpora(self) -> Experiment:
+        unknown = set(self.validation.corpora) - {corpus.name for corpus in self.corpora}
+        if unknown:
+            raise ValueError(f"validation.corpora: {', '.join(sorted(unknown))} is none of 'corpora'")
         return self
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 import lightning
 import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
@@ -72,51 +73,56 @@ class History:
 
 
 class _Module(lightning.LightningModule):
-    def __init__(self, objective: Objective, decay: float) -> None:
+    """Adapts an objective to the library, and keeps every epoch's figures in the checkpoint beside the weights."""
+
+    def __init__(self, objective: Objective, decay: float, say: Callable[[str], None]) -> None:
         super().__init__()
         self.network = objective.network
+        self.epochs: list[dict[str, float]] = []
         self._objective = objective
         self._decay = decay
+        self._say = say
+        self._began = 0.0
 
     def training_step(self, batch: Any, _: int) -> Tensor:
         loss, rows = self._objective.loss(batch)
         self.log("loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=rows, sync_dist=True)
         return loss
 
+    def on_train_epoch_start(self) -> None:
+        self._began = time.monotonic()
+
     def on_train_epoch_end(self) -> None:
-        for measure, value in self._objective.measures().items():
-            self.log(f"validation_{measure}", value, prog_bar=True, sync_dist=True)
+        measures = {f"validation_{name}": value for name, value in self._objective.measures().items()}
+        self.log_dict(measures, prog_bar=True, sync_dist=True)
         self.network.train()
+        seconds = round(time.monotonic() - self._began, 2)
+        figures = {"loss": float(self.trainer.callback_metrics["loss"]), **measures}
+        rounded = {name: round(value, 6) for name, value in figures.items()}
+        self.epochs.append({"epoch": self.current_epoch, **rounded, "seconds": seconds})
+        listed = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
+        self._say(f"epoch {self.current_epoch}: {listed}, {seconds:.0f} s")
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["auscult_epochs"] = self.epochs
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.epochs = list(checkpoint["auscult_epochs"])
 
     def configure_optimizers(self) -> Any:
         optimizer = self._objective.optimizer()
         return [optimizer], [torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=self._decay)]
 
 
-class _Record(Callback):
-    """Every epoch's figures, kept in the checkpoint so that a resumed training reports them all."""
-
-    def __init__(self) -> None:
-        self.epochs: list[dict[str, float]] = []
-        self._began = 0.0
-
-    def on_train_epoch_start(self, *_: Any) -> None:
-        self._began = time.monotonic()
-
-    def on_train_epoch_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
-        figures = {key: round(float(value), 6) for key, value in trainer.callback_metrics.items()}
-        self.epochs.append(
-            {"epoch": trainer.current_epoch, **figures, "seconds": round(time.monotonic() - self._began, 2)}
-        )
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"epochs": self.epochs}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.epochs = list(state_dict["epochs"])
-
-
-def fit(objective: Objective, loader: DataLoader[Any], schedule: Schedule, *, folder: Path, progress: bool) -> History:
+def fit(
+    objective: Objective,
+    loader: DataLoader[Any],
+    schedule: Schedule,
+    *,
+    folder: Path,
+    say: Callable[[str], None],
+    progress: bool,
+) -> History:
     """Train a network in place.
 
     With a monitored measure, every epoch is checkpointed under `folder`; a later call goes on from the last one, and
@@ -127,12 +133,12 @@ def fit(objective: Objective, loader: DataLoader[Any], schedule: Schedule, *, fo
         loader: Batches. Its batch sampler deals batches out to processes itself.
         schedule: Epochs, seed, stopping, devices.
         folder: For checkpoints.
+        say: Told of each epoch's figures.
         progress: Show progress bars.
     """
     _quiet()
     lightning.seed_everything(schedule.seed, verbose=False)
-    record = _Record()
-    callbacks: list[Callback] = [record]
+    callbacks: list[Callback] = []
     if schedule.monitor is not None:
         callbacks.append(
             ModelCheckpoint(
@@ -164,16 +170,21 @@ def fit(objective: Objective, loader: DataLoader[Any], schedule: Schedule, *, fo
     )
     last = folder / f"{_LAST}.ckpt"
     resume = last if schedule.monitor is not None and last.is_file() else None
-    module = _Module(objective, schedule.decay)
+    module = _Module(objective, schedule.decay, say)
     # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
     trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
-    chosen = len(record.epochs) - 1
+    chosen = len(module.epochs) - 1
     if schedule.monitor is not None:
         best = torch.load(folder / f"{_BEST}.ckpt", map_location="cpu", weights_only=False)
         module.load_state_dict(best["state_dict"])
         chosen = int(best["epoch"])
     objective.network.cpu()
-    return History(record.epochs, chosen)
+    return History(module.epochs, chosen)
+
+
+def is_main_process() -> bool:
+    """Whether this process should speak and write: of several that train together, one does."""
+    return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
 
 
 def _quiet() -> None:

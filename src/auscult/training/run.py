@@ -37,7 +37,7 @@ from auscult.training.bloom import aspect_descriptions, entity_descriptions, tra
 from auscult.training.data import TrainingData, gather
 from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import Experiment, WordVectorChoice
-from auscult.training.loop import History, Schedule, fit
+from auscult.training.loop import History, Schedule, fit, is_main_process
 from auscult.training.objective import CdvObjective
 from auscult.training.word_vectors import (
     document_lines,
@@ -69,7 +69,7 @@ def train(
     experiment: Experiment,
     folder: Path,
     *,
-    say: Callable[[str], None] = lambda _: None,
+    say: Callable[[str], None] | None = None,
     progress: bool = False,
 ) -> Outcome:
     """Train a model, or go on with a training that was interrupted in the same folder.
@@ -85,6 +85,8 @@ def train(
         CorpusMissingError: A corpus of the experiment is not on this machine.
     """
     _claim(experiment, folder)
+    if say is None or not is_main_process():
+        say = _silence
     finished = folder / "training.json"
     if finished.is_file():
         say(f"already trained: {folder / 'model'}")
@@ -102,11 +104,16 @@ def train(
         return CdvEncoder(trained, sentences, spaces, name=experiment.title or experiment.name)
 
     say(f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}")
-    history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, progress)
+    history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, say, progress)
     record = _record(experiment, data, network, history, prepared, time.monotonic() - began)
-    save(as_encoder(network), folder / "model", training=record)
-    finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if is_main_process():
+        save(as_encoder(network), folder / "model", training=record)
+        finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return Outcome(folder / "model", record)
+
+
+def _silence(_: str) -> None:
+    """Says nothing."""
 
 
 def _claim(experiment: Experiment, folder: Path) -> None:
@@ -188,6 +195,8 @@ def _network_config(experiment: Experiment, sentences: SentenceEncoder, words: W
         target_dim=words.dim,
         tasks=choice.tasks,
         bounded=choice.bounded,
+        standardize=choice.standardize,
+        normalisation=choice.normalisation,
         dropout=choice.dropout,
         unit_halves=experiment.targets.kind == "average",
     )
@@ -225,6 +234,7 @@ def _spaces(
             seed=experiment.seed,
             folder=folder / "spaces",
             accelerator=experiment.training.accelerator,
+            say=say,
             progress=progress,
         )
         save_space(spaces[task], kept)
@@ -252,6 +262,7 @@ def _optimise(
     spaces: dict[Task, TargetSpace],
     as_encoder: Callable[[CdvNetwork], CdvEncoder],
     folder: Path,
+    say: Callable[[str], None],
     progress: bool,
 ) -> History:
     """Train the network in place and leave it with the weights of the best epoch."""
@@ -268,6 +279,8 @@ def _optimise(
         substitute=experiment.labels.substitute,
         seed=experiment.seed,
     )
+    if network.config.standardize:
+        network.fit_inputs(*examples.input_statistics())
     batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
     loader = DataLoader(examples, batch_sampler=batches, collate_fn=collate)
     schedule = Schedule(
@@ -281,7 +294,7 @@ def _optimise(
         devices=choice.devices,
     )
     objective = CdvObjective(network, experiment, as_encoder, data.held_out)
-    return fit(objective, loader, schedule, folder=folder / "checkpoints", progress=progress)
+    return fit(objective, loader, schedule, folder=folder / "checkpoints", say=say, progress=progress)
 
 
 def _record(

@@ -1,1 +1,1 @@
-"""."""
+"""Contextual discourse vectors (arnold2020): sentence encoders, network, target spaces, persistence."""

@@ -74,10 +74,11 @@ class CdvEncoder:
 
     def _encode_batch(self, documents: Sequence[Document]) -> list[FloatArray]:
         inputs = pack([torch.from_numpy(network_inputs(self.sentences, document)) for document in documents])
+        inputs = like(inputs, inputs.data.to(next(self.network.parameters()).device))
         with torch.inference_mode():
             decoded = self.network(inputs)
             joined = self.network.joined(decoded)
-        return [matrix.numpy() for matrix in unpack(like(inputs, joined))]
+        return [matrix.cpu().numpy() for matrix in unpack(like(inputs, joined))]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
         """Query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.

@@ -110,7 +110,9 @@ def save_space(space: TargetSpace, path: Path) -> None:
     described = _pack_space("space", space, _Words(), tensors)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
-    save_file({key: value.contiguous().clone() for key, value in tensors.items()}, partial, {"space": json.dumps(described)})
+    save_file(
+        {key: value.contiguous().clone() for key, value in tensors.items()}, partial, {"space": json.dumps(described)}
+    )
     partial.replace(path)
 
 

@@ -1,6 +1,6 @@
 """Sentence encoders of CDV: word-vector averages (Eq. 8), pooled transformers (Eq. 9), and the structural flags.
 
-cdv-2020 section 4.1. Each encoder turns the sentences of a document into one matrix (sentences, dim), to which the
+arnold2020 section 4.1. Each encoder turns the sentences of a document into one matrix (sentences, dim), to which the
 structural flags (begin/end of document, begin/end of paragraph, list item) are appended. The pooled transformer has
 a file of its own, `transformer.py`.
 """

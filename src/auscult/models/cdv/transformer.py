@@ -1,4 +1,4 @@
-"""Pooled transformer sentence vectors (cdv-2020 Eq. 9): any Hugging Face encoder, by hub name or local folder.
+"""Pooled transformer sentence vectors (arnold2020 Eq. 9): any Hugging Face encoder, by hub name or local folder.
 
 The paper pools BioBERT; any encoder that `AutoModel` opens will do. The backbone is frozen: its vectors are the input
 of the document encoder. A sentence longer than the backbone's limit is cut there, and `truncated` counts how many.

@@ -1,0 +1,64 @@
+# The project's tasks. Each one sets up what it needs first: `make demo` and `make test` work on a fresh machine with
+# Python 3.11 or newer, pip and make.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# A local copy of the data sets; without one, tests on whole corpora are skipped and the demo falls back.
+ifneq ($(wildcard ../shared/data),)
+export AUSCULT_DATA ?= $(abspath ../shared/data)
+endif
+# No model is looked for on the network unless asked to: make HF_HUB_OFFLINE=0 ...
+export HF_HUB_OFFLINE ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types format docs bench clean
+
+help:  ## Say what there is to make
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+setup: $(VENV)/.installed  ## Make .venv with everything the demo and the tests need
+
+# torch comes first and pinned: whatever else depends on it must find this release and not choose another.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	touch $@
+
+demo: setup  ## Index real health pages, answer five questions, measure: about three minutes
+	$(BIN)/auscult demo
+
+test: setup  ## Run the tests
+	$(BIN)/python -m pytest
+
+lint: setup  ## Check style, formatting and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+
+types: setup  ## Check types
+	$(BIN)/mypy
+
+format: setup  ## Format the code
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: setup  ## Write the pages that are generated: commands and results
+	$(BIN)/python docs/generate.py
+	$(BIN)/auscult results
+
+bench: setup $(VENV)/.installed-bench  ## Measure sentence splitting, indexing and search; write docs/results.md
+	$(BIN)/python benchmarks/sentence_splitting.py
+	$(BIN)/python benchmarks/indexing.py
+	$(BIN)/python benchmarks/search.py
+	$(BIN)/auscult results
+
+clean:  ## Remove .venv, caches and everything that was built
+	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

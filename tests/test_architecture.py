@@ -1,0 +1,156 @@
+"""The rules of docs/architecture.md that a program can check."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "auscult"
+FILES = sorted(SOURCE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+# What is imported in more than one file, and where it may be; docs/dependencies.md says why.
+WIDE = {
+    "numpy": ("",),
+    "typer": ("cli/",),
+    "rich": ("cli/", "evaluation/tables.py", "search/terminal.py"),
+    "mmh3": ("models/word_vectors.py", "models/cdv/bloom.py"),
+    "pydantic": ("training/experiment.py", "evaluation/records.py"),
+    "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
+    "torch": ("models/", "training/"),
+}
+HEAVY = ("torch", "lightning", "transformers", "safetensors", "matplotlib", "ir_measures")
+
+
+def test_importing_auscult_and_asking_for_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, auscult, auscult.cli.main\n"
+        "try: auscult.cli.main.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        f"print('LOADED', [name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "LOADED []" in done.stdout
+
+
+def test_importing_auscult_prints_and_leaves_nothing() -> None:
+    program = (
+        "import os, logging\n"
+        "before = dict(os.environ), list(logging.getLogger().handlers)\n"
+        "import auscult\n"
+        "assert before == (dict(os.environ), list(logging.getLogger().handlers))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_imports_go_down() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    if not linter.is_file():
+        pytest.skip("import-linter is not installed")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Top-level packages that really are imported: not those of `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+        yield from _imports(node)
+
+
+def _third_party() -> dict[str, set[str]]:
+    """Package -> files that import it, relative to the source folder."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path, tree in TREES.items():
+        for name in _imports(tree):
+            if name not in sys.stdlib_module_names and name != "auscult":
+                found[name].add(path.relative_to(SOURCE).as_posix())
+    return found
+
+
+def test_each_package_is_imported_in_one_place() -> None:
+    for package, files in _third_party().items():
+        if package in WIDE:
+            strays = {file for file in files if not file.startswith(WIDE[package])}
+            assert not strays, f"{package} is imported in {strays}"
+        else:
+            assert len(files) == 1, f"{package} is imported in {files}"
+
+
+def _declared(requirements: list[str]) -> set[str]:
+    names = {requirement.partition(">=")[0].partition("[")[0] for requirement in requirements}
+    return {name.lower().replace("_", "-") for name in names} - {"auscult"}
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+    extras = PROJECT["optional-dependencies"]
+    optional = set().union(*(_declared(extras[extra]) for extra in ("train", "neural", "transformers", "evaluation")))
+    declared = _declared(PROJECT["dependencies"]) | optional | _declared(extras["plot"])
+    owners = packages_distributions()
+    used = {name: {each.lower().replace("_", "-") for each in owners.get(name, [name])} for name in _third_party()}
+    undeclared = {name for name, distributions in used.items() if not distributions & declared}
+    assert not undeclared
+    unused = declared - set().union(*used.values())
+    assert not unused
+
+
+def test_every_dependency_is_explained() -> None:
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    declared = _declared(PROJECT["dependencies"])
+    for requirements in PROJECT["optional-dependencies"].values():
+        declared |= _declared(requirements)
+    missing = {name for name in declared if name not in page.lower()}
+    assert not missing
+
+
+def test_there_is_no_drawer() -> None:
+    drawers = {"util", "utils", "utilities", "common", "helpers", "core", "misc"}
+    assert not [path for path in FILES if drawers & {path.stem, *path.relative_to(SOURCE).parts}]
+
+
+def test_user_errors_are_not_assertions() -> None:
+    asserts = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+    ]
+    assert not asserts
+
+
+def test_nothing_is_done_at_import() -> None:
+    """A module's top level holds definitions: no loops, no bare calls but for making the command line."""
+    allowed = ("app.", "app =")
+    deeds = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in TREES.items()
+        for node in tree.body
+        if isinstance(node, ast.For | ast.While | ast.With)
+        or (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and not ast.unparse(node).startswith(allowed)
+        )
+    ]
+    assert not deeds
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [path.relative_to(ROOT) for path, tree in TREES.items() if len(ast.get_docstring(tree) or "") < 10]
+    assert not silent

@@ -1,0 +1,32 @@
+"""The demonstration, as a newcomer runs it, on the leaflets of the package and the shipped model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from auscult.corpora import open_corpus
+from auscult.demo import LEAFLETS
+from auscult.models import load_model
+from auscult.search import Searcher
+
+
+def test_the_leaflets_are_a_dozen_readable_documents():
+    documents = list(open_corpus(str(LEAFLETS)).documents())
+    assert len(documents) == 12
+    assert all(len(document.passages) == 3 and document.sentences for document in documents)
+
+
+def test_the_demo_indexes_and_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "empty"))
+    done = CliRunner().invoke(app, ["demo", "--leaflets", "--out", str(tmp_path / "index")])
+    assert done.exit_code == 0, done.output
+    assert "12 documents, 36 passages" in done.output
+    assert "No knowledge base" in done.output
+    assert "Blood in the urine a day or two after a sore throat" in done.output
+    assert "autosomal recessive" in done.output
+    searcher = Searcher.open(tmp_path / "index", load_model("default"))
+    assert searcher.index.manifest.counts.documents == 12

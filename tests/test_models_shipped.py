@@ -1,0 +1,44 @@
+"""The models that ship with the package: small enough, whole, documented, and as good as their card says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from auscult.corpora import open_corpus
+from auscult.evaluation.comparison import compare_models
+from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.task import build_task
+from auscult.models import SHIPPED, load_model, model_folder, training_record
+
+needs_data = pytest.mark.skipif(not os.environ.get("AUSCULT_DATA"), reason="AUSCULT_DATA names no data folder")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_models_are_small_whole_and_described(name: str):
+    folder = model_folder(name)
+    files = [file for file in folder.iterdir() if file.is_file()]
+    assert sum(file.stat().st_size for file in files) <= 15e6
+    assert (folder / "README.md").is_file()
+    encoder = load_model(name)
+    assert len(encoder.fingerprint) == 64
+    assert encoder.fingerprint in (folder / "README.md").read_text(encoding="utf-8")
+    record = training_record(folder)
+    assert record["track"] in ("zero-shot", "adapted")
+    assert not any(corpus["name"] == "mtsamples" for corpus in record["corpora"])  # type: ignore[attr-defined]
+
+
+def test_shipped_models_stay_within_25_megabytes_together():
+    folders = [model_folder(name) for name in SHIPPED]
+    assert sum(file.stat().st_size for folder in folders for file in Path(folder).iterdir()) <= 25e6
+
+
+@needs_data
+def test_the_default_model_beats_bm25_by_far_on_a_sample_of_the_published_test():
+    task = build_task(open_corpus("medquad"), "rerank", split="test", number=300, seed=0)
+    contenders = [c for name in ("bm25", "default") for c in open_contenders(name)]
+    bm25, default = compare_models(task, contenders).records
+    assert default.measures["R@1"] > bm25.measures["R@1"] + 0.3
+    assert default.measures["R@1"] >= 0.75
