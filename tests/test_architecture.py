@@ -54,6 +54,36 @@ def test_importing_auscult_prints_and_leaves_nothing() -> None:
     assert (done.stdout, done.stderr) == ("", "")
 
 
+# Extra -> packages of it that are missing, and what is asked for then.
+WITHOUT = {
+    "neural": (["torch", "safetensors"], "from auscult.models import load_model; load_model('.')"),
+    "train": (["yaml"], "from auscult.cli.main import main; main(['train', 'x.yaml'])"),
+    "transformers": (["transformers"], "from auscult.models.cdv.transformer import PooledTransformer as T; T('x')"),
+    "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
+    "evaluation": (
+        ["ir_measures"],
+        "from auscult import Judgement as J; import auscult.evaluation.measures as m; m.measure([], [J('q', 'p')])",
+    ),
+}
+
+
+@pytest.mark.parametrize("extra", WITHOUT)
+def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_path: Path) -> None:
+    packages, deed = WITHOUT[extra]
+    (tmp_path / "model.json").write_text('{"kind": "cdv"}')
+    program = (
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({packages!r}))\n"
+        "import auscult.cli.main\n"
+        "from auscult.errors import MissingExtraError\n"
+        f"try:\n    {deed}\n"
+        "except MissingExtraError as error: sys.exit(str(error))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2)
+    assert f"pip install 'auscult[{extra}]'" in done.stderr
+
+
 def test_imports_go_down() -> None:
     linter = Path(sys.executable).with_name("lint-imports")
     if not linter.is_file():

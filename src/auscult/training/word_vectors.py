@@ -43,7 +43,7 @@ def write_lines(lines: Iterable[list[str]], path: Path) -> int:
 
 
 def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
-    """Relative frequency of each word that occurs at least `min_count` times in a tokenised file, most frequent first."""
+    """Relative frequencies, highest first, of the words that occur at least `min_count` times in a tokenised file."""
     counts: Counter[str] = Counter()
     with path.open(encoding="utf-8") as lines:
         for line in lines:
