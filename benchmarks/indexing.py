@@ -20,9 +20,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import data_dir
+from auscult.corpora.knowledge import open_knowledge_base
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
@@ -39,7 +38,7 @@ def peak_memory() -> int:
 
 def measure(corpus: str, encoder: DocumentEncoder, repeats: int) -> dict[str, Any]:
     """Build the index several times; medians over repeats."""
-    known = KnowledgeBase.from_folder(data_dir() / "kg")
+    known = open_knowledge_base()
     before = peak_memory()
     reports = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -25,9 +25,8 @@ from typing import Any
 import bm25s
 import numpy as np
 
-from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import data_dir
+from auscult.corpora.knowledge import open_knowledge_base
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
@@ -145,7 +144,7 @@ def run(arguments: argparse.Namespace, encoder: DocumentEncoder) -> dict[str, An
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.index or Path(scratch) / "index"
         if arguments.index is None:
-            known = KnowledgeBase.from_folder(data_dir() / "kg")
+            known = open_knowledge_base()
             documents = open_corpus(arguments.corpus).documents()
             build_index(documents, encoder, folder, knowledge_base=known, corpus=arguments.corpus)
         begun = time.perf_counter()

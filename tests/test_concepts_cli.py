@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.concepts import app
-from auscult.errors import DataError, QueryError
+from auscult.errors import CorpusMissingError, DataError, QueryError
 
 DATA = Path(__file__).parent / "data" / "concepts"
 FILES = [str(DATA / name) for name in ("small.obo", "entities.tsv", "triples.tsv", "codes.tsv")]
@@ -71,7 +71,7 @@ def test_complete(built: str) -> None:
 
 
 def test_absent_knowledge_base(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(CorpusMissingError, match="no such file"):
         run("complete", "a", "--kb", str(tmp_path / "absent"))
     with pytest.raises(DataError, match="no such file"):
         run("complete", "a", "--kb", str(tmp_path))

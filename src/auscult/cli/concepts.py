@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
-from auscult.corpora.catalogue import data_dir
+from auscult.corpora.knowledge import DEFAULT, open_knowledge_base
 from auscult.errors import DataError, QueryError
 
 app = typer.Typer(help="Diseases and symptoms: build, look up, link, complete.", no_args_is_help=True)
@@ -109,11 +109,11 @@ def complete(
 
 
 def _open(path: Path | None) -> KnowledgeBase:
-    if path is None:
-        return KnowledgeBase.from_folder(data_dir() / "kg")
-    if path.is_dir():
-        return KnowledgeBase.from_folder(path)
-    return KnowledgeBase.load(path)
+    if path is not None and path.is_dir():
+        stored = sorted(path.rglob("concepts.jsonl.gz"))
+        if stored:
+            return KnowledgeBase.load(stored[-1])
+    return open_knowledge_base(path if path is not None else DEFAULT)
 
 
 def _text(argument: str) -> str:

@@ -15,8 +15,8 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import data_dir
-from auscult.errors import ConfigError
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.errors import ConfigError, CorpusMissingError
 from auscult.index import Counts
 from auscult.models import load_model
 from auscult.search import BuildReport, build_index
@@ -49,8 +49,8 @@ def index(
     if knowledge and no_knowledge:
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
     opened = open_corpus(corpus, skip_bad=skip_bad)
-    known = None if no_knowledge else _knowledge_base(knowledge or [])
     encoder = load_model(model)
+    known = None if no_knowledge else _knowledge_base(knowledge or [])
     with _progress() as (bar, task):
         report = build_index(
             opened.documents(split),
@@ -64,16 +64,21 @@ def index(
         )
     for line in _skipped(opened):
         typer.echo(f"skipped: {line}", err=True)
+    if known is None and not no_knowledge:
+        typer.echo("no knowledge base on this machine (auscult data show knowledge-base): names go by words", err=True)
     typer.echo(_summary(report, out))
 
 
 def _knowledge_base(paths: list[Path]) -> KnowledgeBase | None:
-    if not paths:
-        folder = data_dir() / "kg"
-        return KnowledgeBase.from_folder(folder) if (folder / "entities.tsv.gz").is_file() else None
-    if len(paths) == 1 and paths[0].is_dir():
-        return KnowledgeBase.from_folder(paths[0])
-    return KnowledgeBase.from_files(paths)
+    """The named taxonomies, or else the catalogue's; None where that is not on this machine."""
+    if len(paths) > 1:
+        return KnowledgeBase.from_files(paths)
+    if paths:
+        return open_knowledge_base(paths[0])
+    try:
+        return open_knowledge_base()
+    except CorpusMissingError:
+        return None
 
 
 def _lasting(model: str) -> str:

@@ -46,7 +46,12 @@ def write_report(results: Path) -> str:
     order = [*(kind for kind in KINDS if kind in other), *sorted(kind for kind in other if kind not in KINDS)]
     for kind in order:
         sections.append(f"## {KINDS.get(kind, kind.capitalize())}\n")
-        sections += [_measurement(record) for record in other[kind]]
+        if kind == "training":
+            sections.append(_trainings(other[kind]).as_markdown())
+        elif kind == "sentence-splitting":
+            sections += [_splitters(record).as_markdown() for record in other[kind]]
+        else:
+            sections += [_measurement(record) for record in other[kind]]
     return "\n".join(section.rstrip("\n") + "\n" for section in sections)
 
 
@@ -96,6 +101,48 @@ def _provenance(records: Iterable[EvaluationRecord]) -> TextTable:
         for record in records
     )
     return TextTable("", ("Model", "track", "date", "version", "seed", "reading the collection, s", "hardware"), rows)
+
+
+def _trainings(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """One row a training; every epoch's figures stay in the record."""
+    columns = (
+        "Model", "track", "documents", "sentences", "parameters", "epochs", "best", "validation R@1", "validation RR",
+        "training, min", "date", "hardware",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            str(record["model"]),
+            str(record["track"]),
+            *(_cell(record[name]) for name in ("documents", "sentences", "parameters", "epochs")),
+            str(record["best_epoch"]),
+            f"{100 * record['validation']['validation_R@1']:.2f}",
+            f"{100 * record['validation']['validation_RR']:.2f}",
+            f"{sum(epoch['seconds'] for epoch in record['history']) / 60:.0f}",
+            str(record["date"])[:10],
+            str(record["hardware"]),
+        )
+        for record in records
+    )
+    notes = (
+        "Validation: retrieval among all passages of held-out training documents, percent; it chooses the epoch "
+        "(counted from 0) and says nothing of the test. Time is that of the epochs, without word vectors.",
+    )
+    return TextTable("", columns, rows, notes)
+
+
+def _splitters(record: Mapping[str, Any]) -> TextTable:
+    """A row a splitter; precision, recall and the two strata are on the page of the experiment."""
+    rows = tuple(
+        (
+            f"{each['splitter']}{' (default)' if each['default'] else ''}",
+            f"{100 * each['framed']['all']['f1']:.1f}",
+            f"{100 * each['framed']['all']['exact']:.1f}",
+            _cell(each["sentences_per_second"]),
+        )
+        for each in record["splitters"]
+    )
+    notes = (f"{record['hardware']}, {record['date'][:10]}. More: [sentence splitting](sentence-splitting.md).",)
+    return TextTable("", ("Splitter", "boundary F1", "exact sentences", "sentences/s"), rows, notes)
 
 
 def _measurement(record: Mapping[str, Any]) -> str:
