@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from torch import nn
 
+from auscult.concepts import normalise_name
 from auscult.documents.building import Section, build_document
 from auscult.errors import ConfigError, ModelError
 from auscult.models import load_model
@@ -62,12 +64,13 @@ def make_encoder(kind: str, tasks: tuple[str, ...] = ("entity", "aspect")) -> Cd
         bounded=kind == "bloom", unit_halves=kind == "average",
     )  # fmt: skip
     spaces = {}
+    names = {normalise_name("chronic wheezing"): "DOID:1", normalise_name("Wheezing, chronic"): "DOID:1"}
     for task in tasks:
         if kind == "average":
             spaces[task] = AverageSpace(vectors, np.full(12, 0.1, np.float32))
         else:
             bloom = BloomEncoder(BloomConfig(word_dim=12, lstm_dim=12, dense_dim=10, bits=64))
-            spaces[task] = BloomSpace(bloom, vectors, {"DOID:1": np.full(12, 0.5, np.float32)})
+            spaces[task] = BloomSpace(bloom, vectors, {"DOID:1": np.full(12, 0.5, np.float32)}, names)
     return CdvEncoder(CdvNetwork(config), sentences, spaces, name=f"cdv-{kind}")
 
 
@@ -166,6 +169,7 @@ def test_a_known_concept_uses_its_table_and_an_unknown_one_its_mention():
     space = make_encoder("bloom").spaces["entity"]
     np.testing.assert_array_equal(space.place("DOID:1", "asthma"), np.full(12, 0.5, np.float32))
     np.testing.assert_array_equal(space.place("DOID:2", "asthma"), space.embed(["asthma"])[0])
+    np.testing.assert_array_equal(space.place("Q35869", "Wheezing, chronic"), np.full(12, 0.5, np.float32))
 
 
 @pytest.mark.parametrize("tasks", [("entity",), ("aspect",), ("entity", "aspect")])
@@ -206,6 +210,12 @@ def test_damaged_folders_are_refused_in_one_sentence(tmp_path: Path):
     save(make_encoder("average"), tmp_path / "m")
     (tmp_path / "m" / "weights.safetensors").write_bytes(b"not safetensors")
     with pytest.raises(ModelError, match="whole CDV model folder"):
+        load(tmp_path / "m")
+    other = make_encoder("bloom")
+    save(other, tmp_path / "other")
+    save(make_encoder("average"), tmp_path / "m")
+    shutil.copy(tmp_path / "other" / "weights.safetensors", tmp_path / "m" / "weights.safetensors")
+    with pytest.raises(ModelError, match="other or damaged weights"):
         load(tmp_path / "m")
     settings = json.loads((tmp_path / "m" / "model.json").read_text())
     (tmp_path / "m" / "model.json").write_text(json.dumps({**settings, "format": 99}))

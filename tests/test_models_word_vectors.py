@@ -39,12 +39,10 @@ def test_vectors_equal_florets_own(text: Path, tmp_path: Path, min_n: int, max_n
         np.testing.assert_allclose(table.lookup([word])[0], model.get_word_vector(word), atol=1e-5)
 
 
-def test_training_gives_the_same_vectors_twice_and_a_vector_to_any_word(text: Path):
-    choice = WordVectorChoice(dim=8, epochs=2, buckets=200, min_count=1)
-    one, two = train_word_vectors(text, choice), train_word_vectors(text, choice)
-    np.testing.assert_array_equal(one.lookup(WORDS), two.lookup(WORDS))
-    assert one.lookup(["neverseenbefore"]).any()
-    assert not one.lookup([""]).any()
+def test_training_gives_known_words_and_their_relatives_a_vector_even_on_little_text(text: Path):
+    vectors = train_word_vectors(text, WordVectorChoice(dim=8, epochs=2, buckets=2000, min_count=1))
+    assert vectors.lookup(["kidney", "heart", "of", "kidneys", "diseased"]).any(axis=1).all()
+    assert not vectors.lookup([""]).any()
 
 
 def test_too_little_text_is_refused(tmp_path: Path):

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader
 
-from auscult.concepts import KnowledgeBase
+from auscult.concepts import KnowledgeBase, normalise_name
 from auscult.interfaces import FloatArray
 from auscult.models.cdv.bloom import BloomConfig, BloomEncoder, bloom_bits
 from auscult.models.cdv.sentences import tokenize
@@ -49,6 +49,14 @@ def _texts(knowledge: KnowledgeBase | None, concept_id: str) -> tuple[str, ...]:
     return knowledge.descriptions(concept_id) if knowledge is not None else ()
 
 
+def entity_names(documents: Iterable[LabelledDocument], knowledge: KnowledgeBase | None) -> dict[str, str]:
+    """Normalised name -> key, of every name of the knowledge base and every title."""
+    names = {normalise_name(item.title.name): item.title.key for item in documents if item.title is not None}
+    if knowledge is not None:
+        names |= {name: keys[0] for name, keys in knowledge.name_index.items()}
+    return names
+
+
 def aspect_descriptions(documents: Iterable[LabelledDocument]) -> list[Description]:
     """(heading, text) for every heading and every sentence under it: D_A of Eq. 6."""
     described: dict[Description, None] = {}
@@ -78,6 +86,7 @@ class _BloomObjective:
 
 def train_bloom_space(
     described: Sequence[Description],
+    names: Mapping[str, str],
     vectors: WordVectors,
     choice: BloomTraining,
     *,
@@ -92,6 +101,7 @@ def train_bloom_space(
 
     Args:
         described: Pairs of key and describing text.
+        names: Normalised names -> keys; see `BloomSpace`.
         vectors: Word vectors the encoder reads.
         choice: Epochs, batch size, learning rate, dropout.
         dim: Length of an embedding.
@@ -121,7 +131,7 @@ def train_bloom_space(
     schedule = Schedule(epochs=choice.epochs, seed=seed, accelerator=accelerator, devices=1)
     fit(_BloomObjective(encoder, choice.learning_rate), loader, schedule, folder=folder, say=say, progress=progress)
     space = BloomSpace(encoder, vectors, {})
-    return BloomSpace(encoder, vectors, _means(described, space.embed([text for _, text in described])))
+    return BloomSpace(encoder, vectors, _means(described, space.embed([text for _, text in described])), names)
 
 
 def _known(rows: FloatArray) -> Tensor:

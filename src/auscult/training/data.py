@@ -6,13 +6,13 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from auscult.concepts import KnowledgeBase, MentionLinker
+from auscult.concepts import KnowledgeBase, MentionLinker, normalise_name
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.training.experiment import CorpusChoice, Experiment
-from auscult.training.labels import LabelledDocument, label_documents
+from auscult.training.labels import LabelledDocument, label_documents, title_words
 from auscult.training.substitution import NamePool, name_pool
 
 
@@ -25,14 +25,14 @@ class TrainingData:
         held_out: For validation.
         knowledge: The knowledge base, or None.
         pool: Names to substitute, or None where the experiment substitutes none.
-        extra: Documents that only the word vectors learn from.
+        texts: Documents that the word vectors learn from: all that were read, and the experiment's further corpora.
     """
 
     documents: list[LabelledDocument]
     held_out: list[LabelledDocument]
     knowledge: KnowledgeBase | None
     pool: NamePool | None
-    extra: list[Document]
+    texts: list[Document]
 
 
 def gather(experiment: Experiment, say: Callable[[str], None]) -> TrainingData:
@@ -43,14 +43,15 @@ def gather(experiment: Experiment, say: Callable[[str], None]) -> TrainingData:
         ConfigError: The validation corpora have no more documents than are to be held out.
     """
     knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
-    training: list[Document] = []
-    eligible: list[Document] = []
+    documents: list[Document] = []
+    eligible: list[int] = []
     for choice in experiment.corpora:
-        documents = [document for document in read(choice) if document.sentences]
-        say(f"{choice.name}: {len(documents):,} documents")
-        (eligible if choice.name in experiment.validation.corpora else training).extend(documents)
-    kept, held_out = _hold_out(eligible, experiment)
-    training = kept + training
+        found = [document for document in read(choice) if document.sentences]
+        say(f"{choice.name}: {len(found):,} documents")
+        if choice.name in experiment.validation.corpora:
+            eligible += range(len(documents), len(documents) + len(found))
+        documents += found
+    training, held_out = _hold_out(documents, eligible, experiment)
     linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
     say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
     excluded = [
@@ -64,7 +65,7 @@ def gather(experiment: Experiment, say: Callable[[str], None]) -> TrainingData:
         held_out=list(label_documents(held_out, knowledge, None)),
         knowledge=knowledge,
         pool=name_pool(knowledge, excluded) if substitutes and knowledge is not None else None,
-        extra=[document for choice in experiment.word_vectors.texts for document in read(choice)],
+        texts=documents + [document for choice in experiment.word_vectors.texts for document in read(choice)],
     )
 
 
@@ -73,12 +74,20 @@ def read(choice: CorpusChoice) -> list[Document]:
     return list(open_corpus(choice.name).documents(choice.split))
 
 
-def _hold_out(documents: list[Document], experiment: Experiment) -> tuple[list[Document], list[Document]]:
+def _hold_out(
+    documents: list[Document], eligible: list[int], experiment: Experiment
+) -> tuple[list[Document], list[Document]]:
+    """Set whole entities aside: no title of a held-out document stays in training, whichever corpus it is in."""
     wanted = experiment.validation.documents
-    titled = [row for row, document in enumerate(documents) if document.title]
-    if wanted >= len(titled):
+    names = [normalise_name(title_words(document.title)) for document in documents]
+    order = [row for row in eligible if names[row]]
+    random.Random(experiment.seed).shuffle(order)
+    chosen, titles = [], set()
+    for row in order[:wanted]:
+        chosen.append(row)
+        titles.add(names[row])
+    kept = [document for document, name in zip(documents, names, strict=True) if name not in titles]
+    if len(chosen) < wanted or not kept:
         remedy = "lower validation.documents or name more validation.corpora"
-        raise ConfigError(f"more than {wanted} titled documents to hold some out", f"{len(titled)}", remedy)
-    chosen = set(random.Random(experiment.seed).sample(titled, wanted))
-    kept = [document for row, document in enumerate(documents) if row not in chosen]
+        raise ConfigError(f"more than {wanted} titled documents to hold some out", f"{len(order)}", remedy)
     return kept, [documents[row] for row in sorted(chosen)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,7 @@ from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vecto
 from auscult.models.cdv.transformer import PooledTransformer
 from auscult.models.word_vectors import WordVectors, from_state, read_word_vectors
 from auscult.provenance import describe_hardware, find_revision, now
-from auscult.training.bloom import aspect_descriptions, entity_descriptions, train_bloom_space
+from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult.training.data import TrainingData, gather
 from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import Experiment, WordVectorChoice
@@ -123,7 +123,9 @@ def _claim(experiment: Experiment, folder: Path) -> None:
         remedy = "choose another --out, or pass --restart to throw away what the folder holds"
         raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
     folder.mkdir(parents=True, exist_ok=True)
-    described.write_text(content, encoding="utf-8")
+    partial = described.with_suffix(".part")
+    partial.write_text(content, encoding="utf-8")
+    partial.replace(described)
 
 
 def restart(folder: Path) -> None:
@@ -161,9 +163,8 @@ def _word_vectors(
         return from_state({"table": kept["table"]}, json.loads(str(kept["settings"]))), shares
 
 
-def _lines(experiment: Experiment, data: TrainingData) -> Any:
-    yield from document_lines(item.document for item in data.documents)
-    yield from document_lines(data.extra)
+def _lines(experiment: Experiment, data: TrainingData) -> Iterator[list[str]]:
+    yield from document_lines(data.texts)
     if experiment.word_vectors.glossary and data.knowledge is not None:
         yield from knowledge_lines(data.knowledge)
 
@@ -226,8 +227,10 @@ def _spaces(
             else aspect_descriptions(data.documents)
         )
         say(f"training the {task} encoder on {len(described):,} descriptions")
+        names = entity_names(data.documents, data.knowledge) if task == "entity" else {}
         spaces[task] = train_bloom_space(
             described,
+            names,
             words,
             choice,
             dim=words.dim,

@@ -14,6 +14,8 @@ from auscult.models.cdv.sentences import sentence_tokens, tokenize
 from auscult.models.word_vectors import SubwordTable, read_word_vectors
 from auscult.training.experiment import WordVectorChoice
 
+_THREADS = 2
+
 
 def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:
     """The words of every title, heading and sentence."""
@@ -55,7 +57,9 @@ def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
 def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
     """Train a subword table on a tokenised file.
 
-    One thread and floret's own fixed seed: the same text gives the same vectors. About 100,000 words a second.
+    Two threads share the table without locks, so the same text gives slightly different vectors each time; a run
+    keeps those it was made with. (With one thread, floret fills only a part of its table to begin with, and on little
+    text words stay without a vector.)
 
     Args:
         path: One tokenised line a sentence.
@@ -85,7 +89,7 @@ def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
         bucket=choice.buckets,
         minCount=choice.min_count,
         lr=choice.learning_rate,
-        thread=1,
+        thread=_THREADS,
         verbose=0,
     )
     with tempfile.TemporaryDirectory() as scratch:

@@ -4,7 +4,7 @@
     weights.safetensors   network.*, words.*, frequencies, entity.*, aspect.*
 
 Weights may be stored in half precision (`half=True`, for shipped models); they are computed with in single precision.
-Nothing is pickled. The fingerprint is the SHA-256 of both files without the training record.
+Nothing is pickled. The fingerprint is a SHA-256 of both files without the training record.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | None = None, half: bool = False) -> str:
-    """Write a model folder; a folder that is already there is replaced only once the new one is whole.
+    """Write a model folder, or replace the model in it.
 
     Args:
         encoder: The model.
@@ -65,7 +65,9 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         weights, described = Path(scratch) / _WEIGHTS, Path(scratch) / _SETTINGS
         save_file({key: value.contiguous().clone() for key, value in tensors.items()}, weights)
-        record = {**settings, "training": dict(training or {})}
+        # A kill between the two renames below leaves a pair that `load` refuses, never another model.
+        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        record = {**settings, "weights_sha256": digest, "training": dict(training or {})}
         described.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         weights.replace(folder / _WEIGHTS)
         described.replace(folder / _SETTINGS)
@@ -79,6 +81,7 @@ def load(folder: Path) -> CdvEncoder:
         ModelError: When a file is missing or damaged, or the format is newer than this version reads.
     """
     settings = _read_settings(folder)
+    identity = fingerprint(folder)
     try:
         stored = load_file(folder / _WEIGHTS)
         tensors = {key: value.float() if value.dtype == torch.float16 else value for key, value in stored.items()}
@@ -100,7 +103,7 @@ def load(folder: Path) -> CdvEncoder:
         sentences,
         spaces,
         name=settings["name"],
-        fingerprint=fingerprint(folder),
+        fingerprint=identity,
     )
 
 
@@ -124,14 +127,20 @@ def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over the weights and everything of `model.json` but the training record."""
+    """SHA-256 over everything of `model.json` but the training record, which holds the digest of the weights.
+
+    Raises:
+        ModelError: The weights are absent or are not those that `model.json` was written with.
+    """
     settings = {key: value for key, value in _read_settings(folder).items() if key != "training"}
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     try:
-        digest.update((folder / _WEIGHTS).read_bytes())
+        found = hashlib.sha256((folder / _WEIGHTS).read_bytes()).hexdigest()
     except OSError as error:
         raise ModelError(f"the file {_WEIGHTS} in {folder}", "none", "train or copy the model again") from error
-    return digest.hexdigest()
+    if found != settings.get("weights_sha256"):
+        expected = f"a whole CDV model folder, with the {_WEIGHTS} that {_SETTINGS} names"
+        raise ModelError(expected, f"other or damaged weights in {folder}", "train or copy the model again")
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _read_settings(folder: Path) -> dict[str, Any]:
@@ -206,11 +215,11 @@ def _pack_space(task: str, space: TargetSpace, words: _Words, tensors: Tensors) 
     tensors.update({f"{task}.encoder.{key}": value for key, value in space.encoder.state_dict().items()})
     if space.known:
         tensors[f"{task}.known"] = torch.from_numpy(np.stack(list(space.known.values())))
-    config = space.encoder.config.as_dict()
     return {
         "kind": space.kind,
-        "config": config,
+        "config": space.encoder.config.as_dict(),
         "known": list(space.known),
+        "names": dict(space.names),
         "words": words.number(space.vectors),
     }
 
@@ -223,4 +232,5 @@ def _restore_space(
         return AverageSpace(vectors, tensors[f"{task}.centre"].numpy())
     rows = tensors[f"{task}.known"].numpy() if described["known"] else ()
     known = dict(zip(described["known"], rows, strict=True))
-    return restore_bloom(described["config"], _under(f"{task}.encoder.", tensors), vectors, known)
+    weights = _under(f"{task}.encoder.", tensors)
+    return restore_bloom(described["config"], weights, vectors, known, described["names"])

@@ -11,11 +11,13 @@ Two ways to make them:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 import torch
 
+from auscult.concepts import normalise_name
 from auscult.interfaces import FloatArray
 from auscult.models.cdv.bloom import BloomConfig, BloomEncoder
 from auscult.models.cdv.sentences import tokenize
@@ -23,6 +25,7 @@ from auscult.models.modules.recurrent import pack
 from auscult.models.word_vectors import WordVectors
 
 _MAX_WORDS = 96
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class TargetSpace(Protocol):
@@ -85,13 +88,22 @@ class BloomSpace:
         encoder: The trained BLSTM, in evaluation mode from here on.
         vectors: The word vectors that it reads.
         known: Mean embedding (dim,) over the descriptions of each known key (Eq. 5, first case).
+        names: `normalise_name` of a name -> the known key it stands for, so that a query that brings a name, or an
+            identifier of another vocabulary, finds what it is known by.
     """
 
     kind = "bloom"
 
-    def __init__(self, encoder: BloomEncoder, vectors: WordVectors, known: Mapping[str, FloatArray]) -> None:
+    def __init__(
+        self,
+        encoder: BloomEncoder,
+        vectors: WordVectors,
+        known: Mapping[str, FloatArray],
+        names: Mapping[str, str] = _NO_NAMES,
+    ) -> None:
         self.encoder = encoder.eval()
         self.known = known
+        self.names = names
         self.dim = encoder.config.lstm_dim
         self.vectors = vectors
 
@@ -108,9 +120,10 @@ class BloomSpace:
         return rows
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The known concept's vector, or else the text's own embedding (Eq. 5, second case)."""
-        if key in self.known:
-            return self.known[key]
+        """The vector of the concept known by key or by name, or else the text's own embedding (Eq. 5, second case)."""
+        known = key if key in self.known else self.names.get(normalise_name(text), "")
+        if known in self.known:
+            return self.known[known]
         vector: FloatArray = self.embed([text])[0]
         return vector
 
@@ -124,8 +137,9 @@ def restore_bloom(
     weights: Mapping[str, torch.Tensor],
     vectors: WordVectors,
     known: Mapping[str, FloatArray],
+    names: Mapping[str, str],
 ) -> BloomSpace:
     """A Bloom space from its saved parts."""
     encoder = BloomEncoder(BloomConfig(**config))  # type: ignore[arg-type]
     encoder.load_state_dict(dict(weights))
-    return BloomSpace(encoder, vectors, known)
+    return BloomSpace(encoder, vectors, known, names)
