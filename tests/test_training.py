@@ -32,6 +32,7 @@ from auscult.training.labels import label_documents, title_words
 from auscult.training.losses import bp_mll, contrastive_loss, cosine_loss, distance_loss, robust_loss
 from auscult.training.objective import passage_means
 from auscult.training.substitution import mentions_words, name_pool, replace_words
+from auscult.training.validation import common_headings
 from small_experiment import settings
 
 
@@ -192,6 +193,12 @@ def test_held_out_entities_are_in_no_training_corpus(corpus: Path, ontology: Pat
     assert len(data.texts) == 16
 
 
+def test_validation_asks_only_for_common_headings(ontology: Path):
+    documents = list(label_documents([asthma(), asthma()], None, None))
+    assert common_headings(documents, 2) == {("signs", "symptoms")}
+    assert common_headings(documents, 3) == frozenset()
+
+
 def test_batches_cover_every_document_once_and_are_shuffled_by_epoch():
     batches = DocumentBatches(list(range(1, 24)), batch_documents=4, seed=1)
     first = list(batches)
@@ -261,7 +268,8 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     monkeypatch.setattr(loop._Module, "on_train_epoch_end", dies)
     with pytest.raises(KilledError):
         run.train(experiment, tmp_path / "killed")
-    assert (tmp_path / "killed" / "checkpoints" / "last.ckpt").is_file()
+    kept = torch.load(tmp_path / "killed" / "checkpoints" / "last.ckpt", weights_only=False)
+    assert kept["epoch"] == 1
     assert not (tmp_path / "killed" / "model").exists()
     monkeypatch.setattr(loop._Module, "on_train_epoch_end", real)
     resumed = run.train(experiment, tmp_path / "killed")

@@ -156,10 +156,13 @@ class ValidationChoice(_Settings):
     Attributes:
         corpora: Draw them from these corpora of the list, together.
         documents: How many in all.
+        heading_documents: Ask only for headings that at least so many training documents have: rare ones are as
+            often odd as hard.
     """
 
     corpora: list[str] = Field(min_length=1)
     documents: int = Field(default=300, ge=1)
+    heading_documents: int = Field(default=1, ge=1)
 
 
 class Experiment(_Settings):

@@ -140,17 +140,10 @@ def fit(
     lightning.seed_everything(schedule.seed, verbose=False)
     callbacks: list[Callback] = []
     if schedule.monitor is not None:
-        callbacks.append(
-            ModelCheckpoint(
-                folder,
-                filename=_BEST,
-                monitor=schedule.monitor,
-                mode="max",
-                save_last=True,
-                enable_version_counter=False,
-                save_on_train_epoch_end=True,
-            )
-        )
+        # Two: the library's own "last" follows only the epochs that are better than those before.
+        shared: dict[str, Any] = {"enable_version_counter": False, "save_on_train_epoch_end": True}
+        callbacks.append(ModelCheckpoint(folder, filename=_BEST, monitor=schedule.monitor, mode="max", **shared))
+        callbacks.append(ModelCheckpoint(folder, filename=_LAST, every_n_epochs=1, **shared))
         if schedule.patience is not None:
             callbacks.append(
                 EarlyStopping(schedule.monitor, mode="max", patience=schedule.patience, check_on_train_epoch_end=True)

@@ -24,6 +24,7 @@ class CdvObjective:
         experiment: Loss and optimiser.
         as_encoder: Wraps the network as the encoder it will be, for validation.
         held_out: Validation documents.
+        asked_for: Headings that validation queries are made of.
     """
 
     def __init__(
@@ -32,11 +33,13 @@ class CdvObjective:
         experiment: Experiment,
         as_encoder: Callable[[CdvNetwork], CdvEncoder],
         held_out: Sequence[LabelledDocument],
+        asked_for: frozenset[tuple[str, ...]],
     ) -> None:
         self.network = network
         self._experiment = experiment
         self._as_encoder = as_encoder
         self._held_out = held_out
+        self._asked_for = asked_for
 
     def loss(self, batch: Batch) -> tuple[Tensor, int]:
         """The named distance loss, plus the weighted contrastive loss; a mean over the batch's sentences."""
@@ -52,7 +55,7 @@ class CdvObjective:
 
     def measures(self) -> Mapping[str, float]:
         """Retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
-        return retrieval_quality(self._as_encoder(self.network), self._held_out)
+        return retrieval_quality(self._as_encoder(self.network), self._held_out, self._asked_for)
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam with decoupled weight decay (section 5.2)."""

@@ -39,6 +39,7 @@ from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import Experiment, WordVectorChoice
 from auscult.training.loop import History, Schedule, fit, is_main_process
 from auscult.training.objective import CdvObjective
+from auscult.training.validation import common_headings
 from auscult.training.word_vectors import (
     document_lines,
     knowledge_lines,
@@ -296,7 +297,8 @@ def _optimise(
         accelerator=choice.accelerator,
         devices=choice.devices,
     )
-    objective = CdvObjective(network, experiment, as_encoder, data.held_out)
+    asked_for = common_headings(data.documents, experiment.validation.heading_documents)
+    objective = CdvObjective(network, experiment, as_encoder, data.held_out, asked_for)
     return fit(objective, loader, schedule, folder=folder / "checkpoints", say=say, progress=progress)
 
 

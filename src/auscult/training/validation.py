@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,15 @@ from auscult.queries import Query
 from auscult.training.labels import LabelledDocument
 
 
-def retrieval_quality(encoder: DocumentEncoder, held_out: Sequence[LabelledDocument]) -> dict[str, float]:
+def common_headings(documents: Sequence[LabelledDocument], at_least: int) -> frozenset[tuple[str, ...]]:
+    """The (normalised) headings that at least so many documents have."""
+    counts = Counter(headings for item in documents for headings in set(item.aspects))
+    return frozenset(headings for headings, count in counts.items() if headings and count >= at_least)
+
+
+def retrieval_quality(
+    encoder: DocumentEncoder, held_out: Sequence[LabelledDocument], asked_for: frozenset[tuple[str, ...]]
+) -> dict[str, float]:
     """Rank all passages of the held-out documents for queries made of their titles and headings.
 
     A query is a title and one passage's headings; every passage with that title and those headings answers it. Ties
@@ -20,6 +29,7 @@ def retrieval_quality(encoder: DocumentEncoder, held_out: Sequence[LabelledDocum
     Args:
         encoder: The model.
         held_out: Documents that were not trained on.
+        asked_for: Headings to make queries of; passages under other headings are ranked too.
 
     Returns:
         "R@1" (share of queries whose first passage answers) and "RR" (mean reciprocal rank), in [0, 1].
@@ -32,7 +42,7 @@ def retrieval_quality(encoder: DocumentEncoder, held_out: Sequence[LabelledDocum
             if item.title and headings and (owners == row).any():
                 means.append(matrix[owners == row].mean(axis=0))
                 labels.append((item.title.key, item.title.name, headings))
-    asked = list(dict.fromkeys(labels))
+    asked = [label for label in dict.fromkeys(labels) if label[2] in asked_for]
     if not asked:
         return {"R@1": 0.0, "RR": 0.0}
     queries = [
