@@ -61,6 +61,17 @@ def test_list_as_a_table(root: Path) -> None:
     assert "missing" in output
 
 
+def test_a_row_takes_two_lines_at_most_in_a_narrow_terminal(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("list").stdout.splitlines()
+    rows = [line for line in lines[3:-1] if not line.startswith(" ")]
+    assert [row.split()[0] for row in rows] == list(catalogue())
+    for number, line in enumerate(lines[3:-1], start=3):
+        assert len(line) <= 80
+        assert not (line.startswith(" ") and lines[number + 1].startswith(" ")), line
+    assert any("check" in row for row in rows)
+
+
 def test_show_says_what_it_is_and_how_to_get_it(root: Path) -> None:
     output = run("show", "medquad").stdout
     assert "https://github.com/abachaa/MedQuAD/tree/577bd37b96c02d1833b2c9eed2de9f96964e96cb" in output

@@ -12,6 +12,7 @@ from auscult.corpora import open_corpus
 from auscult.demo import LEAFLETS
 from auscult.models import load_model
 from auscult.search import Searcher
+from encoders import HashedEncoder
 
 
 def test_the_leaflets_are_a_dozen_readable_documents():
@@ -30,3 +31,17 @@ def test_the_demo_indexes_and_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "autosomal recessive" in done.output
     searcher = Searcher.open(tmp_path / "index", load_model("default"))
     assert searcher.index.manifest.counts.documents == 12
+
+
+def test_without_a_knowledge_base_it_asks_what_it_can_and_prints_what_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "[/bold] [red]empty"))
+    monkeypatch.setattr("auscult.cli.demo.load_model", lambda name: HashedEncoder())
+    done = CliRunner().invoke(app, ["demo", "--leaflets", "--out", str(tmp_path / "[link]index")])
+    assert done.exit_code == 0, done.output
+    told = "".join(done.output.split())
+    assert "[/bold][red]empty/kg" in told
+    assert "[link]index--entity" in told
+    assert "IgA nephropathy" in done.output
+    assert "How is gout treated?" not in done.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write_model(folder: Path, training: dict[str, object]) -> None:
+def write_model(folder: Path, training: dict[str, object], seed: int = 0) -> None:
     """A CDV model that has learned nothing: random weights."""
     torch = pytest.importorskip("torch")
     from auscult.models.cdv.encoder import CdvEncoder
@@ -122,8 +123,8 @@ def write_model(folder: Path, training: dict[str, object]) -> None:
     from auscult.models.cdv.spaces import AverageSpace
     from auscult.models.word_vectors import SubwordTable
 
-    torch.manual_seed(0)
-    table = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
+    torch.manual_seed(seed)
+    table = np.random.default_rng(seed).normal(size=(200, 8)).astype(np.float32)
     vectors = SubwordTable(table, min_n=3, max_n=5, hash_count=2)
     sentences = AveragedWords(vectors)
     network = CdvNetwork(CdvConfig(input_dim=sentences.dim + FLAGS, lstm_dim=6, discourse_dim=5, target_dim=8))
@@ -186,12 +187,107 @@ def test_subsets(data: Path) -> None:
         run("evaluate", "medquad", "-m", "bm25", "--queries", 4, "--seed", 3, "--json", data / "a.json").exit_code == 0
     )
     given, drawn = evaluation_records(read_records(data / "a.json"))
-    assert (given.queries, given.query_subset) == (2, "ids from ids.txt")
+    assert given.queries == 2
+    assert re.fullmatch(r"2 given ids, sha256 [0-9a-f]{12}", given.query_subset)
     assert (drawn.queries, drawn.query_subset, drawn.seed) == (4, "random 4, seed 3", 3)
     assert [each.query_id for each in read_run(data / "a-runs" / "medquad-rerank-untrained-bm25.run.gz")] != [
         "q2",
         "q5",
     ]
+
+
+def test_a_record_is_replaced_by_one_of_the_same_queries_only(data: Path) -> None:
+    out = data / "a.json"
+    for ids in ("q2\nq5\n", "q5\nq2\nq2\n", "q1\nq3\n"):
+        (data / "ids.txt").write_text(ids)
+        assert run("evaluate", "medquad", "-m", "bm25", "--query-ids", data / "ids.txt", "--json", out).exit_code == 0
+    for seed in (1, 2, 2):
+        assert run("evaluate", "medquad", "-m", "bm25", "--queries", 4, "--seed", seed, "--json", out).exit_code == 0
+    subsets = [each.query_subset for each in evaluation_records(read_records(out))]
+    assert len(subsets) == len(set(subsets)) == 4
+    assert subsets[2:] == ["random 4, seed 1", "random 4, seed 2"]
+
+
+def test_one_title_on_two_tracks_in_one_call(data: Path) -> None:
+    write_model(data / "one" / "tiny", {"corpora": [{"name": "nhs"}]}, seed=1)
+    write_model(data / "two" / "tiny", {"corpora": [{"name": "medquad", "split": "train-disjoint"}]}, seed=2)
+    arguments = ("evaluate", "medquad", "-m", data / "one" / "tiny", "-m", data / "two" / "tiny")
+    out, errors = data / "t.json", data / "t.jsonl"
+    result = run(*arguments, "--json", out, "--errors", errors, "--figures", data / "figures")
+    assert result.exit_code == 0, result.output
+    records = evaluation_records(read_records(out))
+    assert [(each.model, each.track) for each in records] == [("tiny", "zero-shot"), ("tiny", "adapted")]
+    runs = [read_run(data / "t-runs" / f"medquad-rerank-{each.track}-tiny.run.gz") for each in records]
+    assert runs[0] != runs[1]
+    rows = [json.loads(line) for line in errors.read_text().splitlines()]
+    for record in records:
+        wrong = sum(row["model"] == record.label for row in rows)
+        assert wrong == round((1 - record.measures["R@1"]) * record.queries)
+        assert (data / "figures" / f"by_source_tiny_{record.track}.png").is_file()
+    # The same folder by two names is one model.
+    again = data / "two" / ".." / "one" / "tiny"
+    twice = failure(ConfigError, "evaluate", "medquad", "-m", data / "one" / "tiny", "-m", again)
+    assert "'tiny, zero-shot' twice" in twice
+
+
+def test_a_model_trained_on_the_test_documents_is_refused(data: Path) -> None:
+    write_model(data / "peeked", {"corpora": [{"name": "medquad", "split": None}]})
+    assert "was trained on its test documents" in failure(ConfigError, "evaluate", "medquad", "-m", data / "peeked")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["medquad", "-m", "bm25", "--taxonomy", "knowledge-base"], "--taxonomy"),
+        (["medquad", "-m", "bm25", "--track", "adapted"], "--track"),
+        (["medquad", "-m", "bm25", "--parts"], "--parts"),
+        (["medquad", "-m", "bm25", "--depth", "50"], "--depth"),
+        (["--run", "x.run"], "--run without --qrels"),
+        (["--qrels", "x.qrels"], "--qrels without --run"),
+        (["medquad", "--run", "x.run", "--qrels", "x.qrels"], "CORPUS beside"),
+        *(
+            (["--run", "x.run", "--qrels", "x.qrels", *option], f"{option[0]} beside")
+            for option in (["--json", "x"], ["--by", "source"], ["--figures", "x"], ["--errors", "x"], ["--seed", "1"])
+        ),
+    ],
+)
+def test_an_option_without_effect_is_refused(data: Path, arguments: list[str], named: str) -> None:
+    assert named in failure(ConfigError, "evaluate", *arguments)
+
+
+def test_a_run_is_measured_on_the_queries_it_shares_with_the_qrels(data: Path) -> None:
+    (data / "a.qrels").write_text("q1 0 p1 1\nq2 0 p2 1\nq3 0 p3 1\n")
+    (data / "part.run").write_text("q1 Q0 p1 1 2.0 x\nq9 Q0 p1 1 2.0 x\n")
+    result = run("evaluate", "--run", data / "part.run", "--qrels", data / "a.qrels")
+    assert result.exit_code == 0, result.output
+    assert "2 of 3 judged queries are not in the run and count 0." in result.output
+    assert "1 of 2 queries of the run have no true answer" in result.output
+    (data / "other.run").write_text("q8 Q0 p1 1 2.0 x\n")
+    assert "no query in common" in failure(
+        DataError, "evaluate", "--run", data / "other.run", "--qrels", data / "a.qrels"
+    )
+
+
+def test_outputs_are_checked_before_the_work(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("auscult.cli.evaluate.compare", work)
+    file, folder = data / "file", data / "folder"
+    file.write_text("{not json")
+    folder.mkdir()
+    for option, place, message in (
+        ("--json", folder, "which is a folder"),
+        ("--json", file, "a JSON file of result records"),
+        ("--json", file / "under.json", "which is a file"),
+        ("--runs", file, "which is a file"),
+        ("--figures", file / "under" / "it", "which is a file"),
+        ("--errors", folder, "which is a folder"),
+    ):
+        assert message in failure(DataError, "evaluate", "medquad", "-m", "bm25", option, place)
+    same = ("--json", data / "x", "--errors", data / "x")
+    assert "different files" in failure(ConfigError, "evaluate", "medquad", "-m", "bm25", *same)
+    assert sorted(data.iterdir()) == sorted([data / "data", file, folder])
 
 
 def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:

@@ -63,6 +63,24 @@ def test_the_index_answers_by_synonym_and_by_the_documents_own_identifiers(comma
     assert json.loads(done.out)["doc_id"] == "leaflet-Mumps"
 
 
+@pytest.mark.parametrize("asked", [["-e", "UMLS:C0000002"], ["-q", "How is flu treated?"], ["-e", "flu", "-q", "How?"]])
+def test_what_takes_a_knowledge_base_says_so(command: Command, asked: list[str]) -> None:
+    assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--no-knowledge").code == 0
+    done = command("search", "index", *asked)
+    assert done.code == 2
+    assert "this index has no knowledge base; build it again with --knowledge" in done.err
+    assert command("search", "index", "-e", "flu", "-a", "treatment", "-q", "How is flu treated?").code == 0
+
+
+def test_knowledge_is_repeatable_and_may_be_a_folder(command: Command, tmp_path: Path) -> None:
+    more = 'format-version: 1.2\n\n[Term]\nid: DOID:10264\nname: mumps\nsynonym: "parotitis" EXACT []\n'
+    (tmp_path / "more.obo").write_text(more)
+    for given in (["--knowledge", "taxonomy.obo", "--knowledge", "more.obo"], ["--knowledge", "."]):
+        assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index", *given).code == 0
+        for entity, name in (("rubeola", "measles"), ("parotitis", "mumps")):
+            assert name in command("search", "index", "-e", entity, "-k", "1").err.lower()
+
+
 def test_one_split_only(command: Command, tmp_path: Path) -> None:
     assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--split", "train").code == 0
     assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 2

@@ -65,6 +65,18 @@ def test_link_a_binary_file(built: str, tmp_path: Path) -> None:
         run("link", str(path), "--kb", built)
 
 
+@pytest.mark.parametrize("wrong", [b"gout \xe9", b"\xff\xfe\x00"])
+def test_standard_input_is_read_as_strictly_as_a_file(built: str, wrong: bytes) -> None:
+    result = CliRunner().invoke(app, ["link", "-", "--kb", built], input=wrong)
+    assert isinstance(result.exception, DataError), result.exception
+    assert "UTF-8 text in standard input" in str(result.exception)
+
+
+def test_a_knowledge_base_is_opened_in_every_form(built: str) -> None:
+    for given in (["--kb", built], ["--kb", str(DATA)], [word for file in FILES for word in ("--kb", file)]):
+        assert "DOID:5844" in run("show", "heart attack", "--limit", "1", *given)
+
+
 def test_complete(built: str) -> None:
     assert run("complete", "infarc", "--kb", built) == "DOID:5844\tmyocardial infarction\n"
     assert json.loads(run("complete", "heart at", "--kb", built, "--json"))["matched"] == "heart attack"
@@ -73,7 +85,7 @@ def test_complete(built: str) -> None:
 def test_absent_knowledge_base(tmp_path: Path) -> None:
     with pytest.raises(CorpusMissingError, match="no such file"):
         run("complete", "a", "--kb", str(tmp_path / "absent"))
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="auscult data show knowledge-base"):
         run("complete", "a", "--kb", str(tmp_path))
 
 

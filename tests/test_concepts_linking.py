@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auscult.concepts import Autocomplete, Concept, EntityResolver, KnowledgeBase, MentionLinker, normalise_name
+from auscult.concepts.abbreviations import abbreviations
 from auscult.concepts.mentions import fold
 
 DATA = Path(__file__).parent / "data" / "concepts"
@@ -100,6 +101,25 @@ def test_a_number_is_never_misspelt(resolver: EntityResolver) -> None:
 
 def test_a_contrary_word_is_never_misspelt(resolver: EntityResolver) -> None:
     assert [match.concept.concept_id for match in resolver.resolve("hypothiroidism")] == ["DOID:1459"]
+
+
+def test_an_abbreviation_means_the_common_disease() -> None:
+    known = KnowledgeBase(
+        [Concept("DOID:8683", "myeloid sarcoma", ("MS",)), Concept("DOID:2377", "multiple sclerosis")]
+    )
+    matches = EntityResolver(known).resolve("MS")
+    assert [(m.concept.name, m.matched_name, m.kind) for m in matches] == [
+        ("multiple sclerosis", "MS", "synonym"),
+        ("myeloid sarcoma", "MS", "synonym"),
+    ]
+    without = KnowledgeBase([Concept("DOID:8683", "myeloid sarcoma", ("MS",))])
+    assert EntityResolver(without).best("MS").concept.name == "myeloid sarcoma"  # type: ignore[union-attr]
+
+
+def test_abbreviations_are_no_mentions(linker: MentionLinker) -> None:
+    assert EntityResolver(KnowledgeBase([Concept("DOID:5844", "myocardial infarction")])).best("MI") is not None
+    assert found(linker, "MI, or MS, after an STI") == []
+    assert [name for name, _ in found(linker, "a heart attack (MI)")] == ["heart attack"]
 
 
 def test_limit_and_distinct_concepts(resolver: EntityResolver) -> None:
@@ -247,6 +267,11 @@ class TestRealTaxonomies:
         [
             ("heart attack", "myocardial infarction"),
             ("hart attack", "myocardial infarction"),
+            ("MI", "myocardial infarction"),
+            ("ms", "multiple sclerosis"),
+            ("IBS", "irritable bowel syndrome"),
+            ("CKD", "chronic kidney disease"),
+            ("STD", "sexually transmitted disease"),
             ("IgA nephropathy", "IgA glomerulonephritis"),
             ("UMLS:C0017661", "IgA glomerulonephritis"),
             ("diabetis", "diabetes mellitus"),
@@ -263,6 +288,15 @@ class TestRealTaxonomies:
         best = EntityResolver(real).best(text)
         assert best is not None
         assert best.concept.name == name
+
+    def test_every_abbreviation_stands_for_a_concept_and_is_no_name_of_another(self, real: KnowledgeBase) -> None:
+        resolver = EntityResolver(real)
+        for key, concept_id in abbreviations().items():
+            best = resolver.best(key)
+            assert best is not None
+            assert best.concept.concept_id == concept_id
+            assert best.kind == "synonym"
+            assert not [c for c in real.by_name(key) if normalise_name(c.name) == key], key
 
     def test_mentions(self, real: KnowledgeBase) -> None:
         text = "Most men who had a heart attack also had high blood pressure, type II diabetes or COPD."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,28 @@ def test_a_bad_judgement_is_named(folder: Path, line: str, kind: str) -> None:
     with pytest.raises(RecordError, match=r"test\.tsv, line 5") as caught:
         BeirCorpus(folder, skip_bad=True).judgements("test")
     assert caught.value.kind == kind
+
+
+def test_a_judgement_may_be_written_as_a_decimal(folder: Path) -> None:
+    (folder / "qrels/test.tsv").write_text("q1\td1\t1.0\nq2\td2\t0.0\n")
+    assert BeirCorpus(folder).judgements("test") == [Judgement("q1", "d1", 1), Judgement("q2", "d2", 0)]
+    for score in ("0.5", "nan", "inf"):
+        (folder / "qrels/test.tsv").write_text(f"q1\td1\t{score}\n")
+        with pytest.raises(RecordError, match="a whole number as score"):
+            BeirCorpus(folder).judgements("test")
+
+
+def test_judgements_that_are_no_text_are_named(folder: Path) -> None:
+    (folder / "qrels/test.tsv").write_bytes(QRELS.encode() + b"q1\td\xe9\t1\n")
+    with pytest.raises(RecordError, match=r"byte 0xe9 at position 4 \(.*test\.tsv, line 5\)"):
+        BeirCorpus(folder).judgements("test")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the super-user may read every file")
+def test_judgements_that_may_not_be_read_are_named(folder: Path) -> None:
+    (folder / "qrels/test.tsv").chmod(0)
+    with pytest.raises(DataError, match=r"test\.tsv"):
+        BeirCorpus(folder).judgements("test")
 
 
 def test_bad_documents_can_be_skipped(folder: Path) -> None:

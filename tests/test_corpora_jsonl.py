@@ -198,3 +198,19 @@ def test_only_the_first_examples_are_kept(tmp_path: Path) -> None:
     assert list(read_records(path, skip_bad=True, report=report)) == []
     assert report.total == 5
     assert len(report.examples["malformed JSON"]) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([{"id": "a", "text": "One."}]),
+        json.dumps([{"id": "a", "text": "One."}], indent=2),
+        json.dumps({"id": "a", "text": "One."}, indent=2),
+        '{"id": "a",\n "text": "One."}\n',
+    ],
+)
+def test_json_that_is_no_json_lines_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "whole.jsonl"
+    path.write_text(text)
+    with pytest.raises(RecordError, match=r"one JSON object a line, not an array .*line 1"):
+        list(JsonlCorpus(path).documents())

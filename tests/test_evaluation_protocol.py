@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from auscult.documents import Document
 from auscult.errors import ConfigError, DataError, ModelError
 from auscult.evaluation.measures import measure
 from auscult.evaluation.protocol import rank_against_ties, run_task
-from auscult.evaluation.task import Task, select_queries
+from auscult.evaluation.task import Task, build_task, select_queries
 from auscult.interfaces import FloatArray, Judgement
 from auscult.models.lexical import Bm25Scorer
 from auscult.queries import Query
@@ -156,6 +156,29 @@ def test_end_to_end_ranks_everything_and_keeps_the_top() -> None:
 def test_ties_at_the_end_of_an_end_to_end_ranking_count_against_the_model() -> None:
     run = run_task(END_TO_END, Constant(), depth=len(PASSAGES) - 1)
     assert all(set(each.passage_ids).isdisjoint({"migraine-2"}) for each in run.rankings[:1])
+
+
+class Repeating:
+    """A corpus two of whose queries have one id."""
+
+    name = "repeating"
+
+    def documents(self, split: str | None = None) -> Iterator[Document]:
+        yield from leaflets()
+
+    def queries(self, split: str) -> Sequence[Query]:
+        return (*QUERIES, Query("q2", "Gout", ("causes",)))
+
+    def judgements(self, split: str) -> Sequence[Judgement]:
+        return JUDGEMENTS
+
+    def candidates(self, split: str) -> dict[str, Sequence[str]]:
+        return {}
+
+
+def test_a_repeated_query_id_is_refused() -> None:
+    with pytest.raises(DataError, match="'q2' 2 times in corpus 'repeating'"):
+        build_task(Repeating())
 
 
 def test_subsets_of_queries() -> None:

@@ -19,7 +19,7 @@ from auscult.evaluation.records import (
     write_records,
 )
 from auscult.evaluation.report import write_report
-from auscult.evaluation.tables import TextTable, result_tables
+from auscult.evaluation.tables import TextTable, match_table, result_tables
 from auscult.provenance import describe_hardware
 
 MEASURES = {"R@1": 0.5, "R@5": 0.7, "R@10": 0.8, "AP": 0.6, "MAP": 0.6, "RR": 0.61, "nDCG@10": 0.65}
@@ -128,6 +128,18 @@ def test_tracks_never_share_a_table() -> None:
     assert any("saw more" in note for note in adapted.notes)
 
 
+def test_published_rates_stand_only_beneath_published_test_sets() -> None:
+    assert "91.4" in text(match_table([record("BM25", "untrained")]))
+    assert not match_table([record("BM25", "untrained", corpus="leaflets")]).notes
+    assert not match_table([record("BM25", "untrained", protocol="end-to-end")]).notes
+
+
+def test_published_figures_beside_a_subset_say_so() -> None:
+    whole, part = result_tables([record("BM25", "untrained"), record("BM25", "untrained", query_subset="random 9")])
+    assert "over all queries" in text(part)
+    assert "over all queries" not in text(whole)
+
+
 def test_other_test_sets_and_protocols_are_told_apart() -> None:
     (partial,) = result_tables([record("BM25", "untrained", corpus="wikisection")])
     assert any("Not the same test set" in note for note in partial.notes)
@@ -151,7 +163,15 @@ def test_the_report_is_made_of_the_records(tmp_path: Path) -> None:
             {
                 "kind": "sentence-splitting",
                 "hardware": "2 cores",
-                "rows": [{"library": "ours", "per_s": 21000.0}],
+                "date": "2026-01-02",
+                "splitters": [
+                    {
+                        "splitter": "ours",
+                        "default": True,
+                        "framed": {"all": {"f1": 0.98, "exact": 0.95}},
+                        "sentences_per_second": 21000.0,
+                    }
+                ],
             }
         )
     )
@@ -171,7 +191,7 @@ def test_the_report_is_made_of_the_records(tmp_path: Path) -> None:
         "| p50 ms | 1.25 |",
         "| corpus: passages | 16,407 |",
         "## Sentence splitting\n",
-        "| ours | 21,000 |",
+        "| ours (default) | 98.0 | 95.0 | 21,000 |",
     ):
         assert expected in page, expected
     assert page.index("## Search") < page.index("## Sentence splitting")
@@ -188,9 +208,9 @@ def test_figures_are_drawn_and_repeat(tmp_path: Path) -> None:
     written = draw_figures(tmp_path / "one", records, {})
     names = sorted(path.name for path in written)
     assert [name for name in names if name.endswith("png")] == [
-        "by_aspect_cdv+avg.png",
+        "by_aspect_cdv+avg_adapted.png",
         "by_source_bm25.png",
-        "by_source_cdv+avg.png",
+        "by_source_cdv+avg_adapted.png",
         "match_rates.png",
     ]
     assert all((tmp_path / "one" / name).stat().st_size > 1000 for name in names)

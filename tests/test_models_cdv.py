@@ -157,6 +157,22 @@ def test_missing_halves_do_not_count(kind: str):
     assert np.linalg.norm(only_entity) == pytest.approx(1.0, abs=1e-5)
 
 
+def test_the_entity_weight_shifts_the_score_between_the_halves_and_is_saved(tmp_path: Path):
+    encoder = make_encoder("average")
+    query = Query("", "asthma", ("symptoms",))
+    plain = encoder.encode_queries([query])[0]
+    encoder.entity_weight = 3.0
+    weighted = encoder.encode_queries([query])[0]
+    lengths = [float(np.linalg.norm(weighted[part])) for part in encoder.parts.values()]
+    assert lengths[0] == pytest.approx(3 * lengths[1], rel=1e-5)
+    assert np.linalg.norm(weighted) == pytest.approx(1.0, abs=1e-6)
+    for part in encoder.parts.values():
+        cosine = plain[part] @ weighted[part] / (np.linalg.norm(plain[part]) * np.linalg.norm(weighted[part]))
+        assert cosine == pytest.approx(1.0, abs=1e-5)
+    save(encoder, tmp_path / "m")
+    np.testing.assert_allclose(load(tmp_path / "m").encode_queries([query])[0], weighted, atol=1e-6)
+
+
 def test_several_aspects_are_averaged_and_headings_preprocessed():
     encoder = make_encoder("average")
     joined, listed = encoder.encode_queries(

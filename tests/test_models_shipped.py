@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from auscult.corpora import open_corpus
+from auscult.errors import ModelError
 from auscult.evaluation.comparison import compare_models
 from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.task import build_task
@@ -35,10 +36,21 @@ def test_shipped_models_stay_within_25_megabytes_together():
     assert sum(file.stat().st_size for folder in folders for file in Path(folder).iterdir()) <= 25e6
 
 
+def test_an_installation_without_a_shipped_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("auscult.models.files", lambda package: tmp_path)
+    for call in (load_model, model_folder):
+        with pytest.raises(ModelError) as caught:
+            call("default")
+        assert str(caught.value) == (
+            "expected the shipped model 'default', got an installation without it; "
+            "reinstall auscult, or give a model folder"
+        )
+
+
 @needs_data
 def test_the_default_model_beats_bm25_by_far_on_a_sample_of_the_published_test():
     task = build_task(open_corpus("medquad"), "rerank", split="test", number=300, seed=0)
-    contenders = [c for name in ("bm25", "default") for c in open_contenders(name)]
+    contenders = [c for name in ("bm25", "default") for c in open_contenders(name, "medquad")]
     bm25, default = compare_models(task, contenders).records
     assert default.measures["R@1"] > bm25.measures["R@1"] + 0.3
     assert default.measures["R@1"] >= 0.75

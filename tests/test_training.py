@@ -32,7 +32,7 @@ from auscult.training.labels import label_documents, title_words
 from auscult.training.losses import bp_mll, contrastive_loss, cosine_loss, distance_loss, robust_loss
 from auscult.training.objective import passage_means
 from auscult.training.substitution import mentions_words, name_pool, replace_words
-from auscult.training.validation import common_headings
+from auscult.training.validation import common_headings, retrieval_quality
 from small_experiment import settings
 
 
@@ -197,6 +197,22 @@ def test_validation_asks_only_for_common_headings(ontology: Path):
     documents = list(label_documents([asthma(), asthma()], None, None))
     assert common_headings(documents, 2) == {("signs", "symptoms")}
     assert common_headings(documents, 3) == frozenset()
+
+
+def test_the_entity_weight_is_the_best_on_held_out_documents(corpus: Path, ontology: Path, tmp_path: Path):
+    fields = settings(corpus, ontology)
+    fields["targets"] = {"kind": "average"}
+    fields["validation"] = {"corpora": [str(corpus)], "documents": 4, "weigh_entity": True}
+    experiment = Experiment.model_validate(fields)
+    outcome = run.train(experiment, tmp_path / "run")
+    encoder = load(outcome.model)
+    assert encoder.entity_weight == outcome.record["entity_weight"]
+    data = gather(experiment, lambda _: None)
+    asked_for = common_headings(data.documents, 1)
+    assert retrieval_quality(encoder, data.held_out, asked_for) == pytest.approx(outcome.record["validation_weighted"])
+    for weight in (1.0, 4.0):
+        encoder.entity_weight = weight
+        assert retrieval_quality(encoder, data.held_out, asked_for)["RR"] <= outcome.record["validation_weighted"]["RR"]
 
 
 def test_batches_cover_every_document_once_and_are_shuffled_by_epoch():

@@ -14,16 +14,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
-from auscult.corpora.knowledge import DEFAULT, open_knowledge_base
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
 from auscult.errors import DataError, QueryError
 
 app = typer.Typer(help="Diseases and symptoms: build, look up, link, complete.", no_args_is_help=True)
 
 KnowledgeBaseOption = Annotated[
-    Path | None,
+    list[str] | None,
     typer.Option(
         "--kb",
-        help="A file made by `auscult concepts build`, or a folder of taxonomies; default: kg/ under AUSCULT_DATA.",
+        help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}; repeatable for files. Default: `{DEFAULT}`.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
@@ -33,14 +33,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line
 def build(
     out: Annotated[Path, typer.Argument(help="The file to write (.jsonl.gz).")],
     taxonomies: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
-            help="OBO files and TSV tables, most trusted first; default: kg/ under AUSCULT_DATA.",
+            help=f"OBO files and TSV tables, most trusted first, or a folder of them; default: `{DEFAULT}`."
         ),
     ] = None,
 ) -> None:
     """Read taxonomies, merge records that describe one thing, and write one compact file."""
-    knowledge_base = KnowledgeBase.from_files(taxonomies) if taxonomies else _open(None)
+    knowledge_base = open_knowledge_base(taxonomies or DEFAULT)
     knowledge_base.save(out)
     counts = knowledge_base.counts
     typer.echo(
@@ -58,7 +58,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a name or identifier stands for."""
-    knowledge_base = _open(kb)
+    knowledge_base = open_knowledge_base(kb or DEFAULT)
     matches = EntityResolver(knowledge_base).resolve(entity, limit)
     if not matches:
         raise QueryError("a disease, symptom or identifier", repr(entity), "check the spelling, or try `complete`")
@@ -78,7 +78,7 @@ def link(
 ) -> None:
     """Find the diseases and symptoms that a text names."""
     content = _text(text)
-    knowledge_base = _open(kb)
+    knowledge_base = open_knowledge_base(kb or DEFAULT)
     mentions = MentionLinker(knowledge_base).link_text(content)
     if as_json:
         for mention in mentions:
@@ -100,7 +100,7 @@ def complete(
     as_json: JsonOption = False,
 ) -> None:
     """Complete the beginning of a name."""
-    for completion in Autocomplete(_open(kb)).complete(prefix, limit):
+    for completion in Autocomplete(open_knowledge_base(kb or DEFAULT)).complete(prefix, limit):
         if as_json:
             typer.echo(json.dumps(asdict(completion), ensure_ascii=False))
         else:
@@ -108,24 +108,22 @@ def complete(
             typer.echo(f"{completion.concept_id}\t{completion.name}{also}")
 
 
-def _open(path: Path | None) -> KnowledgeBase:
-    if path is not None and path.is_dir():
-        stored = sorted(path.rglob("concepts.jsonl.gz"))
-        if stored:
-            return KnowledgeBase.load(stored[-1])
-    return open_knowledge_base(path if path is not None else DEFAULT)
-
-
 def _text(argument: str) -> str:
     if argument == "-":
-        return sys.stdin.read()
+        where, content = "standard input", sys.stdin.buffer.read()
     # A long text is no file name, and asking the system about one is an error of its own.
-    if len(argument) > 255 or not Path(argument).is_file():
+    elif len(argument) > 255 or not Path(argument).is_file():
         return argument
+    else:
+        where = argument
+        try:
+            content = Path(argument).read_bytes()
+        except OSError as error:
+            raise DataError(f"a readable file {argument}", str(error.strerror), "correct its permissions") from error
     try:
-        return Path(argument).read_text(encoding="utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(f"UTF-8 text in {argument}", str(error), "convert the file to UTF-8") from error
+        raise DataError(f"UTF-8 text in {where}", str(error), "convert it to UTF-8") from error
 
 
 def _record(match: Match) -> dict[str, object]:

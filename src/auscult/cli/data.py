@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
@@ -29,18 +30,22 @@ _JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
 
 @app.command("list")
 def list_(as_json: bool = _JSON) -> None:
-    """List all data sets: licence, size, and whether they are on this machine."""
+    """List all data sets: class of licence, size, and whether they are on this machine."""
     root = data_dir()
     if as_json:
         for found in catalogue().values():
             typer.echo(json.dumps(_summary(found, root), ensure_ascii=False))
         return
-    table = Table("name", "what", "licence", "size", "state", title=f"Data in {root}", title_justify="left")
-    for column in (table.columns[0], *table.columns[3:]):
+    # In 80 columns no row may take more than two lines: licences by their class, and no frame.
+    table = Table("name", "what", "licence", "size", "state", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    for column in (table.columns[0], *table.columns[2:]):
         column.no_wrap = True
     for found in catalogue().values():
-        table.add_row(found.name, found.title, found.licence, _size(found.bytes), _state(found, root))
-    Console(highlight=False, markup=False).print(table)
+        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), _state(found, root))
+    console = Console(highlight=False, markup=False)
+    console.print(f"Data in {root}", soft_wrap=True)
+    console.print(table)
+    console.print("Licences in full: auscult data show NAME", soft_wrap=True)
 
 
 @app.command()

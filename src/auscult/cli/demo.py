@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from auscult.cli.search import print_hit
@@ -52,14 +53,16 @@ def demo(
     console.rule("[bold]2. Ask")
     _warm_up(console, searcher)
     for question in _QUESTIONS:
-        _ask(console, searcher, question)
+        # Reading a whole question takes a knowledge base.
+        if question.entity or searcher.knowledge_base is not None:
+            _ask(console, searcher, question)
     if evaluation and corpus == _CORPUS:
         console.rule("[bold]3. Measure")
         _measure(console, corpus)
     console.rule("[bold]Where to go next")
     console.print(
-        f"auscult search {out} --entity 'IgA nephropathy' --aspect symptoms --json\n"
-        f"auscult explain {out} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
+        f"auscult search {escape(str(out))} --entity 'IgA nephropathy' --aspect symptoms --json\n"
+        f"auscult explain {escape(str(out))} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
         "auscult index your-documents.jsonl --out your-index     # docs/jsonl-format.md\n"
         "auscult train experiments/cdv-adapted.yaml              # learn your own documents, without labels",
         soft_wrap=True,
@@ -71,11 +74,12 @@ def _documents(console: Console) -> str:
     try:
         open_corpus(_CORPUS)
     except CorpusMissingError as missing:
-        console.print(f"{missing.expected} is not here; trying to download it.")
+        console.print(f"{escape(missing.expected)} is not here; trying to download it.")
         try:
             obtain(entry(_CORPUS), data_dir())
         except (AuscultError, OSError) as error:
-            console.print(f"[yellow]No download ({error}). Using a dozen leaflets; there is no test for them.[/]")
+            reason = escape(str(error))
+            console.print(f"[yellow]No download ({reason}). Using a dozen leaflets; there is no test for them.[/]")
             return str(LEAFLETS)
     return _CORPUS
 
@@ -84,7 +88,8 @@ def _knowledge(console: Console) -> KnowledgeBase | None:
     try:
         return open_knowledge_base()
     except CorpusMissingError as missing:
-        console.print(f"[yellow]No knowledge base ({missing}): entities are taken by their words alone.[/]")
+        reason = escape(str(missing))
+        console.print(f"[yellow]No knowledge base ({reason}): entities are taken by their words alone.[/]")
         return None
 
 
@@ -106,7 +111,7 @@ def _index(
     counts = report.counts
     console.print(
         f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences "
-        f"in {report.seconds:.0f} s ({report.sentences_per_second:,.0f} sentences/s): {out}"
+        f"in {report.seconds:.0f} s ({report.sentences_per_second:,.0f} sentences/s): {escape(str(out))}"
     )
     return Searcher.open(out, encoder)
 
@@ -115,8 +120,9 @@ def _warm_up(console: Console, searcher: Searcher) -> None:
     """Load names and linker once, as a server would at its start, so that the times below are those of answering."""
     began = time.perf_counter()
     with console.status("loading names"):
-        searcher.understand(Query("", "diabetis", (), text="What causes diabetis?"))
         searcher.understand(Query("", "diabetis", ("causes",)))
+        if searcher.knowledge_base is not None:
+            searcher.understand(Query("", "", (), text="What causes diabetis?"))
     if searcher.knowledge_base is not None:
         names = sum(len(concept.names) for concept in searcher.knowledge_base)
         console.print(f"[dim]{names:,} names loaded in {time.perf_counter() - began:.1f} s, once a process[/]")
@@ -128,8 +134,8 @@ def _ask(console: Console, searcher: Searcher, question: Query) -> None:
     hits = searcher.search(understood.query, 1)
     milliseconds = 1000 * (time.perf_counter() - began)
     asked = question.text or f"⟨{question.entity}, {', '.join(question.aspects)}⟩"
-    note = f"  [dim]{understood.note}[/]" if understood.note else ""
-    console.print(f"[bold]{asked}[/]  [dim]{milliseconds:.1f} ms[/]{note}")
+    note = f"  [dim]{escape(understood.note)}[/]" if understood.note else ""
+    console.print(f"[bold]{escape(asked)}[/]  [dim]{milliseconds:.1f} ms[/]{note}")
     for hit in hits:
         print_hit(console, hit)
 

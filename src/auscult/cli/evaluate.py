@@ -10,20 +10,22 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from auscult.cli.trec_run import measure_run
 from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import DEFAULT, open_knowledge_base
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.comparison import Comparison, Contender, compare_models
-from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.contenders import LEXICAL, open_contenders
 from auscult.evaluation.errors import RankingError, find_errors, write_errors
-from auscult.evaluation.figures import draw_figures
-from auscult.evaluation.measures import measure
-from auscult.evaluation.records import write_records
-from auscult.evaluation.tables import TextTable, group_table, match_table, result_tables
+from auscult.evaluation.figures import check_figures, draw_figures
+from auscult.evaluation.records import check_records, write_records
+from auscult.evaluation.tables import group_table, match_table, result_tables
 from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.trec import read_qrels, read_run, write_qrels, write_run
+from auscult.evaluation.trec import write_qrels, write_run
+from auscult.evaluation.writing import check_file, check_folder, file_name
 
 
 class ProtocolName(StrEnum):
@@ -48,6 +50,7 @@ class TrackName(StrEnum):
 
 
 def evaluate(
+    context: typer.Context,
     corpus: Annotated[
         str | None, typer.Argument(help="A corpus with queries and judgements, such as `medquad`.")
     ] = None,
@@ -73,9 +76,9 @@ def evaluate(
         Path | None, typer.Option(help="Write wrong top-1 passages, sorted into classes, as JSON lines.")
     ] = None,
     taxonomy: Annotated[
-        str,
-        typer.Option(help="For --errors: a data set's name, a folder of prepared taxonomies, or a taxonomy file."),
-    ] = DEFAULT,
+        list[str] | None,
+        typer.Option(help=f"For --errors: {ACCEPTED}; repeatable for files. Default: `{DEFAULT}`."),
+    ] = None,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
     parts: Annotated[
         bool, typer.Option("--parts", help="Also rank by a model's entity and aspect half alone.")
@@ -83,7 +86,7 @@ def evaluate(
     track: Annotated[
         TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
     ] = None,
-    depth: Annotated[int, typer.Option(min=10, help="Passages kept of an end-to-end ranking.")] = 100,
+    depth: Annotated[int, typer.Option(min=10, help="For --protocol end-to-end: passages kept of a ranking.")] = 100,
     run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
 ) -> None:
@@ -92,14 +95,18 @@ def evaluate(
     Ties count against a model. With `--run` and `--qrels`, an existing TREC run is measured instead.
     """
     console = Console()
+    given = _given(context)
     if run is not None or qrels is not None:
-        _measure_run(console, run, qrels, corpus, model)
+        measure_run(console, run, qrels, given)
         return
     if corpus is None or not model:
         raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
     if len(set(model)) != len(model):
         raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
-    knowledge_base = open_knowledge_base(taxonomy) if errors is not None else None
+    _refuse_without_effect(given, model, protocol, errors)
+    folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
+    _check_outputs(json, folder, figures, errors)
+    knowledge_base = open_knowledge_base(taxonomy or DEFAULT) if errors is not None else None
     comparison, task = compare(
         corpus,
         model,
@@ -112,7 +119,6 @@ def evaluate(
         track=track.value if track else None,
         depth=depth,
     )
-    folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
     if folder is not None:
         _write_runs(folder, task, comparison)
     if json is not None:
@@ -120,8 +126,8 @@ def evaluate(
     found: dict[str, list[RankingError]] = {}
     if errors is not None and knowledge_base is not None:
         found = {
-            each.model: find_errors(task, each.rankings, comparison.passages, knowledge_base)
-            for each in comparison.runs
+            record.label: find_errors(task, ranked.rankings, comparison.passages, knowledge_base)
+            for record, ranked in zip(comparison.records, comparison.runs, strict=True)
         }
         write_errors(errors, found)
     if figures is not None:
@@ -129,7 +135,7 @@ def evaluate(
     print_comparison(console, comparison, [each.value for each in by or ()])
     for path in (json, folder, errors, figures):
         if path is not None:
-            console.print(f"Written: {path}", soft_wrap=True)
+            console.print(f"Written: {escape(str(path))}", soft_wrap=True)
 
 
 def compare(
@@ -147,29 +153,31 @@ def compare(
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
     ids = _read_ids(query_ids) if query_ids is not None else None
-    subset = f"random {number}, seed {seed}" if number else f"ids from {query_ids.name}" if query_ids else ""
     with _progress() as progress:
         encoded = progress.add_task("documents", total=None, visible=False)
 
         def documents_done(count: int) -> None:
             progress.update(encoded, completed=count, visible=True)
 
-        # Models first: a wrong name should fail before minutes of reading and ranking.
+        # Names first: a wrong one should fail before minutes of reading and ranking.
+        opened = open_corpus(corpus)
         contenders = [
             contender
             for name in models
-            for contender in open_contenders(name, track=track, parts=parts, progress=documents_done)
+            for contender in open_contenders(
+                name, corpus, split=split, track=track, parts=parts, progress=documents_done
+            )
         ]
-        reading = progress.add_task(f"reading {corpus}", total=None)
-        task = build_task(open_corpus(corpus), protocol.value, split=split, number=number, ids=ids, seed=seed)
+        reading = progress.add_task(f"reading {escape(corpus)}", total=None)
+        task = build_task(opened, protocol.value, split=split, number=number, ids=ids, seed=seed)
         progress.update(reading, total=len(task.documents), completed=len(task.documents))
         progress.update(encoded, total=len(task.documents))
 
         def queries_of(contender: Contender) -> Callable[[int, int], None]:
-            bar = progress.add_task(contender.scorer.name, total=len(task.queries))
+            bar = progress.add_task(escape(contender.label), total=len(task.queries))
             return lambda done, total: progress.update(bar, completed=done, total=total)
 
-        comparison = compare_models(task, contenders, depth=depth, query_subset=subset, progress=queries_of)
+        comparison = compare_models(task, contenders, depth=depth, progress=queries_of)
     return comparison, task
 
 
@@ -182,21 +190,49 @@ def print_comparison(console: Console, comparison: Comparison, groupings: Sequen
         console.print(table.as_rich())
 
 
-def _measure_run(
-    console: Console, run: Path | None, qrels: Path | None, corpus: str | None, model: list[str] | None
+def _given(context: typer.Context) -> list[str]:
+    """The options and arguments that were typed, by their names."""
+    return [
+        max(param.opts, key=len) if param.param_type_name == "option" else param.name.upper()
+        for param in context.command.params
+        if param.name and (source := context.get_parameter_source(param.name)) and source.name == "COMMANDLINE"
+    ]
+
+
+def _refuse_without_effect(
+    given: Sequence[str], models: Sequence[str], protocol: ProtocolName, errors: Path | None
 ) -> None:
-    if run is None or qrels is None or corpus is not None or model:
-        raise ConfigError("--run and --qrels together, without corpus and --model", "something else", "give those two")
-    measured = measure(read_run(run), read_qrels(qrels))
-    rows = tuple((name, f"{100 * value:.2f}") for name, value in measured.means().items() if name != "AP")
-    title = f"{run.name} on {len(measured.query_ids):,} queries of {qrels.name} (%)"
-    console.print(TextTable(title, ("Measure", "mean"), rows).as_rich())
+    """Raise ConfigError for an option that would change nothing: whoever typed it expects that it does."""
+    learned = any(name not in LEXICAL for name in models)
+    needed = {
+        "--taxonomy": ("--errors beside it", errors is not None),
+        "--depth": ("--protocol end-to-end beside it", protocol is ProtocolName.end_to_end),
+        "--track": ("a --model that has learned", learned),
+        "--parts": ("a --model that has learned", learned),
+    }
+    for option, (what, there) in needed.items():
+        if option in given and not there:
+            raise ConfigError(what, f"{option} without", f"leave {option} out")
+
+
+def _check_outputs(json: Path | None, runs: Path | None, figures: Path | None, errors: Path | None) -> None:
+    """Raise before the work is done where its result could not be written."""
+    if json is not None:
+        check_records(json)
+    if runs is not None:
+        check_folder(runs)
+    if figures is not None:
+        check_figures(figures)
+    if errors is not None:
+        check_file(errors)
+        if json is not None and json.absolute() == errors.absolute():
+            raise ConfigError("different files for --json and --errors", f"{json} for both", "rename one")
 
 
 def _write_runs(folder: Path, task: Task, comparison: Comparison) -> None:
     for record, run in zip(comparison.records, comparison.runs, strict=True):
-        name = "-".join((task.corpus, task.protocol, record.track, *run.model.lower().replace("/", " ").split()))
-        write_run(folder / f"{name}.run.gz", run.rankings, run.model)
+        name = "-".join((task.corpus, task.protocol, record.track, file_name(run.model)))
+        write_run(folder / f"{name}.run.gz", run.rankings, record.label)
     write_qrels(folder / f"{task.corpus}.qrels", task.judgements)
 
 

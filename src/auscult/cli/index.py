@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
 from auscult.errors import ConfigError, CorpusMissingError
 from auscult.index import Counts
 from auscult.models import load_model
@@ -33,10 +33,10 @@ def index(
     model: Annotated[str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")] = "default",
     split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
     knowledge: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="A folder or files (.obo, .tsv) of taxonomies that entities are resolved with; repeatable. "
-            "Default: `kg` in AUSCULT_DATA, where it is.",
+            help=f"What entities are resolved with: {ACCEPTED}; repeatable for files. "
+            f"Default: `{DEFAULT}`, where it is on this machine.",
         ),
     ] = None,
     no_knowledge: Annotated[bool, typer.Option("--no-knowledge", help="Take entities by their words only.")] = False,
@@ -69,12 +69,10 @@ def index(
     typer.echo(_summary(report, out))
 
 
-def _knowledge_base(paths: list[Path]) -> KnowledgeBase | None:
+def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
     """The named taxonomies, or else the catalogue's; None where that is not on this machine."""
-    if len(paths) > 1:
-        return KnowledgeBase.from_files(paths)
-    if paths:
-        return open_knowledge_base(paths[0])
+    if named:
+        return open_knowledge_base(named)
     try:
         return open_knowledge_base()
     except CorpusMissingError:

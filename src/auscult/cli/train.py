@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from auscult.errors import MissingExtraError
@@ -40,7 +41,11 @@ def train(
     if restart:
         run.restart(folder)
     console = Console(stderr=True)
-    outcome = run.train(settings, folder, say=lambda words: console.print(f"[dim]·[/] {words}"), progress=progress)
+
+    def say(words: str) -> None:
+        console.print(f"[dim]·[/] {escape(words)}")
+
+    outcome = run.train(settings, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
     table = Table(title=f"{settings.name}: best epoch {outcome.record['best_epoch']}")

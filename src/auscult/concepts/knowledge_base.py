@@ -22,7 +22,10 @@ from auscult.errors import QueryError
 if TYPE_CHECKING:
     from auscult.documents import Document
 
-_TABLES = ("entities.tsv.gz", "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
+PREPARED = "entities.tsv.gz"
+"""The file that tells a folder of prepared taxonomies (`KnowledgeBase.from_folder`)."""
+
+_TABLES = (PREPARED, "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
 _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
 
 
@@ -85,7 +88,7 @@ class KnowledgeBase:
             DataError: The folder has no entities.tsv.gz, or a file is malformed.
         """
         folder = Path(folder)
-        existing(folder / _TABLES[0])
+        existing(folder / PREPARED)
         tables = [folder / name for name in _TABLES if (folder / name).is_file()]
         older = [folder / name for name in _SUPPLEMENTS if (folder / name).is_file()]
         with as_file(files("auscult.concepts") / "lay_terms.tsv") as lay_terms:

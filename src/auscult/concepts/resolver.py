@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from auscult.concepts.abbreviations import abbreviations
 from auscult.concepts.concept import Concept
 from auscult.concepts.fuzzy import FuzzyNames
 from auscult.concepts.identifiers import normalise_identifier
@@ -48,12 +49,12 @@ class EntityResolver:
     def resolve(self, text: str, limit: int = 5) -> list[Match]:
         """Readings of a text, best first; empty when nothing comes close.
 
-        Identifiers are tried first, then exact names and synonyms (but for spelling, `normalise_name`), then
-        the same words in another order or without words such as "disease", and only when all of these fail,
-        similar names.
+        Identifiers are tried first, then common abbreviations (`abbreviations`) followed by exact names and synonyms
+        (but for spelling, `normalise_name`), then the same words in another order or without words such as "disease",
+        and only when all of these fail, similar names.
 
         Args:
-            text: "DOID:2986", "ICD-10 N02.8", "heart attack", "leukemia, acute", "alzhimers".
+            text: "DOID:2986", "ICD-10 N02.8", "MI", "heart attack", "leukemia, acute", "alzhimers".
             limit: At most so many matches.
         """
         identifier = normalise_identifier(text)
@@ -64,7 +65,7 @@ class EntityResolver:
         key = normalise_name(text)
         if not key:
             return []
-        exact = self._matches(self.knowledge_base.name_index.get(key, ()), key, 1.0)
+        exact = _distinct([*self._abbreviated(key, text), *self._of_key(key, 1.0)])
         if exact:
             return exact[:limit]
         for groups, looser, score in (
@@ -89,6 +90,11 @@ class EntityResolver:
             exact.sort(key=lambda match: match.kind != "name")
             found += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
         return _distinct(found)[:limit]
+
+    def _abbreviated(self, key: str, text: str) -> list[Match]:
+        identifier = abbreviations().get(key)
+        concept = self.knowledge_base.lookup(identifier) if identifier else None
+        return [Match(concept, text.strip(), "synonym", 1.0)] if concept else []
 
     def _by_identifier(self, identifier: str) -> Iterator[Match]:
         for concept in self.knowledge_base.by_identifier(identifier):

@@ -11,6 +11,8 @@ The JSON lines may be gzip-compressed (corpus.jsonl.gz).
 
 from __future__ import annotations
 
+import codecs
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -94,19 +96,25 @@ class BeirCorpus(SectionedCorpus):
 
         Raises:
             CorpusMissingError: There is no such split.
-            RecordError: A line has not three fields, or its score is no integer; names file and line.
+            RecordError: A line is not UTF-8, has not three fields, or its score is no whole number; names file and
+                line.
+            DataError: The file cannot be read.
         """
         path = self.folder / "qrels" / f"{split}.tsv"
         if not path.is_file():
             have = sorted(p.stem for p in path.parent.glob("*.tsv"))
             raise CorpusMissingError(f"a split '{split}' at {path}", f"the splits {have}", "name one of these")
+        try:
+            lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
+        except OSError as error:
+            raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
         judgements = []
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            for number, line in enumerate(lines, start=1):
-                parts = line.rstrip("\r\n").split("\t")
-                if (number == 1 and parts[-1] == "score") or parts == [""]:
-                    continue
-                judgements.append(_judgement(parts, f"{path}, line {number}"))
+        for number, line in enumerate(lines, start=1):
+            where = f"{path}, line {number}"
+            parts = _text(line, where).split("\t")
+            if (number == 1 and parts[-1] == "score") or parts == [""]:
+                continue
+            judgements.append(_judgement(parts, where))
         return judgements
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
@@ -121,13 +129,25 @@ def _existing(folder: Path, name: str) -> Path:
     raise CorpusMissingError(f"{name} (or {name}.gz) in {folder}", "no such file", "name a folder in BEIR's layout")
 
 
+def _text(line: bytes, where: str) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{line[error.start]:02x} at position {error.start}"
+        reject("invalid UTF-8", where, "text in UTF-8", found)
+
+
 def _judgement(parts: list[str], where: str) -> Judgement:
     if len(parts) != 3:
         reject("malformed line", where, "query-id, corpus-id and score between tabs", f"{len(parts)} fields")
     try:
-        return Judgement(parts[0], parts[1], int(parts[2]))
+        # Some collections were written from tables of floating-point numbers: "1.0".
+        score = float(parts[2])
     except ValueError:
-        reject("wrong type", where, "an integer score", repr(parts[2]))
+        score = math.nan
+    if not score.is_integer():
+        reject("wrong type", where, "a whole number as score", repr(parts[2]))
+    return Judgement(parts[0], parts[1], int(score))
 
 
 def _query(record: Record) -> Query:

@@ -14,7 +14,7 @@ MTSamples come without a formal licence.
 from __future__ import annotations
 
 from auscult.corpora.records import Record
-from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.corpora.sectioned import Draft, SectionedCorpus, headed_sections
 from auscult.documents import Section
 
 
@@ -32,15 +32,11 @@ class ClinicalNotesCorpus(SectionedCorpus):
         return _mtsamples(record) if "sample_name" in record.fields else _aci_bench(record)
 
 
-def _sections(record: Record) -> list[Section]:
-    return [Section(s.text("heading", ""), s.text("text")) for s in record.records("sections")]
-
-
 def _mtsamples(record: Record) -> Draft:
     return Draft(
         doc_id=record.text("note_id"),
         title=record.text("sample_name"),
-        sections=_sections(record),
+        sections=headed_sections(record),
         source="MTSamples",
         metadata={
             "description": record.text("description", ""),
@@ -53,7 +49,7 @@ def _aci_bench(record: Record) -> Draft:
     return Draft(
         doc_id=record.text("note_id"),
         title=record.text("chief_complaint", ""),
-        sections=_sections(record),
+        sections=headed_sections(record),
         split=record.text("split", "train"),
         source="ACI-Bench",
         metadata={"subset": record.text("subset", "")},

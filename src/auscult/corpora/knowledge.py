@@ -1,35 +1,87 @@
-"""Opening a knowledge base by catalogue name, folder or file."""
+"""Opening a knowledge base by catalogue name, folder or files: the one place where it is decided what is meant."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
-from auscult.corpora.catalogue import data_dir, locate
-from auscult.errors import CorpusMissingError
+from auscult.concepts.knowledge_base import PREPARED
+from auscult.corpora.catalogue import catalogue, data_dir, locate
+from auscult.errors import ConfigError, CorpusMissingError, DataError
 
 DEFAULT = "knowledge-base"
+ACCEPTED = "a data set's name, a file made by `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
+"""What `open_knowledge_base` takes, in the words of the command line's help."""
+
 _SAVED = ".jsonl.gz"
+_TAXONOMIES = (".obo", ".obo.gz", ".tsv", ".tsv.gz")
 
 
-def open_knowledge_base(spec: str | Path = DEFAULT) -> KnowledgeBase:
+def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> KnowledgeBase:
     """Open a knowledge base.
 
     Args:
-        spec: "knowledge-base" (the catalogue's: Disease Ontology, Mondo, Symptom Ontology, ICD-10-CM), a folder of
-            the same prepared files, a file that `KnowledgeBase.save` wrote, or one OBO or TSV taxonomy.
+        spec: One of these, or several taxonomy files, most trusted first:
+
+            - a catalogue name: "knowledge-base" (Disease Ontology, Mondo, Symptom Ontology, ICD-10-CM), or one
+              taxonomy such as "symptom-ontology";
+            - a file that `KnowledgeBase.save` wrote (`.jsonl.gz`);
+            - an OBO file or TSV table, plain or gzip-compressed;
+            - a folder of the catalogue's prepared files (see `KnowledgeBase.from_folder`), or any other folder that
+              holds OBO files and TSV tables, read in the order of their names.
 
     Raises:
         CorpusMissingError: It is not on this machine; the remedy says where to get it.
-        DataError: A file of it is malformed.
+        ConfigError: No file at all, a data set of documents, or a folder among several files.
+        DataError: A file of it is malformed, or a folder holds no taxonomy.
     """
+    specs = [spec] if isinstance(spec, str | Path) else list(spec)
+    places = [_place(each) for each in specs]
+    if len(places) != 1:
+        return KnowledgeBase.from_files(_files_only(places))
+    (place,) = places
+    if place.is_dir():
+        return _open_folder(place)
+    return KnowledgeBase.load(place) if place.name.endswith(_SAVED) else KnowledgeBase.from_files([place])
+
+
+def _place(spec: str | Path) -> Path:
     if spec == DEFAULT:
         locate(DEFAULT)
-        return KnowledgeBase.from_folder(data_dir() / "kg")
+        return data_dir() / "kg"
+    if isinstance(spec, str) and spec in catalogue():
+        if catalogue()[spec].reader:
+            raise ConfigError("a data set of concepts", f"'{spec}', which holds documents", f"give '{DEFAULT}'")
+        return locate(spec)
     path = Path(spec)
     if not path.exists():
-        remedy = f"give {DEFAULT!r}, a folder or a taxonomy file"
+        remedy = f"correct the path, or give '{DEFAULT}' (see: auscult data show {DEFAULT})"
         raise CorpusMissingError(f"a knowledge base at {path}", "no such file or folder", remedy)
-    if path.is_dir():
-        return KnowledgeBase.from_folder(path)
-    return KnowledgeBase.load(path) if path.name.endswith(_SAVED) else KnowledgeBase.from_files([path])
+    return path
+
+
+def _open_folder(folder: Path) -> KnowledgeBase:
+    if (folder / PREPARED).is_file():
+        return KnowledgeBase.from_folder(folder)
+    found = sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(_TAXONOMIES))
+    if not found:
+        raise DataError(
+            f"taxonomies ({', '.join(_TAXONOMIES)}) in the folder {folder}",
+            "none",
+            f"name their folder, or give '{DEFAULT}' (see: auscult data show {DEFAULT})",
+        )
+    return KnowledgeBase.from_files(found)
+
+
+def _files_only(places: Sequence[Path]) -> Sequence[Path]:
+    if not places:
+        raise ConfigError("at least one taxonomy", "none", f"give '{DEFAULT}', or a file")
+    for place in places:
+        if place.is_dir() or place.name.endswith(_SAVED):
+            kind = "folder" if place.is_dir() else "saved knowledge base"
+            raise ConfigError("taxonomy files, where several are given", f"the {kind} {place}", "give it alone")
+    return places
+
+
+__all__ = ["ACCEPTED", "DEFAULT", "open_knowledge_base"]

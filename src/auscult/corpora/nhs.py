@@ -8,8 +8,7 @@ Government Licence v3.0.
 from __future__ import annotations
 
 from auscult.corpora.records import Record
-from auscult.corpora.sectioned import Draft, SectionedCorpus
-from auscult.documents import Section
+from auscult.corpora.sectioned import Draft, SectionedCorpus, headed_sections
 
 
 class NhsCorpus(SectionedCorpus):
@@ -22,7 +21,7 @@ class NhsCorpus(SectionedCorpus):
         return Draft(
             doc_id=record.text("doc_id"),
             title=record.text("title"),
-            sections=[Section(s.text("heading", ""), s.text("text")) for s in record.records("sections")],
+            sections=headed_sections(record),
             source="NHS",
             url=record.text("url", ""),
             metadata={

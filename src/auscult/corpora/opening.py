@@ -14,8 +14,9 @@ from auscult.corpora.medquad import DOCUMENTS, MedQuadCorpus
 from auscult.corpora.medquad_rebuild import MedQuadXmlCorpus
 from auscult.corpora.nhs import NhsCorpus
 from auscult.corpora.openstax import OpenStaxCorpus
+from auscult.corpora.pmc_trials import PmcTrialsCorpus
 from auscult.corpora.wikipedia import WikipediaCorpus
-from auscult.errors import ConfigError, CorpusMissingError
+from auscult.errors import AuscultError, ConfigError, CorpusMissingError
 from auscult.interfaces import Corpus
 
 # Both encyclopedias as one corpus: its split "test" is the part of WikiSectionQA that could be had.
@@ -29,6 +30,7 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         "wikipedia": lambda path, name, skip_bad: WikipediaCorpus(path, name=name, skip_bad=skip_bad),
         "nhs": lambda path, name, skip_bad: NhsCorpus(path, name=name, skip_bad=skip_bad),
         "openstax": lambda path, name, skip_bad: OpenStaxCorpus(path, name=name, skip_bad=skip_bad),
+        "pmc_trials": lambda path, name, skip_bad: PmcTrialsCorpus(path, name=name, skip_bad=skip_bad),
         "clinical_notes": lambda path, name, skip_bad: ClinicalNotesCorpus(path, name=name, skip_bad=skip_bad),
         "beir": lambda path, name, skip_bad: BeirCorpus(path, name=name, skip_bad=skip_bad),
     }
@@ -71,6 +73,29 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     raise unknown_name(spec)
 
 
+def collections_of(spec: str) -> frozenset[str]:
+    """The collections that a corpus is made of: two corpora with one in common share documents.
+
+    Args:
+        spec: As `open_corpus` takes it; a path need not exist on this machine.
+
+    Returns:
+        Catalogue names; for a path, the corpus' own name (that of the file or folder).
+    """
+    if spec == WIKISECTION:
+        return frozenset({"enwiki", "simplewiki"})
+    if spec in catalogue():
+        return frozenset({spec})
+    path = Path(spec)
+    if path.is_dir():
+        try:
+            return frozenset({open_corpus(spec).name})
+        except AuscultError:
+            # A folder that holds no corpus here may have held one where the name was written down.
+            return frozenset({path.resolve().name})
+    return frozenset({path.name.removesuffix(".gz").removesuffix(".jsonl")})
+
+
 def _open_folder(path: Path, skip_bad: bool) -> Corpus:
     if (path / DOCUMENTS).is_file():
         return MedQuadCorpus(path, skip_bad)
@@ -79,4 +104,4 @@ def _open_folder(path: Path, skip_bad: bool) -> Corpus:
     return BeirCorpus(path, skip_bad=skip_bad)
 
 
-__all__ = ["READERS", "open_corpus"]
+__all__ = ["READERS", "collections_of", "open_corpus"]

@@ -7,8 +7,7 @@ A record is one module: `{"doc_id", "title", "book", "chapter": [unit, chapter],
 from __future__ import annotations
 
 from auscult.corpora.records import Record
-from auscult.corpora.sectioned import Draft, SectionedCorpus
-from auscult.documents import Section
+from auscult.corpora.sectioned import Draft, SectionedCorpus, headed_sections
 
 
 class OpenStaxCorpus(SectionedCorpus):
@@ -21,7 +20,7 @@ class OpenStaxCorpus(SectionedCorpus):
         return Draft(
             doc_id=record.text("doc_id"),
             title=record.text("title"),
-            sections=[Section(s.text("heading", ""), s.text("text")) for s in record.records("sections")],
+            sections=headed_sections(record),
             source="OpenStax",
             metadata={"book": record.text("book", ""), "chapter": " > ".join(record.texts("chapter"))},
         )

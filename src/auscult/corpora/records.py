@@ -17,6 +17,7 @@ from auscult.errors import CorpusMissingError, DataError
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _PROBE = 4096
+_ONE_A_LINE = "one JSON object a line, not an array or an object over several lines"
 
 
 class RecordError(DataError):
@@ -236,10 +237,16 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
         reject("invalid Unicode", where, "whole Unicode characters", "half a surrogate pair")
     except RecursionError:
         reject("malformed JSON", where, "a JSON object", "brackets nested too deeply")
+    except json.JSONDecodeError as error:
+        # Where the line is good as far as it goes, it is the beginning of something longer.
+        begun = error.pos >= len(error.doc.rstrip()) and error.doc.lstrip().startswith(("[", "{"))
+        expected = _ONE_A_LINE if begun else "a JSON object"
+        reject("malformed JSON", where, expected, f"malformed JSON: {error}")
     except ValueError as error:
         reject("malformed JSON", where, "a JSON object", f"malformed JSON: {error}")
     if not isinstance(value, dict):
-        reject("not an object", where, "a JSON object", f"a JSON {type(value).__name__}")
+        expected = _ONE_A_LINE if isinstance(value, list) else "a JSON object"
+        reject("not an object", where, expected, f"a JSON {type(value).__name__}")
     return value
 
 

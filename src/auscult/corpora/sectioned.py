@@ -129,6 +129,15 @@ class SectionedCorpus(ABC):
         return {}
 
 
+def headed_sections(record: Record) -> list[Section]:
+    """The sections of a record `{"sections": [{"heading", "text"}, ...]}`; a heading may be missing.
+
+    Raises:
+        RecordError: There are none, or one has no text.
+    """
+    return [Section(s.text("heading", ""), s.text("text")) for s in record.records("sections")]
+
+
 def numbered(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
     """Give sections their default ids by position, then leave out those without a word."""
     return tuple(
@@ -152,4 +161,4 @@ def _checked(draft: Draft, record: Record, seen: set[str]) -> Draft:
     return replace(draft, sections=sections)
 
 
-__all__ = ["Draft", "SectionedCorpus", "numbered"]
+__all__ = ["Draft", "SectionedCorpus", "headed_sections", "numbered"]

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from auscult import __version__
+from auscult.errors import ConfigError
 from auscult.evaluation.breakdown import Group, break_down, match_rates
 from auscult.evaluation.collection import PassageRecord, read_passages
 from auscult.evaluation.measures import QueryMeasures, measure
 from auscult.evaluation.protocol import Progress, Run, run_task
-from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track
+from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track, label_of
 from auscult.evaluation.statistics import bootstrap_intervals, compare
 from auscult.evaluation.task import Task
+from auscult.evaluation.writing import file_name
 from auscult.interfaces import Scorer
 from auscult.provenance import describe_hardware, find_revision, now
 
@@ -35,6 +37,11 @@ class Contender:
     fingerprint: str = ""
     training: Mapping[str, Any] = field(default_factory=dict)
     prepare: bool = True
+
+    @property
+    def label(self) -> str:
+        """What tells it from the other contenders: see `records.label_of`."""
+        return label_of(self.scorer.name, self.track)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,21 +66,21 @@ def compare_models(
     contenders: Sequence[Contender],
     *,
     depth: int = 100,
-    query_subset: str = "",
     progress: Callable[[Contender], Progress] | None = None,
 ) -> Comparison:
     """Rank, measure and compare.
 
     Args:
         task: The same for all.
-        contenders: Names of their scorers must differ.
+        contenders: Two may share a name or a track, but not both.
         depth: How many passages an end-to-end ranking keeps.
-        query_subset: How the task's queries were chosen; empty for all of a split.
         progress: Makes a callback for one contender's queries.
 
     Raises:
+        ConfigError: Two contenders of one name and track.
         AuscultError: See `run_task` and `measure`.
     """
+    _check_distinct(contenders)
     passages = read_passages(task.documents)
     runs, measured = [], []
     for contender in contenders:
@@ -81,8 +88,8 @@ def compare_models(
         run = run_task(task, contender.scorer, depth=depth, prepare=contender.prepare, progress=report)
         runs.append(run)
         measured.append(measure(run.rankings, task.judgements))
-    by_name = {run.model: values for run, values in zip(runs, measured, strict=True)}
-    better = compare(by_name, seed=task.seed)
+    by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
+    better = compare(by_label, seed=task.seed)
     when, where, revision = now(), describe_hardware(), find_revision()
     records = []
     for contender, run, values in zip(contenders, runs, measured, strict=True):
@@ -97,9 +104,9 @@ def compare_models(
                 model=run.model,
                 measures=values.means(),
                 intervals=intervals | {"MAP": intervals["AP"]},
-                better_than={name: models for name, models in better[run.model].items() if models},
+                better_than={name: models for name, models in better[contender.label].items() if models},
                 queries=len(values.query_ids),
-                query_subset=query_subset,
+                query_subset=task.subset,
                 documents=len(task.documents),
                 candidates=_mean_candidates(task),
                 match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
@@ -117,6 +124,16 @@ def compare_models(
             )
         )
     return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
+
+
+def _check_distinct(contenders: Sequence[Contender]) -> None:
+    """Files are named after labels, so that labels must differ in more than case and punctuation."""
+    seen: set[str] = set()
+    for contender in contenders:
+        if file_name(contender.label) in seen:
+            remedy = "give one of them another title, or evaluate them one by one"
+            raise ConfigError("models that differ in name or track", f"'{contender.label}' twice", remedy)
+        seen.add(file_name(contender.label))
 
 
 def _mean_candidates(task: Task) -> float | None:

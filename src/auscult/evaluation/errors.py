@@ -212,16 +212,16 @@ def count_classes(errors: Sequence[RankingError]) -> dict[EntityClass, dict[Aspe
 
 
 def write_errors(path: Path, errors: Mapping[str, Sequence[RankingError]]) -> None:
-    """Write errors as JSON lines, each with its model's name; whole or not at all.
+    """Write errors as JSON lines, each with its model's label; whole or not at all.
 
     Args:
         path: Where to.
-        errors: model -> its errors.
+        errors: label of a model -> its errors.
 
     Raises:
         DataError: The place cannot be written to.
     """
     with whole_or_nothing(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for model, own in errors.items():
+        for label, own in errors.items():
             for error in own:
-                file.write(json.dumps({"model": model, **asdict(error)}, ensure_ascii=False) + "\n")
+                file.write(json.dumps({"model": label, **asdict(error)}, ensure_ascii=False) + "\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from auscult.drawing import blank_figure, drawing_style
 from auscult.evaluation.errors import ASPECT_CLASSES, ENTITY_CLASSES, RankingError, count_classes
 from auscult.evaluation.records import EvaluationRecord, GroupRecord
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.writing import check_folder, file_name, whole_or_nothing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def draw_figures(
     Args:
         folder: Made where missing.
         records: Of one task; those with match rates share a figure, those with groups get one each.
-        errors: model -> its errors; each model's classes are drawn in a file of their own.
+        errors: label of a model -> its errors; each model's classes are drawn in a file of their own.
 
     Returns:
         The files written.
@@ -44,11 +44,22 @@ def draw_figures(
         for by, groups in (("source", record.by_source), ("aspect", record.by_aspect)):
             if groups:
                 title = f"{record.model} on {record.corpus} by {by} ({record.track})"
-                written += _save(_groups(groups, title), folder / f"by_{by}_{_file_name(record.model)}")
-    for model, own in errors.items():
+                written += _save(_groups(groups, title), folder / f"by_{by}_{file_name(record.label)}")
+    for label, own in errors.items():
         if own:
-            written += _save(_error_classes(own, model), folder / f"errors_{_file_name(model)}")
+            written += _save(_error_classes(own, label), folder / f"errors_{file_name(label)}")
     return written
+
+
+def check_figures(folder: Path) -> None:
+    """Whether figures could be drawn into a folder, for asking before the work is done.
+
+    Raises:
+        DataError: Nothing can be written there.
+        MissingExtraError: matplotlib is not installed.
+    """
+    check_folder(folder)
+    blank_figure()
 
 
 def _match_rates(records: Sequence[EvaluationRecord]) -> Figure:
@@ -136,7 +147,3 @@ def _save(figure: Figure, stem: Path) -> list[Path]:
             figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
         written.append(path)
     return written
-
-
-def _file_name(model: str) -> str:
-    return "".join(char if char.isalnum() or char in "+-." else "_" for char in model.lower()).strip("_")

@@ -53,9 +53,8 @@ def measure(
 ) -> QueryMeasures:
     """Measure rankings against judgements.
 
-    Queries are those with a relevant passage; one that the rankings lack counts 0. Equal scores count
-    against the
-    run: relevant passages are moved behind the others that they tie with.
+    Queries are those with a relevant passage; one that the rankings lack counts 0. Equal scores count against
+    the run: relevant passages are moved behind the others that they tie with.
 
     Args:
         rankings: At most one per query.

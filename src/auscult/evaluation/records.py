@@ -10,14 +10,20 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auscult.errors import DataError
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.writing import check_file, whole_or_nothing
 
 Track = Literal["untrained", "zero-shot", "adapted"]
 """What a model was trained on.
 
 "untrained" is for term-based models, which stand beside both tracks; "zero-shot" saw no text of the corpus
-it is evaluated on; "adapted" also saw that corpus' training documents.
+it is evaluated on; "adapted" also saw that corpus' training documents. One model may be "adapted" on one corpus and
+"zero-shot" on another (`tracks.track_on`).
 """
+
+
+def label_of(model: str, track: Track) -> str:
+    """What tells a model from the others of one evaluation: its name, and its track where it has learned."""
+    return model if track == "untrained" else f"{model}, {track}"
 
 
 class GroupRecord(BaseModel):
@@ -36,10 +42,11 @@ class EvaluationRecord(BaseModel):
     Attributes:
         measures: Means over queries as fractions, in ir_measures' notation; "MAP" repeats "AP".
         intervals: 95 % bootstrap intervals, lower and upper end, as fractions.
-        better_than: measure -> models of the same evaluation that it beats significantly (paired
+        better_than: measure -> labels of the models of the same evaluation that it beats significantly (paired
             randomisation test, Holm's correction, p < 0.05).
         queries: How many were evaluated.
-        query_subset: Empty for all queries of the split; else how the subset was chosen.
+        query_subset: Empty for all queries of the split; else which subset: a random one's size and seed, or the number
+            and a hash of the ids.
         candidates: Mean number of candidates per query; None end to end.
         match_rates: How often the top-1 passage is of the right entity and aspect.
         ms_per_query: Mean wall-clock milliseconds to score one query.
@@ -76,6 +83,11 @@ class EvaluationRecord(BaseModel):
     date: str
     fingerprint: str = ""
     training: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The model's label (`label_of`): distinct among the records of one evaluation."""
+        return label_of(self.model, self.track)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -117,6 +129,17 @@ def parse_record(record: dict[str, Any], where: str = "record") -> EvaluationRec
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise DataError("an evaluation record", f"{where}: field '{field}': {first['msg']}", "evaluate again") from None
+
+
+def check_records(path: Path) -> None:
+    """Whether records could be merged into a file, for asking before the work is done.
+
+    Raises:
+        DataError: The existing file is no list of records, or the place cannot be written to.
+    """
+    check_file(path)
+    if path.exists():
+        read_records(path)
 
 
 def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -30,6 +32,7 @@ class Task:
         judgements: Of these queries only.
         candidates: query_id -> passage ids, for "rerank"; sorted, so that no order can carry information.
         seed: Shuffles candidates, and drew the subset of queries where there is one.
+        subset: Which queries of the split; empty for all.
     """
 
     corpus: str
@@ -39,6 +42,7 @@ class Task:
     judgements: tuple[Judgement, ...]
     candidates: Mapping[str, tuple[str, ...]] | None = None
     seed: int = 0
+    subset: str = ""
 
     @property
     def relevant(self) -> dict[str, frozenset[str]]:
@@ -104,12 +108,12 @@ def build_task(
         seed: For the subset and for shuffling.
 
     Raises:
-        DataError: The corpus has no queries or no judgements for this split.
+        DataError: The corpus has no queries or no judgements for this split, or two queries with one id.
         ConfigError: An impossible subset.
     """
-    queries = select_queries(
-        _required(corpus, corpus.queries(split), "queries", split), number=number, ids=ids, seed=seed
-    )
+    whole = _required(corpus, corpus.queries(split), "queries", split)
+    _check_distinct(corpus, whole)
+    queries = select_queries(whole, number=number, ids=ids, seed=seed)
     asked = {query.query_id for query in queries}
     judgements = tuple(each for each in corpus.judgements(split) if each.query_id in asked)
     _required(corpus, judgements, "judgements", split)
@@ -128,7 +132,27 @@ def build_task(
         if candidates is None
         else {query_id: tuple(sorted(candidates[query_id])) for query_id in asked if query_id in candidates},
         seed=seed,
+        subset=_subset(number, ids, seed),
     )
+
+
+def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
+    """Every per-query figure is kept by id: a repeated one would be lost unseen."""
+    query_id, times = Counter(query.query_id for query in queries).most_common(1)[0]
+    if times > 1:
+        raise DataError(
+            "an id of its own for each query",
+            f"'{query_id}' {times} times in corpus '{corpus.name}'",
+            "rename or remove the repeats",
+        )
+
+
+def _subset(number: int | None, ids: Sequence[str] | None, seed: int) -> str:
+    if ids is not None:
+        distinct = sorted(set(ids))
+        digest = hashlib.sha256("\n".join(distinct).encode()).hexdigest()
+        return f"{len(distinct)} given ids, sha256 {digest[:12]}"
+    return f"random {number}, seed {seed}" if number is not None else ""
 
 
 _Row = TypeVar("_Row")

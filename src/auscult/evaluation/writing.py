@@ -1,7 +1,9 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and whether and under what name they can be written."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,3 +34,32 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise DataError("a writable place", f"{path}: {error.strerror}", "choose another path") from error
+
+
+def check_file(path: Path) -> None:
+    """Whether a file could be written there, for asking before the work is done. Makes nothing.
+
+    Raises:
+        DataError: It is a folder, or lies where nothing can be written.
+    """
+    if path.is_dir():
+        raise DataError("a file to write", f"{path}, which is a folder", "name a file in it")
+    check_folder(path.parent)
+
+
+def check_folder(path: Path) -> None:
+    """Whether files could be written into a folder, which need not exist yet. Makes nothing.
+
+    Raises:
+        DataError: It, or the nearest folder above it that exists, is none or cannot be written to.
+    """
+    nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise DataError("a folder to write to", f"{nearest}, which is a file", "choose another path")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise DataError("a writable place", f"{nearest}, which may not be written to", "choose another path")
+
+
+def file_name(label: str) -> str:
+    """A label as part of a file's name: lower case, letters, digits and "+-." kept, "_" for the rest."""
+    return re.sub(r"(?:[^\w+\-.]|_)+", "_", label.lower()).strip("_")

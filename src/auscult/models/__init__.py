@@ -10,14 +10,14 @@ from pathlib import Path
 from auscult.errors import MissingExtraError, ModelError
 from auscult.interfaces import DocumentEncoder
 
-SHIPPED = {"default": "default", "zero-shot": "zero-shot"}
+SHIPPED = {"default": "default"}
 
 
 def load_model(name_or_path: str) -> DocumentEncoder:
     """Open a model.
 
     Args:
-        name_or_path: "default" (the shipped model), another shipped name, or a model folder.
+        name_or_path: "default" (the shipped model), or a model folder.
 
     Raises:
         ModelError: When there is no such model, or its folder is damaged.
@@ -31,10 +31,18 @@ def load_model(name_or_path: str) -> DocumentEncoder:
 
 
 def model_folder(name_or_path: str) -> Path:
-    """The folder of a shipped model, or the given path."""
-    if name_or_path in SHIPPED:
-        return Path(str(files("auscult.models") / "pretrained" / SHIPPED[name_or_path]))
-    return Path(name_or_path)
+    """The folder of a shipped model, or the given path.
+
+    Raises:
+        ModelError: This installation lacks the shipped model.
+    """
+    if name_or_path not in SHIPPED:
+        return Path(name_or_path)
+    folder = Path(str(files("auscult.models") / "pretrained" / SHIPPED[name_or_path]))
+    if not folder.is_dir():
+        remedy = "reinstall auscult, or give a model folder"
+        raise ModelError(f"the shipped model '{name_or_path}'", "an installation without it", remedy)
+    return folder
 
 
 def training_record(folder: Path) -> dict[str, object]:

@@ -8,7 +8,9 @@ from types import MappingProxyType
 
 from auscult.concepts import Match
 from auscult.concepts.aspects import normalise_heading
+from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.names import normalise_name
+from auscult.errors import QueryError
 from auscult.queries import Query, QuestionParser, parse_query
 
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
@@ -61,11 +63,14 @@ def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str,
             learn entities from titles, so that a title serves better than a synonym no document is named by.
 
     Raises:
-        QueryError: The question names no entity, or nothing is there to read it or an identifier with.
+        QueryError: The question names no entity, an identifier is unknown, or without a knowledge base there is
+            nothing to read either with.
     """
     if query.entity_id or not (query.entity or query.text):
         aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in normalise_heading(aspect)))
         return Understanding(replace(query, aspects=aspects))
+    if parser is None:
+        _check_readable(query)
     parsed, matches = parse_query(
         query.entity or None,
         list(query.aspects),
@@ -88,3 +93,12 @@ def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str,
         # A model may not know the concept; then the name that was meant serves better than its misspelling.
         parsed = replace(parsed, entity=best.matched_name)
     return Understanding(parsed, asked, best, tuple(matches[1:]))
+
+
+def _check_readable(query: Query) -> None:
+    """Raise QueryError for a query that takes a knowledge base to read."""
+    remedy = "this index has no knowledge base; build it again with --knowledge"
+    if query.text.strip() and not (query.entity and query.aspects):
+        raise QueryError("an entity and an aspect", f"the question {query.text!r}", remedy)
+    if normalise_identifier(query.entity):
+        raise QueryError("a name", f"the identifier {query.entity!r}", remedy)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset
 
 from auscult.concepts import KnowledgeBase, normalise_name
 from auscult.interfaces import FloatArray
@@ -19,6 +19,7 @@ from auscult.models.cdv.sentences import tokenize
 from auscult.models.cdv.spaces import BloomSpace
 from auscult.models.modules.recurrent import pack
 from auscult.models.word_vectors import WordVectors
+from auscult.training.examples import DocumentBatches, Key
 from auscult.training.experiment import BloomTraining
 from auscult.training.labels import LabelledDocument
 from auscult.training.loop import Schedule, fit
@@ -118,20 +119,26 @@ def train_bloom_space(
     words = [tokenize(text)[:_MAX_WORDS] for _, text in described]
     usable = [row for row, tokens in enumerate(words) if tokens and vectors.lookup(tokens).any()]
 
-    def collate(rows: Sequence[int]) -> tuple[PackedSequence, Tensor]:
+    def collate(keys: Sequence[Key]) -> tuple[PackedSequence, Tensor]:
+        rows = [usable[place] for _, place in keys]
         texts = [_known(vectors.lookup(words[row])) for row in rows]
         return pack(texts), torch.from_numpy(np.stack([codes[described[row][0]] for row in rows]))
 
-    loader: DataLoader[Any] = DataLoader(
-        usable,  # type: ignore[arg-type]
-        batch_size=choice.batch_size,
-        shuffle=True,
-        collate_fn=collate,
-    )
+    # Names of three words and sentences of thirty: texts of like length together save most of the work.
+    lengths = [len(words[row]) for row in usable]
+    batches = DocumentBatches(lengths, batch_documents=choice.batch_size, seed=seed, jitter=3.0)
+    loader: DataLoader[Any] = DataLoader(_Keys(), batch_sampler=batches, collate_fn=collate)
     schedule = Schedule(epochs=choice.epochs, seed=seed, accelerator=accelerator, devices=1)
     fit(_BloomObjective(encoder, choice.learning_rate), loader, schedule, folder=folder, say=say, progress=progress)
     space = BloomSpace(encoder, vectors, {})
     return BloomSpace(encoder, vectors, _means(described, space.embed([text for _, text in described])), names)
+
+
+class _Keys(Dataset[Key]):
+    """Hands each key on: the batch is made of keys alone."""
+
+    def __getitem__(self, key: Key) -> Key:
+        return key
 
 
 def _known(rows: FloatArray) -> Tensor:

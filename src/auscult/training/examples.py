@@ -262,17 +262,17 @@ class DocumentBatches(Sampler[list[Key]]):
     """Shuffled batches of documents of similar length, dealt out to the processes of a multi-device training.
 
     Args:
-        lengths: Sentences of each document.
+        lengths: Steps (sentences) of each document.
         batch_documents: Documents a batch.
+        jitter: Documents whose lengths differ by less meet by chance.
         seed: Of the shuffling; each epoch is shuffled anew.
     """
 
-    _JITTER = 20
-
-    def __init__(self, lengths: Sequence[int], *, batch_documents: int, seed: int) -> None:
+    def __init__(self, lengths: Sequence[int], *, batch_documents: int, seed: int, jitter: float = 20.0) -> None:
         self._lengths = list(lengths)
         self._size = batch_documents
         self._seed = seed
+        self._jitter = jitter
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -285,7 +285,7 @@ class DocumentBatches(Sampler[list[Key]]):
 
     def __iter__(self) -> Iterator[list[Key]]:
         rng = random.Random(f"{self._seed}/{self.epoch}")
-        keys = [length + rng.random() * self._JITTER for length in self._lengths]
+        keys = [length + rng.random() * self._jitter for length in self._lengths]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         batches = [order[i : i + self._size] for i in range(0, len(order), self._size)]
         rng.shuffle(batches)

@@ -156,6 +156,7 @@ class ValidationChoice(_Settings):
     Attributes:
         corpora: Draw them from these corpora of the list, together.
         documents: How many in all.
+        weigh_entity: After training, choose on them how much a query's entity half counts (a departure).
         heading_documents: Ask only for headings that at least so many training documents have: rare ones are as
             often odd as hard.
     """
@@ -163,6 +164,7 @@ class ValidationChoice(_Settings):
     corpora: list[str] = Field(min_length=1)
     documents: int = Field(default=300, ge=1)
     heading_documents: int = Field(default=1, ge=1)
+    weigh_entity: bool = False
 
 
 class Experiment(_Settings):

@@ -39,7 +39,7 @@ from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import Experiment, WordVectorChoice
 from auscult.training.loop import History, Schedule, fit, is_main_process
 from auscult.training.objective import CdvObjective
-from auscult.training.validation import common_headings
+from auscult.training.validation import choose_entity_weight, common_headings
 from auscult.training.word_vectors import (
     document_lines,
     knowledge_lines,
@@ -106,9 +106,15 @@ def train(
 
     say(f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}")
     history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, say, progress)
+    encoder = as_encoder(network)
     record = _record(experiment, data, network, history, prepared, time.monotonic() - began)
+    if experiment.validation.weigh_entity:
+        asked_for = common_headings(data.documents, experiment.validation.heading_documents)
+        encoder.entity_weight, quality = choose_entity_weight(encoder, data.held_out, asked_for)
+        record |= {"entity_weight": encoder.entity_weight, "validation_weighted": quality}
+        say(f"entity weight {encoder.entity_weight}: validation R@1 {quality['R@1']:.4f}, RR {quality['RR']:.4f}")
     if is_main_process():
-        save(as_encoder(network), folder / "model", training=record)
+        save(encoder, folder / "model", training=record)
         finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return Outcome(folder / "model", record)
 

@@ -53,6 +53,7 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
         "kind": "cdv",
         "format": FORMAT,
         "name": encoder.name,
+        "entity_weight": encoder.entity_weight,
         "network": encoder.network.config.as_dict(),
         "sentences": _pack_sentences(encoder.sentences, words, tensors),
         "spaces": {task: _pack_space(task, space, words, tensors) for task, space in encoder.spaces.items()},
@@ -103,6 +104,7 @@ def load(folder: Path) -> CdvEncoder:
         sentences,
         spaces,
         name=settings["name"],
+        entity_weight=float(settings["entity_weight"]),
         fingerprint=identity,
     )
 

@@ -1,0 +1,79 @@
+"""Comparing models: every model keeps its own figures, whatever the models are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pytest
+
+from auscult.documents import Document
+from auscult.errors import ConfigError
+from auscult.evaluation.comparison import Contender, compare_models
+from auscult.evaluation.records import Track
+from auscult.evaluation.tables import result_tables
+from auscult.evaluation.task import Task
+from auscult.interfaces import FloatArray, Judgement
+from auscult.queries import Query
+from leaflets import leaflets
+
+PASSAGES = tuple(sorted(passage.passage_id for each in leaflets() for passage in each.passages))
+QUERIES = tuple(Query(f"q{n}", "Gout", (f"aspect {n}",)) for n in range(40))
+TASK = Task(
+    corpus="leaflets",
+    protocol="rerank",
+    documents=tuple(leaflets()),
+    queries=QUERIES,
+    judgements=tuple(Judgement(query.query_id, "gout-2") for query in QUERIES),
+    candidates={query.query_id: PASSAGES for query in QUERIES},
+)
+
+
+class Favourite:
+    """Puts one passage first, whatever is asked."""
+
+    def __init__(self, name: str, passage_id: str) -> None:
+        self.name = name
+        self._passage_id = passage_id
+
+    def prepare(self, documents: Iterable[Document]) -> None:
+        pass
+
+    def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
+        return np.array([each == self._passage_id for each in passage_ids], dtype=np.float32)
+
+
+def contender(name: str, track: Track, passage_id: str = "gout-2") -> Contender:
+    return Contender(scorer=Favourite(name, passage_id), track=track)
+
+
+def test_one_title_on_two_tracks_is_two_models() -> None:
+    comparison = compare_models(TASK, [contender("CDV", "zero-shot", "asthma-1"), contender("CDV", "adapted")])
+    wrong, right = comparison.records
+    assert (wrong.label, right.label) == ("CDV, zero-shot", "CDV, adapted")
+    assert (wrong.measures["R@1"], right.measures["R@1"]) == (0.0, 1.0)
+    assert right.better_than["R@1"] == ["CDV, zero-shot"]
+    assert wrong.better_than == {}
+    assert len({record.key for record in comparison.records}) == 2
+
+
+def test_a_letter_in_a_table_stands_for_one_model() -> None:
+    models = [
+        contender("BM25", "untrained", "asthma-1"),
+        contender("CDV", "zero-shot", "asthma-2"),
+        contender("CDV", "adapted"),
+    ]
+    zero_shot, adapted = result_tables(compare_models(TASK, models).records)
+    assert [row[1] for row in zero_shot.rows] == ["0.00", "0.00"]
+    assert [row[1] for row in adapted.rows] == ["0.00", "100.00 a"], "only what stands in the same table has a letter"
+
+
+@pytest.mark.parametrize("other", ["CDV two", "cdv  two", "CDV_two"])
+def test_models_that_no_file_could_tell_apart_are_refused(other: str) -> None:
+    class Untouched(Favourite):
+        def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
+            raise AssertionError("refused before any work")
+
+    first = Contender(scorer=Untouched("CDV two", ""), track="adapted")
+    with pytest.raises(ConfigError, match="differ in name or track"):
+        compare_models(TASK, [first, Contender(scorer=Untouched(other, ""), track="adapted")])
