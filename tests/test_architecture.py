@@ -25,7 +25,7 @@ WIDE = {
     "typer": ("cli/",),
     "rich": ("cli/", "evaluation/tables.py", "search/terminal.py"),
     "mmh3": ("models/word_vectors.py", "models/cdv/bloom.py"),
-    "pydantic": ("training/experiment.py", "evaluation/records.py"),
+    "pydantic": ("training/experiment.py", "evaluation/records.py", "evaluation/tracks.py"),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
     "torch": ("models/", "training/"),
 }

@@ -31,9 +31,13 @@ def texts(*choices: dict[str, object]) -> dict[str, object]:
         ({"corpora": WIKI, "track": "zero-shot"}, "wikisection", "adapted"),
         (texts({"name": "medquad", "split": "train"}), "medquad", "adapted"),
         (texts({"name": "openstax"}), "medquad", "zero-shot"),
-        ({"corpora": [{"name": "nhs"}], "experiment": {"sentences": {"vectors": {"texts": MEDQUAD}}}}, "medquad", "adapted"),
+        (
+            {"corpora": [{"name": "nhs"}], "experiment": {"sentences": {"vectors": {"texts": MEDQUAD}}}},
+            "medquad",
+            "adapted",
+        ),
     ],
-)  # fmt: skip
+)
 def test_shared_documents_decide(training: dict[str, object], corpus: str, track: str) -> None:
     assert track_on("m", training, corpus, "test") == track
     assert track_on("m", training, corpus, "test", told=track) == track

@@ -163,7 +163,11 @@ def test_examples_hold_targets_of_title_and_heading(ontology: Path):
 def test_input_statistics_are_those_of_all_sentences():
     made = examples(list(label_documents([asthma()], None, None)))
     inputs = made[0, 0].inputs
-    mean, deviation = made.input_statistics()
+    plain_mean, plain_deviation = made.input_statistics(flags=False)
+    assert plain_mean[-5:].tolist() == [0.0] * 5
+    assert plain_deviation[-5:].tolist() == [1.0] * 5
+    mean, deviation = made.input_statistics(flags=True)
+    assert torch.equal(mean[:-5], plain_mean[:-5])
     np.testing.assert_allclose(mean, inputs.mean(axis=0), atol=1e-6)
     np.testing.assert_allclose(deviation, inputs.std(axis=0), atol=1e-5)
 
@@ -244,7 +248,7 @@ def test_descriptions_gather_names_definitions_leads_and_headings(ontology: Path
         ("bloom", {}),
         ("bloom", {"network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["entity"]}}),
         ("average", {"loss": "cosine", "contrast": {"weight": 1.0}, "labels": {"substitute": 0.5},
-                     "network": {"lstm_dim": 8, "discourse_dim": 8, "standardize": True, "normalisation": "layer"},
+                     "network": {"lstm_dim": 8, "discourse_dim": 8, "standardize": "sentences", "normalisation": "layer"},
                 "sentences": {"frequency_weighted": True}}),
         ("average", {"loss": "cosine", "network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["aspect"]}}),
     ],

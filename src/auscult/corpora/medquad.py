@@ -27,8 +27,9 @@ CANDIDATE_COLUMNS = ("query_id", "rank", "relevance", "passage_id", "bm25_score"
 class MedQuadCorpus:
     """A folder of prepared files: 5,486 documents, CDV's 3,293 test queries, 9,889 train queries.
 
-    Splits: "test", "train" and "train-disjoint" (train documents whose entity no test document treats: the
-    only part of MedQuAD that may be learned from when the test is reported).
+    Splits: "test", "train" and "train-disjoint" (train documents whose entity has neither the name nor exactly
+    the identifiers of a test document's, see `medquad_records.SPLITS`: the only part of MedQuAD that may be learned
+    from when the test is reported).
 
     Args:
         path: The folder.

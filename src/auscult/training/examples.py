@@ -21,6 +21,7 @@ from auscult.interfaces import FloatArray
 from auscult.models.cdv.encoder import aspect_vector, join_halves
 from auscult.models.cdv.network import Task
 from auscult.models.cdv.sentences import (
+    FLAGS,
     AveragedWords,
     SentenceEncoder,
     sentence_tokens,
@@ -135,17 +136,23 @@ class DocumentExamples(Dataset[Example]):
         """Sentences each document contributes."""
         return [min(len(flags), self._max_sentences) for flags in self._flags]
 
-    def input_statistics(self) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are."""
+    def input_statistics(self, *, flags: bool) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
+
+        Args:
+            flags: Also of the structural flags; else these have mean 0 and deviation 1, which leaves them alone.
+        """
         total = np.zeros(0)
         squares, count = total, 0
-        for row, flags in enumerate(self._flags):
-            inputs = np.concatenate([self._encoded(row, slice(None)), flags], axis=1).astype(np.float64)
+        for row, marks in enumerate(self._flags):
+            inputs = np.concatenate([self._encoded(row, slice(None)), marks], axis=1).astype(np.float64)
             total = inputs.sum(axis=0) + (total if count else 0.0)
             squares = np.square(inputs).sum(axis=0) + (squares if count else 0.0)
             count += len(inputs)
         mean = total / count
         deviation = np.sqrt(np.maximum(squares / count - np.square(mean), 0.0))
+        if not flags:
+            mean[-FLAGS:], deviation[-FLAGS:] = 0.0, 1.0
         return torch.from_numpy(mean).float(), torch.from_numpy(deviation).float()
 
     def _encoded(self, row: int, window: slice) -> FloatArray:

@@ -112,12 +112,17 @@ class ContrastChoice(_Settings):
 
 
 class NetworkChoice(_Settings):
-    """Sizes of the network (section 5.2); what each field does is said in `CdvConfig`."""
+    """Sizes of the network (section 5.2); what each field does is said in `CdvConfig`.
+
+    Attributes:
+        standardize: Which inputs to standardise: "none", the sentence vectors, or "all" with the structural flags,
+            which then weigh more, and mislead where documents are laid out otherwise than in training.
+    """
 
     lstm_dim: int = Field(default=512, ge=1)
     discourse_dim: int = Field(default=256, ge=1)
     bounded: bool = True
-    standardize: bool = False
+    standardize: Literal["none", "sentences", "all"] = "none"
     normalisation: Literal["l2", "layer"] = "l2"
     dropout: float = Field(default=0.0, ge=0, lt=1)
     tasks: tuple[Task, ...] = TASKS

@@ -203,7 +203,7 @@ def _network_config(experiment: Experiment, sentences: SentenceEncoder, words: W
         target_dim=words.dim,
         tasks=choice.tasks,
         bounded=choice.bounded,
-        standardize=choice.standardize,
+        standardize=choice.standardize != "none",
         normalisation=choice.normalisation,
         dropout=choice.dropout,
         unit_halves=experiment.targets.kind == "average",
@@ -290,7 +290,7 @@ def _optimise(
         seed=experiment.seed,
     )
     if network.config.standardize:
-        network.fit_inputs(*examples.input_statistics())
+        network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
     batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
     loader = DataLoader(examples, batch_sampler=batches, collate_fn=collate)
     schedule = Schedule(

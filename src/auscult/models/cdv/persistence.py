@@ -193,7 +193,8 @@ def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors)
         raise ModelError("averaged words or a pooled transformer", type(sentences).__name__, "extend persistence.py")
     packed: dict[str, object] = {"kind": sentences.kind, "words": words.number(sentences.vectors)}
     if sentences.frequencies is not None:
-        packed["frequency_words"] = list(sentences.frequencies)
+        # As one string: thirty thousand list items would be as many lines.
+        packed["frequency_words"] = " ".join(sentences.frequencies)
         shares = np.fromiter(sentences.frequencies.values(), np.float64, count=len(sentences.frequencies))
         tensors["frequencies"] = torch.from_numpy(shares)
     return packed
@@ -204,7 +205,7 @@ def _restore_sentences(described: Mapping[str, Any], words: Sequence[WordVectors
         return PooledTransformer(described["name_or_path"], pooling=described["pooling"])
     frequencies = None
     if "frequency_words" in described:
-        frequencies = dict(zip(described["frequency_words"], tensors["frequencies"].tolist(), strict=True))
+        frequencies = dict(zip(described["frequency_words"].split(), tensors["frequencies"].tolist(), strict=True))
     return AveragedWords(words[described["words"]], frequencies)
 
 
