@@ -32,6 +32,8 @@ CORPORA = [
     "aci-bench",
     "mts-dialog",
     "primock57",
+    "pmc-trials-abstracts",
+    "pmc-trials",
 ]
 
 
