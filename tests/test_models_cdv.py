@@ -173,6 +173,25 @@ def test_the_entity_weight_shifts_the_score_between_the_halves_and_is_saved(tmp_
     np.testing.assert_allclose(load(tmp_path / "m").encode_queries([query])[0], weighted, atol=1e-6)
 
 
+@KINDS
+def test_the_document_share_draws_entity_halves_together_and_leaves_aspects(kind: str, tmp_path: Path):
+    encoder, document = make_encoder(kind), documents(1)[0]
+    plain = encoder.encode_documents([document])[0]
+    encoder.document_share = 2.0
+    shared = encoder.encode_documents([document])[0]
+    np.testing.assert_allclose(np.linalg.norm(shared, axis=1), 1.0, atol=1e-5)
+
+    def spread(rows, part):
+        half = rows[:, encoder.parts[part]]
+        half = half / np.linalg.norm(half, axis=1, keepdims=True)
+        return float((1 - half @ half.T).mean())
+
+    assert spread(shared, "entity") < 0.5 * spread(plain, "entity")
+    assert spread(shared, "aspect") == pytest.approx(spread(plain, "aspect"), abs=1e-5)
+    save(encoder, tmp_path / "m")
+    np.testing.assert_allclose(load(tmp_path / "m").encode_documents([document])[0], shared, atol=1e-6)
+
+
 def test_several_aspects_are_averaged_and_headings_preprocessed():
     encoder = make_encoder("average")
     joined, listed = encoder.encode_queries(

@@ -203,20 +203,21 @@ def test_validation_asks_only_for_common_headings(ontology: Path):
     assert common_headings(documents, 3) == frozenset()
 
 
-def test_the_entity_weight_is_the_best_on_held_out_documents(corpus: Path, ontology: Path, tmp_path: Path):
+def test_calibration_is_the_best_on_held_out_documents_and_is_saved(corpus: Path, ontology: Path, tmp_path: Path):
     fields = settings(corpus, ontology)
     fields["targets"] = {"kind": "average"}
-    fields["validation"] = {"corpora": [str(corpus)], "documents": 4, "weigh_entity": True}
+    fields["validation"] = {"corpora": [str(corpus)], "documents": 4, "calibrate": True}
     experiment = Experiment.model_validate(fields)
     outcome = run.train(experiment, tmp_path / "run")
     encoder = load(outcome.model)
     assert encoder.entity_weight == outcome.record["entity_weight"]
+    assert encoder.document_share == outcome.record["document_share"]
     data = gather(experiment, lambda _: None)
     asked_for = common_headings(data.documents, 1)
-    assert retrieval_quality(encoder, data.held_out, asked_for) == pytest.approx(outcome.record["validation_weighted"])
-    for weight in (1.0, 4.0):
-        encoder.entity_weight = weight
-        assert retrieval_quality(encoder, data.held_out, asked_for)["RR"] <= outcome.record["validation_weighted"]["RR"]
+    reached = retrieval_quality(encoder, data.held_out, asked_for)
+    assert reached == pytest.approx(outcome.record["validation_calibrated"])
+    for encoder.entity_weight, encoder.document_share in ((1.0, 0.0), (4.0, 0.0), (1.0, 2.0)):
+        assert retrieval_quality(encoder, data.held_out, asked_for)["RR"] <= reached["RR"] + 1e-6
 
 
 def test_batches_cover_every_document_once_and_are_shuffled_by_epoch():
@@ -248,7 +249,8 @@ def test_descriptions_gather_names_definitions_leads_and_headings(ontology: Path
         ("bloom", {}),
         ("bloom", {"network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["entity"]}}),
         ("average", {"loss": "cosine", "contrast": {"weight": 1.0}, "labels": {"substitute": 0.5},
-                     "network": {"lstm_dim": 8, "discourse_dim": 8, "standardize": "sentences", "normalisation": "layer"},
+                     "network": {"lstm_dim": 8, "discourse_dim": 8, "standardize": "sentences",
+                                 "normalisation": "layer"},
                 "sentences": {"frequency_weighted": True}}),
         ("average", {"loss": "cosine", "network": {"lstm_dim": 8, "discourse_dim": 8, "tasks": ["aspect"]}}),
     ],

@@ -161,7 +161,8 @@ class ValidationChoice(_Settings):
     Attributes:
         corpora: Draw them from these corpora of the list, together.
         documents: How many in all.
-        weigh_entity: After training, choose on them how much a query's entity half counts (a departure).
+        calibrate: After training, choose on them how much a query's entity half counts, and how much of it the
+            sentences of a document share (two departures).
         heading_documents: Ask only for headings that at least so many training documents have: rare ones are as
             often odd as hard.
     """
@@ -169,7 +170,7 @@ class ValidationChoice(_Settings):
     corpora: list[str] = Field(min_length=1)
     documents: int = Field(default=300, ge=1)
     heading_documents: int = Field(default=1, ge=1)
-    weigh_entity: bool = False
+    calibrate: bool = False
 
 
 class Experiment(_Settings):

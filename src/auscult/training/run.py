@@ -39,7 +39,7 @@ from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import Experiment, WordVectorChoice
 from auscult.training.loop import History, Schedule, fit, is_main_process
 from auscult.training.objective import CdvObjective
-from auscult.training.validation import choose_entity_weight, common_headings
+from auscult.training.validation import calibrate, common_headings
 from auscult.training.word_vectors import (
     document_lines,
     knowledge_lines,
@@ -108,11 +108,15 @@ def train(
     history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, say, progress)
     encoder = as_encoder(network)
     record = _record(experiment, data, network, history, prepared, time.monotonic() - began)
-    if experiment.validation.weigh_entity:
+    if experiment.validation.calibrate:
         asked_for = common_headings(data.documents, experiment.validation.heading_documents)
-        encoder.entity_weight, quality = choose_entity_weight(encoder, data.held_out, asked_for)
-        record |= {"entity_weight": encoder.entity_weight, "validation_weighted": quality}
-        say(f"entity weight {encoder.entity_weight}: validation R@1 {quality['R@1']:.4f}, RR {quality['RR']:.4f}")
+        quality = calibrate(encoder, data.held_out, asked_for)
+        record |= {
+            "entity_weight": encoder.entity_weight,
+            "document_share": encoder.document_share,
+            "validation_calibrated": quality,
+        }
+        say(f"entity weight {encoder.entity_weight}, document share {encoder.document_share}: R@1 {quality['R@1']:.4f}")
     if is_main_process():
         save(encoder, folder / "model", training=record)
         finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

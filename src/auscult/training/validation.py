@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from auscult.interfaces import DocumentEncoder
+from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.queries import Query
 from auscult.training.labels import LabelledDocument
@@ -20,7 +20,10 @@ def common_headings(documents: Sequence[LabelledDocument], at_least: int) -> fro
 
 
 def retrieval_quality(
-    encoder: DocumentEncoder, held_out: Sequence[LabelledDocument], asked_for: frozenset[tuple[str, ...]]
+    encoder: DocumentEncoder,
+    held_out: Sequence[LabelledDocument],
+    asked_for: frozenset[tuple[str, ...]],
+    vectors: Sequence[FloatArray] | None = None,
 ) -> dict[str, float]:
     """Rank all passages of the held-out documents for queries made of their titles and headings.
 
@@ -31,11 +34,13 @@ def retrieval_quality(
         encoder: The model.
         held_out: Documents that were not trained on.
         asked_for: Headings to make queries of; passages under other headings are ranked too.
+        vectors: The documents' sentence vectors, where they are at hand.
 
     Returns:
         "R@1" (share of queries whose first passage answers) and "RR" (mean reciprocal rank), in [0, 1].
     """
-    vectors = encoder.encode_documents([item.document for item in held_out])
+    if vectors is None:
+        vectors = encoder.encode_documents([item.document for item in held_out])
     means, labels = [], []
     for item, matrix in zip(held_out, vectors, strict=True):
         owners = np.array(item.passage_of)
@@ -57,19 +62,27 @@ def retrieval_quality(
     return {"R@1": float((ahead == 0).mean()), "RR": float((1.0 / (ahead + 1)).mean())}
 
 
-def choose_entity_weight(
+def calibrate(
     encoder: CdvEncoder, held_out: Sequence[LabelledDocument], asked_for: frozenset[tuple[str, ...]]
-) -> tuple[float, dict[str, float]]:
-    """The weight of a query's entity half that ranks held-out documents best, and the quality it reaches.
+) -> dict[str, float]:
+    """Set an encoder's entity weight and document share to those that rank held-out documents best.
 
-    Tried are 0.5 to 4 in steps of a half; of equals the one nearest 1. An encoder of one task keeps its weight.
+    Tried are weights of 0.5 to 4 in steps of a half, and shares of 0, 0.5, 1 and 2; of equals, those that change
+    least. An encoder of one task is left as it is.
+
+    Returns:
+        The quality reached; see `retrieval_quality`.
     """
     if len(encoder.parts) < 2:
-        return encoder.entity_weight, retrieval_quality(encoder, held_out, asked_for)
-    tried = []
-    for weight in sorted((step / 2 for step in range(1, 9)), key=lambda each: abs(each - 1.0)):
-        weighted = CdvEncoder(
-            encoder.network, encoder.sentences, encoder.spaces, name=encoder.name, entity_weight=weight
-        )
-        tried.append((weight, retrieval_quality(weighted, held_out, asked_for)))
-    return max(tried, key=lambda each: each[1]["RR"])
+        return retrieval_quality(encoder, held_out, asked_for)
+    best = (0.0, 1.0, {"RR": -1.0})
+    for share in (0.0, 0.5, 1.0, 2.0):
+        encoder.document_share = share
+        vectors = encoder.encode_documents([item.document for item in held_out])
+        for weight in sorted((step / 2 for step in range(1, 9)), key=lambda each: abs(each - 1.0)):
+            encoder.entity_weight = weight
+            quality = retrieval_quality(encoder, held_out, asked_for, vectors)
+            if quality["RR"] > best[2]["RR"]:
+                best = (share, weight, quality)
+    encoder.document_share, encoder.entity_weight, quality = best
+    return quality

@@ -54,6 +54,7 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
         "format": FORMAT,
         "name": encoder.name,
         "entity_weight": encoder.entity_weight,
+        "document_share": encoder.document_share,
         "network": encoder.network.config.as_dict(),
         "sentences": _pack_sentences(encoder.sentences, words, tensors),
         "spaces": {task: _pack_space(task, space, words, tensors) for task, space in encoder.spaces.items()},
@@ -105,6 +106,7 @@ def load(folder: Path) -> CdvEncoder:
         spaces,
         name=settings["name"],
         entity_weight=float(settings["entity_weight"]),
+        document_share=float(settings["document_share"]),
         fingerprint=identity,
     )
 
