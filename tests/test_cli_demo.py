@@ -27,7 +27,8 @@ def test_the_demo_indexes_and_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert done.exit_code == 0, done.output
     assert "12 documents, 36 passages" in done.output
     assert "No knowledge base" in done.output
-    assert "Blood in the urine a day or two after a sore throat" in done.output
+    assert done.output.count("IgA nephropathy  leaflets") == 1
+    assert "Most begin where fat has narrowed a heart artery" in done.output
     assert "autosomal recessive" in done.output
     searcher = Searcher.open(tmp_path / "index", load_model("default"))
     assert searcher.index.manifest.counts.documents == 12

@@ -30,7 +30,7 @@ _QUESTIONS = (
     Query("", "heart attack", ("causes",)),
     Query("", "cystic fibrosis", ("inheritance",)),
     Query("", "", (), text="How is gout treated?"),
-    Query("", "alzheimers", ("risk factors",)),
+    Query("", "psoriasus", ("causes",)),
 )
 _COMPARED = ("bm25", "tfidf", "default")
 
