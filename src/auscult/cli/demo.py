@@ -87,9 +87,9 @@ def _documents(console: Console) -> str:
 def _knowledge(console: Console) -> KnowledgeBase | None:
     try:
         return open_knowledge_base()
-    except CorpusMissingError as missing:
-        reason = escape(str(missing))
-        console.print(f"[yellow]No knowledge base ({reason}): entities are taken by their words alone.[/]")
+    except CorpusMissingError:
+        # How to get it is a long story, which the named command tells.
+        console.print("[yellow]No knowledge base (auscult data show knowledge-base): names go by their words alone.[/]")
         return None
 
 
