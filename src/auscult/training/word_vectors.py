@@ -58,8 +58,8 @@ def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
     """Train a subword table on a tokenised file.
 
     Two threads share the table without locks, so the same text gives slightly different vectors each time; a run
-    keeps those it was made with. (With one thread, floret fills only a part of its table to begin with, and on little
-    text words stay without a vector.)
+    keeps those it was made with. floret begins with a tenth of its table filled per thread and learns the rest: on
+    very little text a short word can stay without a vector, and is then left out of averages.
 
     Args:
         path: One tokenised line a sentence.
