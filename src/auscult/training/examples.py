@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
@@ -115,13 +116,14 @@ class DocumentExamples(Dataset[Example]):
         self._sentences = sentences
         self._flags = [structural_flags(item.document) for item in documents]
         self._tokens: list[list[list[str]]] = []
-        self._fixed: list[FloatArray] = []
+        self._fixed: list[npt.NDArray[np.float16]] = []
         if isinstance(sentences, AveragedWords):
             self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
         else:
             # A transformer's vectors never change and cost the most: made once, kept in half precision.
-            halves = (sentences.encode(item.document, max_tokens=max_tokens).astype(np.float16) for item in documents)
-            self._fixed = [half.view(np.ndarray) for half in halves]
+            self._fixed = [
+                sentences.encode(item.document, max_tokens=max_tokens).astype(np.float16) for item in documents
+            ]
         self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
         self._repeated = [
             bool(self._tokens) and mentions_words(tokens, name)
