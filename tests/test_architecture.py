@@ -25,8 +25,15 @@ WIDE = {
     "typer": ("cli/",),
     "rich": ("cli/", "evaluation/tables.py", "search/terminal.py"),
     "mmh3": ("models/word_vectors.py", "models/cdv/bloom.py"),
-    "pydantic": ("training/experiment.py", "evaluation/records.py", "evaluation/tracks.py"),
+    "pydantic": (
+        "training/experiment.py",
+        "training/ranking/experiment.py",
+        "evaluation/records.py",
+        "evaluation/tracks.py",
+    ),
+    "safetensors": ("models/cdv/persistence.py", "models/rankers/persistence.py"),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
+    "scipy": ("models/lexical.py", "evaluation/statistics.py"),
     "torch": ("models/", "training/"),
 }
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "matplotlib", "ir_measures")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.errors import DataError
-from auscult.evaluation.measures import MEASURES, measure
+from auscult.evaluation.measures import MEASURES, measure, measure_at_cutoff
 from auscult.interfaces import Judgement, Ranking
 
 
@@ -78,3 +78,17 @@ def test_wrong_input_is_named() -> None:
         measure([ranking("q", "a")], [Judgement("q", "a", 0)])
     with pytest.raises(DataError, match="notation"):
         measure([ranking("q", "a")], [Judgement("q", "a")], ["Bogus@3"])
+
+
+def test_measures_at_a_cutoff_by_hand() -> None:
+    few = [Judgement("few", "a"), Judgement("few", "b"), Judgement("few", "n", 0)]
+    many = [Judgement("many", f"r{n}") for n in range(5)]
+    lost = [Judgement("lost", "z")]
+    rankings = [ranking("few", "a", "n", "m", "b"), ranking("many", "n", "r1", "r2", "r3")]
+    measured = measure_at_cutoff(rankings, [*few, *many, *lost], 3)
+    assert measured.names == ("MAP@3", "P@3", "R@3", "F1@3")
+    rows = dict(zip(measured.query_ids, measured.values.tolist(), strict=True))
+    # Two are relevant and one is found; then five are relevant, of which three would fit.
+    assert rows["few"] == pytest.approx([1 / 2, 1 / 3, 1 / 2, 2 / 5])
+    assert rows["many"] == pytest.approx([(1 / 2 + 2 / 3) / 3, 2 / 3, 2 / 5, 1 / 2])
+    assert rows["lost"] == [0.0, 0.0, 0.0, 0.0]

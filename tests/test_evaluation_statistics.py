@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from auscult.errors import ConfigError
 from auscult.evaluation.measures import QueryMeasures
-from auscult.evaluation.statistics import bootstrap_intervals, compare, holm, paired_randomisation
+from auscult.evaluation.statistics import bootstrap_intervals, compare, holm, paired_randomisation, wilcoxon
 
 
 def test_holm_by_hand() -> None:
@@ -37,6 +37,28 @@ def test_randomisation_comes_near_the_exact_p_value() -> None:
     measured = paired_randomisation(first, second, rounds=20_000)
     assert measured[0] == pytest.approx(exact, abs=0.01)
     assert paired_randomisation(second, first, rounds=20_000)[0] == measured[0]
+
+
+def test_wilcoxon_is_exact_on_few_queries() -> None:
+    differences = np.array([0.4, -0.1, 0.5, 0.6, 0.7, -0.2, 0.3, 0.8])
+    first = np.stack([np.full(8, 0.9), np.full(8, 0.9)], axis=1)
+    second = first - np.stack([differences, np.zeros(8)], axis=1)
+    ranks = np.argsort(np.argsort(np.abs(differences))) + 1
+    positive = [ranks[np.array(signs) > 0].sum() for signs in product((-1, 1), repeat=8)]
+    observed = ranks[differences > 0].sum()
+    exact = 2 * min(np.mean([each >= observed for each in positive]), np.mean([each <= observed for each in positive]))
+    assert wilcoxon(first, second).tolist() == pytest.approx([exact, 1.0])
+    assert wilcoxon(second, first).tolist() == pytest.approx([exact, 1.0])
+
+
+def test_wilcoxon_leaves_out_queries_without_a_difference() -> None:
+    random = np.random.default_rng(4)
+    first, second = random.random((20, 1)), random.random((20, 1))
+    same = np.full((30, 1), 0.3)
+    # 0.1 + 0.2 is not 0.3 to the last digit, and must still count as equal.
+    padded = wilcoxon(np.concatenate([first, same]), np.concatenate([second, np.full((30, 1), 0.1) + 0.2]))
+    assert padded.tolist() == pytest.approx(wilcoxon(first, second).tolist())
+    assert 0 < padded[0] < 1
 
 
 def test_equal_models_have_p_one() -> None:
@@ -84,5 +106,7 @@ def test_different_queries_are_refused() -> None:
         compare({"a": one, "b": other})
     with pytest.raises(ConfigError, match="same queries"):
         paired_randomisation(np.ones((2, 1)), np.ones((3, 1)))
+    with pytest.raises(ConfigError, match="same queries"):
+        wilcoxon(np.ones((2, 1)), np.ones((3, 1)))
     with pytest.raises(ConfigError, match="level"):
         bootstrap_intervals(np.ones((2, 1)), level=1.0)

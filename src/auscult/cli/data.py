@@ -14,9 +14,11 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from auscult.corpora.catalogue import Access, Entry, catalogue, data_dir, entry
+from auscult.corpora.catalogue import Entry, catalogue, data_dir, entry
 from auscult.corpora.obtain import obtain
 from auscult.corpora.verification import FileState, check_file
+from auscult.corpora.wikipedia_dump import Progress as DumpProgress
+from auscult.corpora.wikipedia_dump import convert_dump, read_list
 from auscult.errors import DataError
 
 app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
@@ -25,6 +27,11 @@ _TREE = typer.Option(None, help="medquad: a copy of github.com/abachaa/MedQuAD; 
 _ANNOTATIONS = typer.Option(
     None, help="medquad: a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
 )
+_DUMP = typer.Argument(help="pages-articles of a Wikipedia, as .xml, .xml.bz2 or .xml.gz.")
+_TITLES = typer.Option(
+    ..., help="Which articles: a title, page id or address a line; behind a tab, an identifier it shall carry."
+)
+_OUT = typer.Option(..., help="The JSON lines file to write.")
 _JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
 
 
@@ -101,12 +108,42 @@ def get(
         typer.echo(str(path))
 
 
+@app.command("wikipedia-dump")
+def wikipedia_dump(
+    dump: Path = _DUMP,
+    titles: Path = _TITLES,
+    out: Path = _OUT,
+    as_json: bool = _JSON,
+) -> None:
+    """Take the listed articles out of a dump as JSON lines with headings and links; go on with what was broken off."""
+    wanted = read_list(titles)
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    with console.status("reading") if console.is_terminal else nullcontext() as status:
+
+        def report(progress: DumpProgress) -> None:
+            if status is not None:
+                status.update(f"{decimal(progress.offset)}, {progress.pages:,} pages, {progress.written:,} articles")
+
+        done = convert_dump(dump, wanted, out, report=report)
+    missing = sorted({*wanted.titles, *wanted.page_ids}.difference(done.found, done.redirects))
+    if as_json:
+        summary = {"path": str(out), "pages": done.pages, "articles": done.written}
+        typer.echo(json.dumps(summary | {"redirects": done.redirects, "missing": missing}, ensure_ascii=False))
+        return
+    typer.echo(str(out))
+    console.print(f"{done.written:,} of {done.wanted:,} listed articles, from {done.pages:,} pages")
+    for name, target in sorted(done.redirects.items()):
+        console.print(f"only forwarded: {name} -> {target}")
+    for name in missing:
+        console.print(f"not in the dump: {name}")
+
+
 def _state(found: Entry, root: Path) -> str:
     missing = found.missing(root)
     if not missing:
         return "present"
-    if found.access is Access.RESTRICTED:
-        return "restricted"
+    if found.access.instructed:
+        return found.access.value
     return "missing" if len(missing) == len(found.files) else "incomplete"
 
 

@@ -153,7 +153,7 @@ def compare(
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
     ids = _read_ids(query_ids) if query_ids is not None else None
-    with _progress() as progress:
+    with progress_bars() as progress:
         encoded = progress.add_task("documents", total=None, visible=False)
 
         def documents_done(count: int) -> None:
@@ -245,7 +245,8 @@ def _read_ids(path: Path) -> list[str]:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def progress_bars() -> Iterator[Progress]:
+    """Progress bars on stderr, gone when the work is done."""
     # On stderr, so that the tables can be piped.
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from auscult import __version__
 from auscult.cli import concepts, data
+from auscult.cli.bench import bench
 from auscult.cli.compact import compact
 from auscult.cli.demo import demo
 from auscult.cli.evaluate import evaluate
@@ -35,6 +36,7 @@ app.command()(search)
 app.command()(explain)
 app.command()(evaluate)
 app.command()(train)
+app.command()(bench)
 app.command()(compact)
 app.add_typer(concepts.app, name="concepts")
 app.command()(results)

@@ -31,13 +31,20 @@ class Access(StrEnum):
 
     `REBUILD`: made here from public repositories. `DOWNLOAD`: its files are public as they are. `PREPARED`:
     repacked from public repositories, and only the repacked files can be used. `RESTRICTED`: its terms let
-    nobody pass it on; its owner has to be asked.
+    nobody pass it on; its owner has to be asked. `BY_HAND`: public, but in files that no command fetches here (kept in
+    Git LFS); the entry tells where they are.
     """
 
     REBUILD = "rebuild"
     DOWNLOAD = "download"
     PREPARED = "prepared"
     RESTRICTED = "restricted"
+    BY_HAND = "by hand"
+
+    @property
+    def instructed(self) -> bool:
+        """Whether people get it themselves, by an entry's instructions."""
+        return self in (Access.RESTRICTED, Access.BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ class Entry:
             "check" (widely copied, no formal licence) or "restricted".
         reader: Which corpus reads it; empty where it holds no documents.
         folder: Where the set as a whole lies, relative to `data_dir()`; empty where it is its files.
-        instructions: How to get a restricted set, as an imperative clause.
+        instructions: How to get a set that no command fetches, as an imperative clause.
     """
 
     name: str
@@ -114,14 +121,14 @@ class Entry:
         return root / (self.folder or self.files[0].path)
 
     def missing(self, root: Path) -> tuple[Path, ...]:
-        """What is not there: the files of the set, or the folder of a restricted one."""
+        """What is not there: the files of the set, or the folder of one without named files."""
         wanted = [root / file.path for file in self.files] or [self.path(root)]
         return tuple(path for path in wanted if not path.exists())
 
     def remedy(self, root: Path) -> str:
         """What to do when the set is not on this machine, as an imperative clause."""
         where = self.path(root)
-        if self.access is Access.RESTRICTED:
+        if self.access.instructed:
             return f"{self.instructions}, and put it in {where}"
         if self.access is Access.PREPARED:
             origins = ", ".join(f"github.com/{s.repository} at {s.commit[:12]}" for s in self.sources)

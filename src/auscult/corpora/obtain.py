@@ -72,7 +72,7 @@ def obtain(
         CorpusMissingError: It cannot be had like this; the remedy says how.
         DataError: Something came, but not what the catalogue means.
     """
-    if entry.access is Access.RESTRICTED:
+    if entry.access.instructed:
         raise CorpusMissingError(
             "a data set that may be passed on", f"{entry.title} ({entry.licence})", entry.remedy(root)
         )

@@ -7,15 +7,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from auscult.corpora.beir import BeirCorpus
+from auscult.corpora.bioasq import BioasqCorpus, is_task_b
 from auscult.corpora.catalogue import catalogue, locate, unknown_name
 from auscult.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult.corpora.healthqa import HealthQaCorpus, split_files
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.medquad import DOCUMENTS, MedQuadCorpus
 from auscult.corpora.medquad_rebuild import MedQuadXmlCorpus
+from auscult.corpora.nfcorpus import NfCorpus, is_nfcorpus
 from auscult.corpora.nhs import NhsCorpus
 from auscult.corpora.openstax import OpenStaxCorpus
 from auscult.corpora.pmc_trials import PmcTrialsCorpus
 from auscult.corpora.wikipedia import WikipediaCorpus
+from auscult.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
 from auscult.interfaces import Corpus
 
@@ -33,6 +37,12 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         "pmc_trials": lambda path, name, skip_bad: PmcTrialsCorpus(path, name=name, skip_bad=skip_bad),
         "clinical_notes": lambda path, name, skip_bad: ClinicalNotesCorpus(path, name=name, skip_bad=skip_bad),
         "beir": lambda path, name, skip_bad: BeirCorpus(path, name=name, skip_bad=skip_bad),
+        "healthqa": lambda path, name, skip_bad: HealthQaCorpus(path, name=name, skip_bad=skip_bad),
+        "nfcorpus": lambda path, name, skip_bad: _open_nfcorpus(path, name, skip_bad),
+        "wikisection": lambda path, name, skip_bad: WikiSectionCorpus(
+            *_wikisection_files(path), name=name, skip_bad=skip_bad
+        ),
+        "bioasq": lambda path, name, skip_bad: BioasqCorpus(path, name=name, skip_bad=skip_bad),
     }
 )
 
@@ -42,8 +52,9 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
 
     Args:
         spec: A catalogue name ("medquad", "enwiki", ...), "wikisection", or a path: a JSON lines file (plain or
-            gzip-compressed), a BEIR folder, a folder of prepared MedQuAD files, or a copy of
-            github.com/abachaa/MedQuAD.
+            gzip-compressed), a BioASQ Task B file or a folder of them, a JSON file of WikiSection's format or a
+            folder of them, a BEIR folder, a folder of HealthQA's or NFCorpus' files, a folder of prepared MedQuAD
+            files, or a copy of github.com/abachaa/MedQuAD.
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
 
     Returns:
@@ -67,6 +78,10 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     if path.is_dir():
         return _open_folder(path, skip_bad)
     if path.is_file():
+        if is_task_b(path):
+            return BioasqCorpus(path, skip_bad=skip_bad)
+        if is_wikisection(path):
+            return WikiSectionCorpus(path, skip_bad=skip_bad)
         return JsonlCorpus(path, skip_bad=skip_bad)
     if path.suffix in {".jsonl", ".gz", ".json"} or len(path.parts) > 1:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
@@ -85,8 +100,11 @@ def collections_of(spec: str) -> frozenset[str]:
     if spec == WIKISECTION:
         return frozenset({"enwiki", "simplewiki"})
     if spec in catalogue():
-        return frozenset({spec})
+        # Selections of one encyclopedia's articles: they overlap, whatever they are called.
+        return frozenset({spec, "enwiki"}) if catalogue()[spec].reader == "wikisection" else frozenset({spec})
     path = Path(spec)
+    if path.name.endswith((".json", ".json.gz")):
+        return frozenset({collection_of(path)})
     if path.is_dir():
         try:
             return frozenset({open_corpus(spec).name})
@@ -101,7 +119,34 @@ def _open_folder(path: Path, skip_bad: bool) -> Corpus:
         return MedQuadCorpus(path, skip_bad)
     if any(path.glob("[0-9]*_*_QA*/")):
         return MedQuadXmlCorpus(path, skip_bad=skip_bad)
+    task_b = [file for file in sorted(path.glob("*.json*")) if is_task_b(file)]
+    if task_b:
+        return BioasqCorpus(*task_b, name=path.resolve().name, skip_bad=skip_bad)
+    if is_nfcorpus(path):
+        return NfCorpus(path, name=path.resolve().name, skip_bad=skip_bad)
+    if split_files(path):
+        return HealthQaCorpus(path, name=path.resolve().name, skip_bad=skip_bad)
+    if any(is_wikisection(file) for file in path.glob("*.json*")):
+        return WikiSectionCorpus(*_wikisection_files(path), name=path.resolve().name, skip_bad=skip_bad)
     return BeirCorpus(path, skip_bad=skip_bad)
+
+
+def _open_nfcorpus(path: Path, name: str, skip_bad: bool) -> Corpus:
+    """Its authors' edition, or else BEIR's."""
+    if is_nfcorpus(path):
+        return NfCorpus(path, name=name, skip_bad=skip_bad)
+    return BeirCorpus(path, name=name, skip_bad=skip_bad)
+
+
+def _wikisection_files(folder: Path) -> list[Path]:
+    found = [file for file in sorted(folder.glob("*.json*")) if is_wikisection(file)]
+    if not found:
+        raise CorpusMissingError(
+            f"JSON files of WikiSection's format in {folder}",
+            "none (a Git LFS pointer is none)",
+            "put the unpacked .json files there",
+        )
+    return found
 
 
 __all__ = ["READERS", "collections_of", "open_corpus"]

@@ -137,7 +137,7 @@ class Record:
             reject("missing field", self.where, f"a field '{name}'", "a record without it")
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             reject("wrong type", self.where, f"a list of objects in '{name}'", "something else")
-        return [Record(self.path, self.line, item) for item in value]
+        return [type(self)(self.path, self.line, item) for item in value]
 
     def texts(self, name: str) -> tuple[str, ...]:
         """An optional field that holds a list of strings; empty where it is absent or null.

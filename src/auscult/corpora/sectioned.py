@@ -67,6 +67,14 @@ class SectionedCorpus(ABC):
         self._skip_bad = skip_bad
         self._splitter = splitter
 
+    def records(self, report: BadRecords) -> Iterator[Record]:
+        """Stream the records of all files: JSON lines, unless a corpus of another format says otherwise.
+
+        Args:
+            report: Where skipped records are counted.
+        """
+        return read_many(self.paths, skip_bad=self._skip_bad, report=report)
+
     @abstractmethod
     def draft(self, record: Record) -> Draft:
         """Read one record.
@@ -105,7 +113,7 @@ class SectionedCorpus(ABC):
         """Stream checked drafts of all splits, without the cost of finding sentences."""
         self.bad = report = BadRecords()
         seen: set[str] = set()
-        for record in read_many(self.paths, skip_bad=self._skip_bad, report=report):
+        for record in self.records(report):
             try:
                 draft = _checked(self.draft(record), record, seen)
             except RecordError as error:

@@ -1,4 +1,4 @@
-"""Results by source and by aspect (arnold2020, Figures 6 and 7), and match rates (Figure 5)."""
+"""Results by source and aspect (arnold2020, Figures 6 and 7) and question type (zhu2019, Figure 5); match rates."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Literal
 
 from auscult.evaluation.collection import PassageRecord, is_about
 from auscult.evaluation.measures import QueryMeasures
+from auscult.evaluation.question_types import QUESTION_TYPES, question_type
 from auscult.evaluation.task import Task
 from auscult.interfaces import Ranking
 
-Grouping = Literal["source", "aspect"]
+Grouping = Literal["source", "aspect", "question type"]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One source's or aspect's share of the queries.
+    """One source's, aspect's or question type's share of the queries.
 
     Attributes:
-        name: Of the source or aspect.
+        name: Of the source, aspect or question type.
         queries: How many.
         measures: Means as fractions.
     """
@@ -45,9 +46,10 @@ class MatchRates:
 
 
 def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping) -> list[Group]:
-    """Measures for every source or aspect.
+    """Measures for every source, aspect or question type.
 
-    A query belongs to every source (aspect) that holds one of its true answers.
+    A query belongs to every source (aspect) that holds one of its true answers, and to the one type of its text; a
+    query without text has no type.
 
     Args:
         task: The queries and their true answers.
@@ -56,8 +58,10 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
         by: What to group by.
 
     Returns:
-        Largest group first; ties by name.
+        Largest group first, ties by name; question types in their own order.
     """
+    if by == "question type":
+        return _by_question_type(task, measured)
     members: dict[str, list[str]] = {}
     relevant = task.relevant
     measurable = set(measured.query_ids)
@@ -73,6 +77,16 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
             members.setdefault(label or "(none)", []).append(query.query_id)
     groups = [Group(name, len(ids), measured.of(ids).means()) for name, ids in members.items()]
     return sorted(groups, key=lambda group: (-group.queries, group.name))
+
+
+def _by_question_type(task: Task, measured: QueryMeasures) -> list[Group]:
+    measurable = set(measured.query_ids)
+    members: dict[str, list[str]] = {each: [] for each in QUESTION_TYPES}
+    for query in task.queries:
+        kind = question_type(query.text)
+        if kind and query.query_id in measurable:
+            members[kind].append(query.query_id)
+    return [Group(name, len(ids), measured.of(ids).means()) for name, ids in members.items() if ids]
 
 
 def match_rates(task: Task, rankings: Iterable[Ranking], passages: Mapping[str, PassageRecord]) -> MatchRates:

@@ -10,8 +10,9 @@ from auscult import __version__
 from auscult.errors import ConfigError
 from auscult.evaluation.breakdown import Group, break_down, match_rates
 from auscult.evaluation.collection import PassageRecord, read_passages
-from auscult.evaluation.measures import QueryMeasures, measure
+from auscult.evaluation.measures import MEASURES, QueryMeasures, measure
 from auscult.evaluation.protocol import Progress, Run, run_task
+from auscult.evaluation.published_figures import published_measures
 from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track, label_of
 from auscult.evaluation.statistics import bootstrap_intervals, compare
 from auscult.evaluation.task import Task
@@ -80,14 +81,29 @@ def compare_models(
         ConfigError: Two contenders of one name and track.
         AuscultError: See `run_task` and `measure`.
     """
-    _check_distinct(contenders)
-    passages = read_passages(task.documents)
-    runs, measured = [], []
+    check_distinct(contenders)
+    runs = []
     for contender in contenders:
         report = progress(contender) if progress is not None else None
-        run = run_task(task, contender.scorer, depth=depth, prepare=contender.prepare, progress=report)
-        runs.append(run)
-        measured.append(measure(run.rankings, task.judgements))
+        runs.append(run_task(task, contender.scorer, depth=depth, prepare=contender.prepare, progress=report))
+    return compare_runs(task, contenders, runs)
+
+
+def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run]) -> Comparison:
+    """Measure and compare runs that have been made.
+
+    Args:
+        task: Of all the runs.
+        contenders: Two may share a name or a track, but not both.
+        runs: Theirs, in the same order.
+
+    Raises:
+        AuscultError: See `measure`.
+    """
+    passages = read_passages(task.documents)
+    # What was published on this corpus is measured too, to stand beside it.
+    names = tuple(dict.fromkeys((*MEASURES, *published_measures(task.corpus))))
+    measured = [measure(run.rankings, task.judgements, names) for run in runs]
     by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
     better = compare(by_label, seed=task.seed)
     when, where, revision = now(), describe_hardware(), find_revision()
@@ -112,6 +128,7 @@ def compare_models(
                 match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
                 by_source=_groups(break_down(task, values, passages, "source")),
                 by_aspect=_groups(break_down(task, values, passages, "aspect")),
+                by_question_type=_groups(break_down(task, values, passages, "question type")),
                 ms_per_query=run.ms_per_query,
                 prepare_seconds=run.prepare_seconds,
                 seed=task.seed,
@@ -126,8 +143,12 @@ def compare_models(
     return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
 
 
-def _check_distinct(contenders: Sequence[Contender]) -> None:
-    """Files are named after labels, so that labels must differ in more than case and punctuation."""
+def check_distinct(contenders: Sequence[Contender]) -> None:
+    """Files are named after labels, so that labels must differ in more than case and punctuation.
+
+    Raises:
+        ConfigError: Two are the same.
+    """
     seen: set[str] = set()
     for contender in contenders:
         if file_name(contender.label) in seen:

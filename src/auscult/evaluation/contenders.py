@@ -7,10 +7,14 @@ from collections.abc import Callable
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.tracks import track_on
-from auscult.models import load_model, model_folder, training_record
-from auscult.models.lexical import Bm25Scorer, TfIdfScorer
+from auscult.models import fingerprint, is_ranker, load_model, load_ranker, model_folder, training_record
+from auscult.models.lexical import Bm25Scorer, QueryLikelihoodScorer, TfIdfScorer
 
-LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer]] = {"bm25": Bm25Scorer, "tfidf": TfIdfScorer}
+LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer]] = {
+    "bm25": Bm25Scorer,
+    "tfidf": TfIdfScorer,
+    "ql": QueryLikelihoodScorer,
+}
 """Models that learn nothing, by name."""
 
 
@@ -26,7 +30,7 @@ def open_contenders(
     """Open a model for evaluation on a corpus.
 
     Args:
-        model: "bm25", "tfidf", a shipped model's name, or a model folder.
+        model: "bm25", "tfidf", "ql", a shipped model's name, or a model folder.
         corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
@@ -42,6 +46,8 @@ def open_contenders(
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
     training = training_record(model_folder(model))
     own = track_on(model, training, corpus, split, told=track)
+    if is_ranker(model):
+        return [Contender(scorer=load_ranker(model), track=own, fingerprint=fingerprint(model), training=training)]
     encoder = load_model(model)
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]

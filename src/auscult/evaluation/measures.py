@@ -9,6 +9,7 @@ TF-IDF agrees.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -84,6 +85,34 @@ def measure(
     for query_id, name, value in _calculate(names, qrels, run):
         values[row_of[query_id], column_of[name]] = value
     return QueryMeasures(tuple(names), query_ids, values)
+
+
+def measure_at_cutoff(rankings: Iterable[Ranking], judgements: Sequence[Judgement], cutoff: int = 10) -> QueryMeasures:
+    """BioASQ's measures of the first passages: "MAP@k", "P@k", "R@k" and "F1@k", of every query.
+
+    A query's value of "MAP@k" is its average precision as BioASQ has it since 2020: the sum of the precisions at each
+    relevant passage among the first k, divided by k or by the number of relevant passages if that is lower, so that 1
+    can always be reached. "F1@k" is the harmonic mean of the query's own precision and recall.
+
+    Args:
+        rankings: At most one per query; see `measure` for queries without one and for ties.
+        judgements: Relevance of passages; positive is relevant.
+        cutoff: k.
+
+    Raises:
+        DataError: No query has a relevant passage.
+        MissingExtraError: ir_measures is not installed.
+    """
+    found = measure(rankings, judgements, (f"AP@{cutoff}", f"P@{cutoff}", f"R@{cutoff}"))
+    relevant = Counter(query_id for query_id, _ in {(j.query_id, j.passage_id) for j in judgements if j.relevance > 0})
+    counts = np.array([relevant[query_id] for query_id in found.query_ids], dtype=np.float64)
+    average, precision, recall = found.values.T
+    # ir_measures divides by the number of relevant passages, however many there are.
+    average = average * counts / np.minimum(counts, cutoff)
+    both = precision + recall
+    f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
+    names = tuple(f"{name}@{cutoff}" for name in ("MAP", "P", "R", "F1"))
+    return QueryMeasures(names, found.query_ids, np.stack([average, precision, recall, f1], axis=1))
 
 
 def _against_ties(ranking: Ranking, qrels: dict[str, dict[str, int]]) -> list[str]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
+
+TABLES = (
+    "arnold2020_table3.json",
+    "zhu2019_table2.json",
+    "zhu2019_table3.json",
+    "wang2021_table2.json",
+    "wang2021_table3.json",
+)
+"""Files of re-ranking tables. Where several hold a corpus, the first that fits a result is its main one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +26,8 @@ class PublishedRow:
     Attributes:
         citation: Key in `references.bib`.
         group: The heading it stands under in the paper.
-        track: "untrained" or "zero-shot".
-        measures: As fractions: "R@1", "R@10", "MAP".
+        track: "untrained", "zero-shot" or "adapted".
+        measures: As fractions, in ir_measures' notation, and "MAP". A figure that cannot be read is left out.
     """
 
     citation: str
@@ -28,40 +37,126 @@ class PublishedRow:
     measures: dict[str, float]
 
 
-@cache
-def published_rows(corpus: str) -> tuple[PublishedRow, ...]:
-    """Rows of arnold2020, Table 3, for a corpus, in the paper's order; none for an unknown corpus."""
-    table = _read("arnold2020_table3.json")
-    return tuple(
-        PublishedRow(
-            table["citation"],
-            row["group"],
-            row["model"],
-            row["track"],
-            {name: value / 100.0 for name, value in row["measures"][corpus].items()},
-        )
-        for row in table["rows"]
-        if corpus in row["measures"]
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """One published table's figures on one corpus.
 
-
-def find_published(corpus: str, model: str) -> PublishedRow | None:
-    """The published row that a model repeats: the longest published name that its name begins with.
-
-    "CDV+avg-fasttext, mention labels" repeats "CDV+avg-fasttext"; a single-task variant "(entity only)"
-    repeats none.
+    Attributes:
+        citation: Key in `references.bib`.
+        table: Its name in the paper: "Table 3".
+        track: What its trained models learned from, seen from this corpus: "zero-shot" or "adapted".
+        candidates: How many passages are ranked for a query; None where the paper does not say.
+        queries: How many are evaluated; None where the paper does not say.
+        measures: Names of the columns, in ir_measures' notation, and "MAP".
+        rows: In the paper's order.
+        note: What must be known to read it; may be empty.
     """
-    if "only)" in model:
-        return None
-    name = _plain(model)
-    rows = [row for row in published_rows(corpus) if name.startswith(_plain(row.model))]
-    return max(rows, key=lambda row: len(row.model), default=None)
+
+    citation: str
+    table: str
+    corpus: str
+    track: str
+    candidates: int | None = None
+    queries: int | None = None
+    measures: tuple[str, ...]
+    rows: tuple[PublishedRow, ...] = field(repr=False)
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """Citation and name: "zhu2019, Table 2"."""
+        return f"{self.citation}, {self.table}"
+
+    def find(self, model: str) -> PublishedRow | None:
+        """The row that a model repeats: the longest published name that its own is, or begins with.
+
+        A published name ends where the model's own words begin: "CDV+avg-fasttext, mention labels" repeats
+        "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" repeats
+        none. Hyphens and case are no difference: "MV-LSTM" repeats "MVLSTM".
+        """
+        if "only)" in model:
+            return None
+        own = {_plain(model)} | {_plain(model[: end.start()]) for end in re.finditer(r"[ ,(]", model)}
+        rows = [row for row in self.rows if _plain(row.model) in own]
+        return max(rows, key=lambda row: len(row.model), default=None)
+
+
+@cache
+def published_tables(corpus: str, candidates: float | None = None) -> tuple[PublishedTable, ...]:
+    """Published tables on a corpus that a re-ranking result may be compared with.
+
+    Args:
+        corpus: Its name.
+        candidates: Mean number of candidates per query of the result. Tables of half or twice as many and beyond
+            are left out, because a measure of ten candidates says nothing of sixty-four; all are given when None.
+
+    Returns:
+        The main one first; none for an unknown corpus.
+    """
+    tables = (_table(_read(name), corpus) for name in TABLES)
+    return tuple(each for each in tables if each is not None and _comparable(each.candidates, candidates))
+
+
+def published_rows(corpus: str, candidates: float | None = None) -> tuple[PublishedRow, ...]:
+    """Rows of a corpus' main published table, in the paper's order; none for an unknown corpus."""
+    tables = published_tables(corpus, candidates)
+    return tables[0].rows if tables else ()
+
+
+def find_published(corpus: str, model: str, candidates: float | None = None) -> PublishedRow | None:
+    """The row of a corpus' main published table that a model repeats (`PublishedTable.find`)."""
+    tables = published_tables(corpus, candidates)
+    return tables[0].find(model) if tables else None
+
+
+def published_measures(corpus: str) -> tuple[str, ...]:
+    """Measures that any published table on a corpus has, in ir_measures' notation ("AP" for "MAP")."""
+    names = (name for table in published_tables(corpus) for name in table.measures)
+    return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
 
 
 @cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
     """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
     return tuple((row["rate"], row["lowest"], row["highest"]) for row in _read("arnold2020_figure5.json")["rows"])
+
+
+def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
+    """A file is of one corpus, or its rows and its numbers of queries are by corpus."""
+    single = content.get("corpus")
+    if single is not None and single != corpus:
+        return None
+    rows = [(row, row["measures"] if single else row["measures"].get(corpus)) for row in content["rows"]]
+    if not any(figures for _, figures in rows):
+        return None
+    queries = content["queries"]
+    return PublishedTable(
+        citation=content["citation"],
+        table=content["table"],
+        corpus=corpus,
+        track=content["track"],
+        candidates=content["candidates"],
+        queries=queries[corpus] if isinstance(queries, dict) else queries,
+        measures=tuple(content["measures"]),
+        rows=tuple(
+            PublishedRow(
+                content["citation"],
+                row["group"],
+                row["model"],
+                row.get("track", content["track"]),
+                {name: value / 100.0 for name, value in figures.items()},
+            )
+            for row, figures in rows
+            if figures
+        ),
+        note=content.get("note", ""),
+    )
+
+
+def _comparable(published: int | None, measured: float | None) -> bool:
+    if published is None or measured is None:
+        return True
+    return published / 2 < measured < published * 2
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def label_of(model: str, track: Track) -> str:
 
 
 class GroupRecord(BaseModel):
-    """Measures of one source's or aspect's queries, as fractions."""
+    """Measures of one source's, aspect's or question type's queries, as fractions."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,6 +49,8 @@ class EvaluationRecord(BaseModel):
             and a hash of the ids.
         candidates: Mean number of candidates per query; None end to end.
         match_rates: How often the top-1 passage is of the right entity and aspect.
+        by_source: Measures of each source's queries; so for `by_aspect`.
+        by_question_type: Measures of each kind of question (`question_types`), where queries are questions.
         ms_per_query: Mean wall-clock milliseconds to score one query.
         prepare_seconds: Wall-clock seconds to read or encode the collection.
         version: Of this package.
@@ -74,6 +76,7 @@ class EvaluationRecord(BaseModel):
     match_rates: dict[str, float] = Field(default_factory=dict)
     by_source: list[GroupRecord] = Field(default_factory=list)
     by_aspect: list[GroupRecord] = Field(default_factory=list)
+    by_question_type: list[GroupRecord] = Field(default_factory=list)
     ms_per_query: float
     prepare_seconds: float = 0.0
     seed: int
@@ -88,6 +91,16 @@ class EvaluationRecord(BaseModel):
     def label(self) -> str:
         """The model's label (`label_of`): distinct among the records of one evaluation."""
         return label_of(self.model, self.track)
+
+    @property
+    def is_ranker(self) -> bool:
+        """Whether its training record is of a ranker, one of many on a bench."""
+        return self.training.get("kind") == "ranker"
+
+    @property
+    def microseconds_per_candidate(self) -> float | None:
+        """Mean wall-clock microseconds to score one candidate; None where their number is not known."""
+        return 1000.0 * self.ms_per_query / self.candidates if self.candidates else None
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import DataError
+from auscult.evaluation.bench_tables import bench_table, beside_tables, learning_table, question_type_table
+from auscult.evaluation.cosine_table import cosine_table
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
 from auscult.evaluation.tables import TextTable, group_table, match_table, result_tables
 
@@ -15,6 +17,7 @@ KINDS = {
     "indexing": "Indexing",
     "search": "Search",
     "sentence-splitting": "Sentence splitting",
+    "weighted-cosine": "Question-weighted cosine",
 }
 """Sections after evaluation, in order; further kinds follow by name."""
 
@@ -37,8 +40,9 @@ def write_report(results: Path) -> str:
     files = sorted(results.glob("*.json"))
     if not files:
         raise DataError("JSON files of results", f"none in {results}", "run: make bench")
-    records = [record for file in files for record in read_records(file)]
-    sections = [_OPENING, *_evaluation(evaluation_records(records))]
+    by_file = [read_records(file) for file in files]
+    records = [record for own in by_file for record in own]
+    sections = [_OPENING, *_evaluation([evaluation_records(own) for own in by_file])]
     other: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         if record.get("kind", "evaluation") != "evaluation":
@@ -48,6 +52,8 @@ def write_report(results: Path) -> str:
         sections.append(f"## {KINDS.get(kind, kind.capitalize())}\n")
         if kind == "training":
             sections.append(_trainings(other[kind]).as_markdown())
+        elif kind == "weighted-cosine":
+            sections += _weighted_cosine(other[kind])
         elif kind == "sentence-splitting":
             sections += [_splitters(record).as_markdown() for record in other[kind]]
         else:
@@ -55,30 +61,76 @@ def write_report(results: Path) -> str:
     return "\n".join(section.rstrip("\n") + "\n" for section in sections)
 
 
-def _evaluation(records: Sequence[EvaluationRecord]) -> list[str]:
+_Task = tuple[str, str, int, str]
+
+
+def _evaluation(by_file: Sequence[Sequence[EvaluationRecord]]) -> list[str]:
+    """A section a task. Rankers have one of their own: a file's records were compared with each other only."""
+    tasks = dict.fromkeys(_task(each) for own in by_file for each in own)
     sections = []
-    tasks = dict.fromkeys((each.corpus, each.protocol, each.queries, each.query_subset) for each in records)
     # Whole test sets before subsets, re-ranking (which has published figures) before end to end.
-    ordered = sorted(tasks, key=lambda task: (task[3] != "", task[1] == "end-to-end"))
-    for corpus, protocol, queries, subset in ordered:
-        own = [
-            each
-            for each in records
-            if (each.corpus, each.protocol, each.queries, each.query_subset) == (corpus, protocol, queries, subset)
-        ]
+    for task in sorted(tasks, key=lambda task: (task[3] != "", task[1] == "end-to-end")):
+        files = [[each for each in own if _task(each) == task] for own in by_file]
+        corpus, protocol, _, subset = task
         how = "re-ranking" if protocol == "rerank" else "end to end"
-        sections.append(f"## {corpus}, {how}{f', {subset}' if subset else ''}\n")
-        sections += [f"### {_subtitle(table)}\n\n{table.as_markdown()}" for table in result_tables(own)]
-        sections.append("### Match rates of the top-1 passage\n\n" + match_table(own).as_markdown())
-        # Term-based and single-task rows would make the page long and say little.
-        whole = [each for each in own if each.track != "untrained" and "only)" not in each.model] or own[:1]
-        for record in whole:
-            for by in ("source", "aspect"):
-                table = group_table(record, by)
-                if table.rows:
-                    sections.append(f"### By {by}: {record.model} ({record.track})\n\n{table.as_markdown()}")
-        sections.append("### How these were measured\n\n" + _provenance(own).as_markdown())
+        title = f"{corpus}, {how}{f', {subset}' if subset else ''}"
+        few = _without_repeats(each for own in files for each in own if not _only_beside_rankers(each, own))
+        if few:
+            sections += [f"## {title}\n", *_few_models(few)]
+        for own in files:
+            for track in ("zero-shot", "adapted"):
+                rankers = [each for each in own if each.is_ranker and each.track == track]
+                if rankers:
+                    plain = [each for each in own if each.track == "untrained"]
+                    sections += [f"## Rankers: {title}, {track} track\n", *_rankers(plain + rankers, track)]
     return sections
+
+
+def _task(record: EvaluationRecord) -> _Task:
+    return (record.corpus, record.protocol, record.queries, record.query_subset)
+
+
+def _only_beside_rankers(record: EvaluationRecord, own: Sequence[EvaluationRecord]) -> bool:
+    """Whether a record is of a ranker, or of a term-based model that was measured to stand beside rankers."""
+    bench = any(each.is_ranker for each in own) and not any(
+        each.track != "untrained" and not each.is_ranker for each in own
+    )
+    return record.is_ranker or (bench and record.track == "untrained")
+
+
+def _without_repeats(records: Iterable[EvaluationRecord]) -> list[EvaluationRecord]:
+    """The first record of each model: letters are by model, so that two of one would share one."""
+    found: dict[tuple[str, ...], EvaluationRecord] = {}
+    for record in records:
+        found.setdefault(record.key, record)
+    return list(found.values())
+
+
+def _few_models(own: Sequence[EvaluationRecord]) -> list[str]:
+    sections = [f"### {_subtitle(table)}\n\n{table.as_markdown()}" for table in result_tables(own)]
+    sections.append("### Match rates of the top-1 passage\n\n" + match_table(own).as_markdown())
+    # Term-based and single-task rows would make the page long and say little.
+    whole = [each for each in own if each.track != "untrained" and "only)" not in each.model] or own[:1]
+    for record in whole:
+        for by in ("source", "aspect"):
+            table = group_table(record, by)
+            if table.rows:
+                sections.append(f"### By {by}: {record.model} ({record.track})\n\n{table.as_markdown()}")
+    kinds = question_type_table(own)
+    if kinds.rows:
+        sections.append(f"### {kinds.title}\n\n{kinds.as_markdown()}")
+    sections.append("### How these were measured\n\n" + _provenance(own).as_markdown())
+    return sections
+
+
+def _rankers(own: Sequence[EvaluationRecord], track: str) -> list[str]:
+    """Tables of all models at once: broken down for each model, a bench would fill a page each."""
+    tables = [*beside_tables(own, track), question_type_table(own), learning_table(own)]
+    return [
+        bench_table(own, track).as_markdown(),
+        *(f"### {table.title}\n\n{table.as_markdown()}" for table in tables if table.rows),
+        "### How these were measured\n\n" + _provenance(own).as_markdown(),
+    ]
 
 
 def _subtitle(table: TextTable) -> str:
@@ -128,6 +180,17 @@ def _trainings(records: Sequence[Mapping[str, Any]]) -> TextTable:
         "(counted from 0) and says nothing of the test. Time is that of the epochs, without word vectors.",
     )
     return TextTable("", columns, rows, notes)
+
+
+def _weighted_cosine(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A table a corpus of the records that are of one model each; any other record as it is."""
+    single = [each for each in records if "model" in each and isinstance(each.get("measures"), dict)]
+    sections = []
+    for corpus in dict.fromkeys(str(each.get("corpus", "")) for each in single):
+        own = [each for each in single if str(each.get("corpus", "")) == corpus]
+        measured = f"Measured {str(own[0].get('date', ''))[:10]}, {own[0].get('hardware', '')}.\n"
+        sections += [f"### {corpus}\n", cosine_table(own).as_markdown(), measured]
+    return sections + [_measurement(each) for each in records if each not in single]
 
 
 def _splitters(record: Mapping[str, Any]) -> TextTable:

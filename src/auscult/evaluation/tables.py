@@ -1,12 +1,13 @@
 """Result tables, for the terminal (rich) and for documents (Markdown): measured beside published.
 
 Tracks never share a table: a zero-shot table holds zero-shot and untrained models, an adapted table adapted
-and untrained ones. Published figures are zero-shot; beside an adapted model they say so.
+and untrained ones. Published figures of another track say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import string
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -14,11 +15,18 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from auscult.evaluation.published_figures import find_published, published_match_rates, published_rows
+from auscult.evaluation.published_figures import (
+    PublishedRow,
+    PublishedTable,
+    published_match_rates,
+    published_tables,
+)
 from auscult.evaluation.records import EvaluationRecord
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
-COMPARED = ("R@1", "R@10", "MAP")
+WIDEST = 4
+"""How many published measures a table of results has room for; `bench_tables.beside_table` shows all."""
+LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω"
 PARTIAL = {"wikisection": "measured on the part of the test articles that could be had; published on all 716"}
 """Corpora whose published figures are of another test set."""
 
@@ -80,23 +88,63 @@ def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
 
 def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     first = records[0]
-    letters = {record.label: letter for record, letter in zip(records, "abcdefghijklmnopqrstuvwxyz", strict=False)}
-    comparable = first.protocol == "rerank"
+    letters = model_letters(records)
+    published = main_table(first)
+    compared = published.measures[:WIDEST] if published else ()
+    shown = SHOWN if set(compared) <= set(SHOWN) else compared
     rows = []
     for record in records:
-        published = find_published(first.corpus, record.model) if comparable else None
+        beside = published.find(record.model) if published else None
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
-        cells += [_measured(record, name, letters) for name in SHOWN]
-        cells += [_percent(published.measures[name]) if published else "" for name in COMPARED if comparable]
+        cells += [measured_cell(record, name, letters) for name in shown]
+        cells += published_cells(beside, compared)
         rows.append((*cells, _milliseconds(record.ms_per_query)))
-    if comparable and track != "adapted":
-        repeated = {found.model for each in records if (found := find_published(first.corpus, each.model))}
-        for row in published_rows(first.corpus):
-            if row.model not in repeated:
-                blank = [""] * len(SHOWN)
-                rows.append((row.model, *blank, *(_percent(row.measures[name]) for name in COMPARED), ""))
-    columns = ("Model", *SHOWN, *(f"publ.\n{name}" for name in COMPARED if comparable), "ms per\nquery")
-    return TextTable(_title(first, track), columns, tuple(rows), _notes(records, track, comparable))
+    rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
+    columns = ("Model", *shown, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
+    return TextTable(_title(first, track), columns, tuple(rows), notes_of(records, track, published))
+
+
+def main_table(record: EvaluationRecord) -> PublishedTable | None:
+    """The published table that a record stands beside; none end to end, or where nothing was published."""
+    tables = published_tables(record.corpus, record.candidates) if record.protocol == "rerank" else ()
+    return tables[0] if tables else None
+
+
+def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:
+    """A letter for each model's label: a to z, A to Z, then Greek; models beyond have none."""
+    return model_letters_of([record.label for record in records])
+
+
+def model_letters_of(labels: Sequence[str]) -> dict[str, str]:
+    """`model_letters` of labels."""
+    return dict(zip(labels, LETTERS, strict=False))
+
+
+def published_cells(row: PublishedRow | None, measures: Sequence[str]) -> list[str]:
+    """A published row's figures in percent; blank where there is no row, or no figure."""
+    return [percent(row.measures[name]) if row and name in row.measures else "" for name in measures]
+
+
+def unmatched_rows(
+    published: PublishedTable | None,
+    records: Sequence[EvaluationRecord],
+    track: str,
+    measures: Sequence[str],
+    *,
+    blanks: int,
+) -> list[tuple[str, ...]]:
+    """Published rows that no record repeats: the name, blanks for what was not measured, and the figures.
+
+    None where the published models learned from other texts than those measured.
+    """
+    if published is None or track not in ("untrained", published.track):
+        return []
+    repeated = {found.model for record in records if (found := published.find(record.model))}
+    return [
+        (row.model, *[""] * blanks, *published_cells(row, measures))
+        for row in published.rows
+        if row.model not in repeated
+    ]
 
 
 def _title(record: EvaluationRecord, track: str) -> str:
@@ -106,7 +154,8 @@ def _title(record: EvaluationRecord, track: str) -> str:
     return f"{record.corpus}, {models}: {protocol}, {record.queries:,} queries{subset}"
 
 
-def _notes(records: list[EvaluationRecord], track: str, comparable: bool) -> tuple[str, ...]:
+def notes_of(records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None) -> tuple[str, ...]:
+    """What a table of records says beneath: measures, intervals, letters, where published figures are from."""
     notes = ["Measures in percent, ties counted against the model."]
     intervals = [record.intervals["R@1"] for record in records if "R@1" in record.intervals]
     if intervals:
@@ -114,25 +163,34 @@ def _notes(records: list[EvaluationRecord], track: str, comparable: bool) -> tup
         notes.append(f"95 % bootstrap intervals of R@1 are within ± {100 * widest:.1f} points.")
     if any(record.better_than for record in records):
         notes.append("Letters after a figure: significantly better than those models (p < 0.05, Holm).")
-    if comparable and published_rows(records[0].corpus):
-        note = "Published: arnold2020, Table 3, zero-shot" + (
-            "; the adapted models saw more." if track == "adapted" else "."
-        )
-        notes.append(note)
-        if records[0].query_subset:
-            notes.append("Published figures are over all queries, those measured here over a subset.")
-        if records[0].corpus in PARTIAL:
-            notes.append(f"Not the same test set: {PARTIAL[records[0].corpus]}.")
+    if published is not None:
+        notes += published_notes(records[0], track, published)
     if records[0].protocol == "end-to-end":
         notes.append("Passages of documents without judgements count as wrong even where they answer.")
     return tuple(notes)
 
 
+def published_notes(record: EvaluationRecord, track: str, published: PublishedTable) -> list[str]:
+    """Where published figures are from, and how what a record measured differs from it."""
+    notes = [f"Published: {published.title}, {published.track}{_other_track(published, track)}."]
+    if record.query_subset:
+        notes.append("Published figures are over all queries, those measured here over a subset.")
+    if record.corpus in PARTIAL:
+        notes.append(f"Not the same test set: {PARTIAL[record.corpus]}.")
+    return notes
+
+
+def _other_track(published: PublishedTable, track: str) -> str:
+    if track in ("untrained", published.track):
+        return ""
+    return "; the adapted models saw more" if track == "adapted" else "; its models saw more"
+
+
 def group_table(record: EvaluationRecord, by: str) -> TextTable:
-    """One model's measures by "source" or "aspect"."""
-    groups = record.by_source if by == "source" else record.by_aspect
+    """One model's measures by "source", "aspect" or "question type"."""
+    groups = {"source": record.by_source, "aspect": record.by_aspect, "question type": record.by_question_type}[by]
     rows = tuple(
-        (group.name, f"{group.queries:,}", *(_percent(group.measures[name]) for name in SHOWN)) for group in groups
+        (group.name, f"{group.queries:,}", *(percent(group.measures[name]) for name in SHOWN)) for group in groups
     )
     title = f"{record.corpus} by {by}: {record.model} ({record.track})"
     return TextTable(title, (by.capitalize(), "queries", *SHOWN), rows)
@@ -145,23 +203,37 @@ def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
     """
     shown = [record for record in records if record.match_rates]
     rows = tuple(
-        (record.model, record.track, *(_percent(record.match_rates[name]) for name in ("entity", "aspect", "both")))
+        (record.model, record.track, *(percent(record.match_rates[name]) for name in ("entity", "aspect", "both")))
         for record in shown
     )
     notes: tuple[str, ...] = ()
-    if any(record.protocol == "rerank" and published_rows(record.corpus) for record in shown):
+    if any(_has_rates(record) for record in shown):
         ranges = ", ".join(f"{name} {low} to {high}" for name, low, high in published_match_rates())
         notes = (f"Published, lowest and highest of three test sets: {ranges} (arnold2020, section 5.3).",)
     return TextTable("Top-1 passage matches the query's", ("Model", "track", "entity", "aspect", "both"), rows, notes)
 
 
-def _measured(record: EvaluationRecord, name: str, letters: dict[str, str]) -> str:
-    beaten = record.better_than.get("AP" if name == "MAP" else name, [])
-    marks = "".join(sorted(letters[model] for model in beaten if model in letters))
-    return _percent(record.measures[name]) + (f" {marks}" if marks else "")
+def _has_rates(record: EvaluationRecord) -> bool:
+    return any(table.citation == "arnold2020" for table in published_tables(record.corpus)) and (
+        record.protocol == "rerank"
+    )
 
 
-def _percent(fraction: float) -> str:
+def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str]) -> str:
+    """A measure in percent and the letters of the models beaten; blank where it was not measured."""
+    if name not in record.measures:
+        return ""
+    marks = "".join(sorted(letters[model] for model in beaten_by(record, name) if model in letters))
+    return percent(record.measures[name]) + (f" {marks}" if marks else "")
+
+
+def beaten_by(record: EvaluationRecord, name: str) -> list[str]:
+    """Labels of the models that it beats significantly by a measure."""
+    return record.better_than.get("AP" if name == "MAP" else name, [])
+
+
+def percent(fraction: float) -> str:
+    """A fraction in percent with two decimals."""
     return f"{100.0 * fraction:.2f}"
 
 

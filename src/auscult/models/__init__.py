@@ -1,15 +1,20 @@
-"""Models: lexical scorers and CDV. `load_model` opens any saved encoder; torch is imported only when one is opened."""
+"""Models: lexical scorers, CDV and neural rankers. `load_model` opens a saved encoder and `load_ranker` a saved ranker.
+
+Torch is imported only when one is opened.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
 from auscult.errors import MissingExtraError, ModelError
-from auscult.interfaces import DocumentEncoder
+from auscult.interfaces import DocumentEncoder, Scorer
 
+_RANKER = "ranker"
 SHIPPED = {"default": "default"}
 
 
@@ -28,6 +33,42 @@ def load_model(name_or_path: str) -> DocumentEncoder:
     if kind not in _LOADERS:
         raise ModelError(f"a model of kind {' or '.join(_LOADERS)}", f"{kind!r} in {folder}", "check the path")
     return _LOADERS[kind](folder)
+
+
+def is_ranker(name_or_path: str) -> bool:
+    """Whether a saved model is a neural ranker, which scores pairs, and not an encoder.
+
+    Raises:
+        ModelError: There is no such model, or its folder is damaged.
+    """
+    return _kind(model_folder(name_or_path)) == _RANKER
+
+
+def load_ranker(path: str) -> Scorer:
+    """Open a neural ranker as a scorer.
+
+    Raises:
+        ModelError: There is none, or its folder is damaged.
+        MissingExtraError: When the package it runs on is not installed.
+    """
+    try:
+        from auscult.models.rankers.persistence import load
+    except ModuleNotFoundError as error:
+        if error.name in ("torch", "safetensors"):
+            raise MissingExtraError(error.name, "neural") from error
+        raise
+    return load(model_folder(path))
+
+
+def fingerprint(path: str) -> str:
+    """A hash of a saved model's settings, which hold a hash of its weights.
+
+    Raises:
+        ModelError: There is none, or its folder is damaged.
+    """
+    folder = model_folder(path)
+    _settings(folder)
+    return hashlib.sha256((folder / "model.json").read_bytes()).hexdigest()
 
 
 def model_folder(name_or_path: str) -> Path:

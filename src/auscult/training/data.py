@@ -11,7 +11,7 @@ from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.documents import Document
 from auscult.errors import ConfigError
-from auscult.training.experiment import CorpusChoice, Experiment
+from auscult.training.experiment import CorpusChoice, DataExperiment
 from auscult.training.labels import LabelledDocument, label_documents, title_words
 from auscult.training.substitution import NamePool, name_pool
 
@@ -35,7 +35,7 @@ class TrainingData:
     texts: list[Document]
 
 
-def gather(experiment: Experiment, say: Callable[[str], None]) -> TrainingData:
+def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingData:
     """Read, split and label the documents of an experiment.
 
     Raises:
@@ -75,7 +75,7 @@ def read(choice: CorpusChoice) -> list[Document]:
 
 
 def _hold_out(
-    documents: list[Document], eligible: list[int], experiment: Experiment
+    documents: list[Document], eligible: list[int], experiment: DataExperiment
 ) -> tuple[list[Document], list[Document]]:
     """Set whole entities aside: no title of a held-out document stays in training, whichever corpus it is in."""
     wanted = experiment.validation.documents

@@ -1,12 +1,14 @@
 """Experiment files: one YAML a model, checked before anything runs.
 
+A file may begin with `base: OTHER.yaml` (relative to it) and then says only what differs from that one.
+
 Defaults are arnold2020's section 5.2 throughout, so a file says only where it departs.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -15,18 +17,20 @@ from auscult.errors import ConfigError
 from auscult.models.cdv.network import TASKS, Task
 
 
-class _Settings(BaseModel):
+class Settings(BaseModel):
+    """Checked, unchangeable settings; an unknown field is an error."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CorpusChoice(_Settings):
+class CorpusChoice(Settings):
     """A corpus to learn from: a catalogue name or a path, and which of its splits."""
 
     name: str
     split: str | None = None
 
 
-class WordVectorChoice(_Settings):
+class WordVectorChoice(Settings):
     """Word vectors: read from a file, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
@@ -50,7 +54,7 @@ class WordVectorChoice(_Settings):
     texts: list[CorpusChoice] = []
 
 
-class SentenceChoice(_Settings):
+class SentenceChoice(Settings):
     """The sentence encoder: averaged words (Eq. 8) or a pooled transformer (Eq. 9).
 
     Attributes:
@@ -73,7 +77,7 @@ class SentenceChoice(_Settings):
         return self
 
 
-class BloomTraining(_Settings):
+class BloomTraining(Settings):
     """How the paper's entity and aspect encoders are trained (section 5.2)."""
 
     epochs: int = Field(default=5, ge=1)
@@ -84,14 +88,14 @@ class BloomTraining(_Settings):
     """Sentences of an article's lead that describe its entity."""
 
 
-class TargetChoice(_Settings):
+class TargetChoice(Settings):
     """The target space: the paper's Bloom encoders, or centred averages of word vectors (a departure)."""
 
     kind: Literal["bloom", "average"] = "bloom"
     bloom: BloomTraining = BloomTraining()
 
 
-class LabelChoice(_Settings):
+class LabelChoice(Settings):
     """Where entity labels come from (Eq. 15).
 
     Attributes:
@@ -104,14 +108,14 @@ class LabelChoice(_Settings):
     substitute: float = Field(default=0.0, ge=0, le=1)
 
 
-class ContrastChoice(_Settings):
+class ContrastChoice(Settings):
     """The in-batch listwise loss added to the distance loss; weight 0 for the paper's training (a departure)."""
 
     weight: float = Field(default=0.0, ge=0)
     temperature: float = Field(default=20.0, ge=1)
 
 
-class NetworkChoice(_Settings):
+class NetworkChoice(Settings):
     """Sizes of the network (section 5.2); what each field does is said in `CdvConfig`.
 
     Attributes:
@@ -128,7 +132,7 @@ class NetworkChoice(_Settings):
     tasks: tuple[Task, ...] = TASKS
 
 
-class TrainingChoice(_Settings):
+class TrainingChoice(Settings):
     """Optimisation (section 5.2).
 
     Attributes:
@@ -155,7 +159,7 @@ class TrainingChoice(_Settings):
     devices: int | Literal["auto"] = "auto"
 
 
-class ValidationChoice(_Settings):
+class ValidationChoice(Settings):
     """Held-out training documents that stop the training and choose the epoch.
 
     Attributes:
@@ -173,8 +177,8 @@ class ValidationChoice(_Settings):
     calibrate: bool = False
 
 
-class Experiment(_Settings):
-    """A whole experiment: data, vectors, labels, network, training.
+class DataExperiment(Settings):
+    """What every experiment says: what is learned from, and what is held out.
 
     Attributes:
         name: Of the file and of the folder under `runs/`.
@@ -184,7 +188,6 @@ class Experiment(_Settings):
 
     name: str = Field(min_length=1, pattern=r"^[\w.-]+$")
     title: str = ""
-    model: Literal["cdv"] = "cdv"
     track: Literal["zero-shot", "adapted"]
     notes: str = ""
     seed: int = 1
@@ -193,34 +196,83 @@ class Experiment(_Settings):
     knowledge: str | None = "knowledge-base"
     never_learn: list[CorpusChoice] = []
     word_vectors: WordVectorChoice = WordVectorChoice()
-    sentences: SentenceChoice = SentenceChoice()
-    targets: TargetChoice = TargetChoice()
     labels: LabelChoice = LabelChoice()
-    network: NetworkChoice = NetworkChoice()
-    loss: Literal["distance", "robust", "cosine"] = "robust"
-    contrast: ContrastChoice = ContrastChoice()
-    training: TrainingChoice = TrainingChoice()
 
     @model_validator(mode="after")
-    def _validation_is_from_the_corpora(self) -> Experiment:
+    def _validation_is_from_the_corpora(self) -> Self:
         unknown = set(self.validation.corpora) - {corpus.name for corpus in self.corpora}
         if unknown:
             raise ValueError(f"validation.corpora: {', '.join(sorted(unknown))} is none of 'corpora'")
         return self
 
 
+class Experiment(DataExperiment):
+    """A whole CDV experiment: data, vectors, labels, network, training."""
+
+    model: Literal["cdv"] = "cdv"
+    sentences: SentenceChoice = SentenceChoice()
+    targets: TargetChoice = TargetChoice()
+    network: NetworkChoice = NetworkChoice()
+    loss: Literal["distance", "robust", "cosine"] = "robust"
+    contrast: ContrastChoice = ContrastChoice()
+    training: TrainingChoice = TrainingChoice()
+
+
+_DEEPEST = 8
+_Kind = TypeVar("_Kind", bound=DataExperiment)
+
+
+def read_model_name(path: Path) -> str:
+    """Which model an experiment file is about: "cdv" where it does not say.
+
+    Raises:
+        ConfigError: The file is no readable YAML of fields.
+    """
+    return str(_read_fields(path).get("model", "cdv"))
+
+
 def read_experiment(path: Path) -> Experiment:
-    """Read and check an experiment file.
+    """Read and check an experiment file of CDV.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    return check_experiment(path, Experiment)
+
+
+def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
+    """Read an experiment file and check it against one kind of experiment.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.
     """
     try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return Experiment.model_validate(fields)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError("a readable YAML experiment file", f"{path} ({reason})", "check path and syntax") from error
+        return kind.model_validate(_read_fields(path))
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
         raise ConfigError("a valid experiment", f"{path} with {faults}", "correct these fields") from error
+
+
+def _read_fields(path: Path, depth: int = 0) -> dict[str, object]:
+    try:
+        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError("a readable YAML experiment file", f"{path} ({reason})", "check path and syntax") from error
+    if not isinstance(fields, dict):
+        raise ConfigError("a YAML experiment file of fields", f"{path} without any", "see experiments/ for examples")
+    base = fields.pop("base", None)
+    if base is None:
+        return fields
+    if depth == _DEEPEST:
+        raise ConfigError("a 'base' that ends", f"{path} and {depth} files below it", "remove the circle")
+    return _merged(_read_fields(path.parent / str(base), depth + 1), fields)
+
+
+def _merged(base: dict[str, object], own: dict[str, object]) -> dict[str, object]:
+    """The base's fields under the file's own; fields of fields are merged, lists are replaced."""
+    merged = dict(base)
+    for name, value in own.items():
+        below = merged.get(name)
+        merged[name] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

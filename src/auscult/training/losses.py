@@ -96,4 +96,32 @@ def bp_mll(probabilities: Tensor, bits: Tensor) -> Tensor:
     return (on * off).mean()
 
 
+def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
+    """Pairwise hinge loss: the answer's score should exceed every negative's by the margin (zhu2019, Eq. 21).
+
+        L = Σ_i max(0, M - score(q, d_pos) + score(q, d_neg_i))
+
+    Args:
+        scores: (queries, 1 + negatives), the answer's first.
+        margin: M, above 0.
+
+    Returns:
+        Scalar: the mean over queries and negatives, where the paper sums over a query's negatives; only the learning
+        rate's scale differs.
+    """
+    return (margin - scores[:, :1] + scores[:, 1:]).clamp(min=0).mean()
+
+
+def listwise_loss(scores: Tensor) -> Tensor:
+    """Softmax cross entropy of the answer among its negatives (huang2013, Eq. 5 and 6, without their smoothing factor).
+
+    Args:
+        scores: (queries, 1 + negatives), the answer's first.
+
+    Returns:
+        Scalar mean over the queries.
+    """
+    return cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long, device=scores.device))
+
+
 LOSSES = {"distance": distance_loss, "robust": robust_loss, "cosine": cosine_loss}

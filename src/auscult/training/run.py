@@ -31,12 +31,12 @@ from auscult.models.cdv.persistence import load_space, save, save_space
 from auscult.models.cdv.sentences import FLAGS, AveragedWords, SentenceEncoder, tokenize
 from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult.models.cdv.transformer import PooledTransformer
-from auscult.models.word_vectors import WordVectors, from_state, read_word_vectors
+from auscult.models.word_vectors import PlainTable, SubwordTable, WordVectors, from_state, read_word_vectors
 from auscult.provenance import describe_hardware, find_revision, now
 from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult.training.data import TrainingData, gather
 from auscult.training.examples import DocumentBatches, DocumentExamples, collate
-from auscult.training.experiment import Experiment, WordVectorChoice
+from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice
 from auscult.training.loop import History, Schedule, fit, is_main_process
 from auscult.training.objective import CdvObjective
 from auscult.training.validation import calibrate, common_headings
@@ -85,7 +85,7 @@ def train(
         ConfigError: The folder holds another experiment.
         CorpusMissingError: A corpus of the experiment is not on this machine.
     """
-    _claim(experiment, folder)
+    claim(experiment, folder)
     if say is None or not is_main_process():
         say = _silence
     finished = folder / "training.json"
@@ -94,7 +94,7 @@ def train(
         return Outcome(folder / "model", json.loads(finished.read_text(encoding="utf-8")))
     began = time.monotonic()
     data = gather(experiment, say)
-    words, shares = _word_vectors(experiment, data, folder / "words", say)
+    words, shares = word_vectors(experiment, data, folder / "words", say)
     sentences = _sentence_encoder(experiment, words, shares)
     spaces = _spaces(experiment, data, words, folder, say, progress)
     prepared = time.monotonic() - began
@@ -127,7 +127,12 @@ def _silence(_: str) -> None:
     """Says nothing."""
 
 
-def _claim(experiment: Experiment, folder: Path) -> None:
+def claim(experiment: DataExperiment, folder: Path) -> None:
+    """Write down what is trained in a folder.
+
+    Raises:
+        ConfigError: It holds another experiment.
+    """
     described = folder / "experiment.json"
     content = experiment.model_dump_json(indent=1)
     if described.is_file() and described.read_text(encoding="utf-8") != content:
@@ -150,11 +155,11 @@ def restart(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _word_vectors(
-    experiment: Experiment, data: TrainingData, folder: Path, say: Callable[[str], None]
-) -> tuple[WordVectors, dict[str, float]]:
-    """Word vectors of the targets, and relative frequencies of the words of the training text."""
-    folder.mkdir(exist_ok=True)
+def word_vectors(
+    experiment: DataExperiment, data: TrainingData, folder: Path, say: Callable[[str], None]
+) -> tuple[SubwordTable | PlainTable, dict[str, float]]:
+    """Word vectors, read or trained and then kept in a folder, and how frequent the words of the training text are."""
+    folder.mkdir(parents=True, exist_ok=True)
     text, done = folder / "text.txt", folder / "vectors.npz"
     if not text.is_file():
         partial = text.with_suffix(".part")
@@ -174,13 +179,13 @@ def _word_vectors(
         return from_state({"table": kept["table"]}, json.loads(str(kept["settings"]))), shares
 
 
-def _lines(experiment: Experiment, data: TrainingData) -> Iterator[list[str]]:
+def _lines(experiment: DataExperiment, data: TrainingData) -> Iterator[list[str]]:
     yield from document_lines(data.texts)
     if experiment.word_vectors.glossary and data.knowledge is not None:
         yield from knowledge_lines(data.knowledge)
 
 
-def _read_vectors(choice: WordVectorChoice) -> WordVectors:
+def _read_vectors(choice: WordVectorChoice) -> SubwordTable | PlainTable:
     if choice.file is None:
         raise ConfigError("a word-vector file", "none", "set 'file' under vectors")
     return read_word_vectors(choice.file, limit=choice.limit)

@@ -1,4 +1,4 @@
-"""Bidirectional LSTM over packed sequences.
+"""Bidirectional recurrent networks: an LSTM over packed sequences, a GRU over padded ones with their mask.
 
 A packed sequence holds no padding at all, so nothing downstream can mistake a pad for a sentence: the mask is a type.
 Inside, each direction runs on right-padded sequences (the backward one on reversed sequences), where a pad can only
@@ -48,6 +48,33 @@ class BidirectionalLstm(nn.Module):
         return ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))
 
 
+class BidirectionalGru(nn.Module):
+    """One forward and one backward GRU over right-padded sequences.
+
+    Args:
+        input_dim: Length of an input vector.
+        hidden_dim: Length of each direction's state.
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int) -> None:
+        super().__init__()
+        self.forwards = nn.GRU(input_dim, hidden_dim, batch_first=True)
+        self.backwards = nn.GRU(input_dim, hidden_dim, batch_first=True)
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """States of every step, forward ⊕ backward: (sequences, steps, 2 * hidden_dim), zeros at padding.
+
+        Args:
+            inputs: (sequences, steps, input_dim); there may be no sequence, and sequences without a step.
+            mask: Bool, (sequences, steps); each row's True places come first.
+        """
+        mirror = _mirror(mask.sum(dim=1), mask.shape[1]).unsqueeze(-1)
+        ahead: Tensor = self.forwards(inputs)[0]
+        back: Tensor = self.backwards(inputs.gather(1, mirror.expand(-1, -1, inputs.shape[2])))[0]
+        states = torch.cat([ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))], dim=-1)
+        return states.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
 def _sorted_rows(packed: PackedSequence) -> tuple[Tensor, Tensor]:
     """Padded (sequences, steps, dim) and lengths, longest first as the packed layout has them."""
     return pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes), batch_first=True)
@@ -55,7 +82,7 @@ def _sorted_rows(packed: PackedSequence) -> tuple[Tensor, Tensor]:
 
 def _mirror(lengths: Tensor, steps: int) -> Tensor:
     """For each sequence the step order that reverses it and leaves its padding in place: (sequences, steps)."""
-    step = torch.arange(steps).unsqueeze(0)
+    step = torch.arange(steps, device=lengths.device).unsqueeze(0)
     return torch.where(step < lengths.unsqueeze(1), lengths.unsqueeze(1) - 1 - step, step)
 
 

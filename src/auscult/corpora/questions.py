@@ -1,0 +1,50 @@
+"""Collections of bare questions, which say how common a word is in questions rather than in documents.
+
+A file is a tab-separated table with a header and a column `question`, plain or gzip-compressed; any other text file
+holds one question a line.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+from auscult.corpora.catalogue import catalogue, locate
+from auscult.errors import CorpusMissingError, DataError
+
+GENERAL = "general-questions"
+"""The catalogue's collection of questions about anything."""
+
+_COLUMN = "question"
+
+
+def read_questions(spec: str | Path = GENERAL) -> Iterator[str]:
+    """Stream the questions of a collection.
+
+    Args:
+        spec: A catalogue name ("general-questions"), or a file.
+
+    Raises:
+        CorpusMissingError: It is not on this machine.
+        DataError: The file is no text in UTF-8.
+    """
+    path = locate(spec) if isinstance(spec, str) and spec in catalogue() else Path(spec)
+    if not path.is_file():
+        raise CorpusMissingError(f"a file of questions at {path}", "no such file", f"correct it, or give '{GENERAL}'")
+    column: int | None = None
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines):
+                cells = line.rstrip("\n").split("\t")
+                if number == 0 and _COLUMN in cells:
+                    column = cells.index(_COLUMN)
+                    continue
+                question = line if column is None else cells[min(column, len(cells) - 1)]
+                if question.strip():
+                    yield question.strip()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError("a file of questions in UTF-8", f"{path}: {error}", "fetch or convert the file") from None
+
+
+__all__ = ["GENERAL", "read_questions"]

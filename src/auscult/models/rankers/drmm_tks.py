@@ -1,0 +1,114 @@
+"""DRMM-TKS: DRMM with the k largest similarities of each query word in place of the histogram (yang2018).
+
+    t_i = the k largest of cos(v(q_i), v(d_j)) over the words j of the passage, in descending order
+    z_i = tanh(w2 tanh(W1 t_i + b1) + b2)
+    g_i = exp(w x_i) / sum over j of exp(w x_j),  x_i the word vector of q_i, or its idf
+    s(q,d) = sum over i of g_i z_i
+
+Cost: as DRMM, and a partial sort. Unlike a histogram it has a gradient, so word vectors can be trained.
+
+k and the size of the hidden layer are those of MatchZoo, whose model made the name known. Where a passage has fewer
+than k words, 0 stands for the missing ones.
+
+Published code: MatchZoo-py lets the 0 of padding displace negative similarities of real words, fails on passages of
+fewer than k words, and adds a last linear layer to the one number that comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor, nn
+
+from auscult.errors import ConfigError
+from auscult.models.modules.embedding import WordEmbedding, WordIdf
+from auscult.models.modules.feed_forward import tanh_layers
+from auscult.models.modules.gating import TermGate
+from auscult.models.modules.interaction import cosine_matrix
+from auscult.models.modules.pooling import k_max
+from auscult.models.rankers.base import Ranker, RankerConfig, Tokens
+from auscult.models.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrmmTksConfig(RankerConfig):
+    """Settings of `DrmmTks`.
+
+    Attributes:
+        top_k: How many similarities of a query word are looked at.
+        hidden: Sizes of the hidden layers.
+        gate: What the weight of a query word is learned from: its word vector or its idf.
+        train_words: Train the word vectors too.
+    """
+
+    top_k: int = 10
+    hidden: tuple[int, ...] = (5,)
+    gate: Literal["vector", "idf"] = "vector"
+    train_words: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse values that make no network.
+
+        Raises:
+            ConfigError: A gate of another name, or no similarities to look at.
+        """
+        if self.gate not in ("idf", "vector"):
+            raise ConfigError("gate 'idf' or 'vector'", repr(self.gate), "correct 'gate'")
+        if self.top_k < 1:
+            raise ConfigError("a 'top_k' of at least 1", str(self.top_k), "raise 'top_k'")
+
+
+class DrmmTksHead(nn.Module):
+    """DRMM-TKS from the interaction matrix on; it takes several matrices too, such as one for each layer of a network.
+
+    Args:
+        config: k and hidden layers.
+        gate_width: Length of what the gate knows of a query word.
+        matrices: How many interaction matrices there are for a pair.
+    """
+
+    def __init__(self, config: DrmmTksConfig, gate_width: int, matrices: int = 1) -> None:
+        super().__init__()
+        self.top_k = config.top_k
+        self.layers = tanh_layers(matrices * config.top_k, *config.hidden, 1)
+        self.gate = TermGate(gate_width)
+
+    def forward(self, similarities: Tensor, query: Tensor, passage: Tensor, known: Tensor) -> Tensor:
+        """Scores, (batch,).
+
+        Args:
+            similarities: (batch, matrices, query words, passage words).
+            query: Bool mask (batch, query words).
+            passage: Bool mask (batch, passage words).
+            known: What the gate knows of query words, (batch, query words, gate width): vectors, or idf.
+        """
+        largest = k_max(similarities, passage[:, None, None, :], self.top_k)
+        matches: Tensor = self.layers(largest.transpose(1, 2).flatten(2)).squeeze(-1)
+        weights: Tensor = self.gate(known, query)
+        return (weights * matches).sum(1)
+
+
+class DrmmTks(Ranker):
+    """Deep top-k relevance matching model."""
+
+    kind = "drmm-tks"
+    title = "DRMM-TKS"
+
+    def __init__(self, config: DrmmTksConfig, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.config: DrmmTksConfig = config
+        self.words = WordEmbedding(vocabulary, trainable=config.train_words)
+        self.idf = WordIdf(vocabulary) if config.gate == "idf" else None
+        self.head = DrmmTksHead(config, 1 if self.idf is not None else vocabulary.dim)
+
+    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
+        """See `Ranker.forward`."""
+        query_words = self.words(query.ids)
+        similarities = cosine_matrix(query_words, self.words(passage.ids))
+        known = query_words if self.idf is None else self.idf(query.ids).unsqueeze(-1)
+        scores: Tensor = self.head(similarities.unsqueeze(1), query.mask, passage.mask, known)
+        return scores
+
+
+__all__ = ["DrmmTks", "DrmmTksConfig", "DrmmTksHead"]

@@ -1,0 +1,71 @@
+"""Every neural ranker by its name in experiment files. A new one is added here, and every test then includes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from auscult.errors import ConfigError
+from auscult.models.rankers.anmm import Anmm, AnmmConfig
+from auscult.models.rankers.arc_i import ArcI, ArcIConfig
+from auscult.models.rankers.arc_ii import ArcII, ArcIIConfig
+from auscult.models.rankers.base import Ranker, RankerConfig
+from auscult.models.rankers.cdssm import Cdssm, CdssmConfig
+from auscult.models.rankers.conv_knrm import ConvKnrm, ConvKnrmConfig
+from auscult.models.rankers.drmm import Drmm, DrmmConfig
+from auscult.models.rankers.drmm_tks import DrmmTks, DrmmTksConfig
+from auscult.models.rankers.dssm import Dssm, DssmConfig
+from auscult.models.rankers.duet import Duet, DuetConfig
+from auscult.models.rankers.har import Har, HarConfig, HarSimple, HarSimpleConfig, HarWca
+from auscult.models.rankers.knrm import Knrm, KnrmConfig
+from auscult.models.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig
+from auscult.models.rankers.mv_lstm import MvLstm, MvLstmConfig
+from auscult.models.rankers.pacrr import Pacrr, PacrrConfig
+from auscult.models.rankers.position_mlp import PositionMlp, PositionMlpConfig
+from auscult.models.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class RankerKind:
+    """How a ranker is made.
+
+    Attributes:
+        ranker: Its class, called with its settings and a vocabulary.
+        config: The class of its settings, a frozen dataclass.
+    """
+
+    ranker: Callable[[Any, Vocabulary], Ranker]
+    config: Callable[..., RankerConfig]
+
+
+RANKERS: dict[str, RankerKind] = {
+    Anmm.kind: RankerKind(Anmm, AnmmConfig),
+    ArcI.kind: RankerKind(ArcI, ArcIConfig),
+    ArcII.kind: RankerKind(ArcII, ArcIIConfig),
+    Cdssm.kind: RankerKind(Cdssm, CdssmConfig),
+    ConvKnrm.kind: RankerKind(ConvKnrm, ConvKnrmConfig),
+    Drmm.kind: RankerKind(Drmm, DrmmConfig),
+    DrmmTks.kind: RankerKind(DrmmTks, DrmmTksConfig),
+    Dssm.kind: RankerKind(Dssm, DssmConfig),
+    Duet.kind: RankerKind(Duet, DuetConfig),
+    Har.kind: RankerKind(Har, HarConfig),
+    HarSimple.kind: RankerKind(HarSimple, HarSimpleConfig),
+    HarWca.kind: RankerKind(HarWca, HarConfig),
+    Knrm.kind: RankerKind(Knrm, KnrmConfig),
+    MatchPyramid.kind: RankerKind(MatchPyramid, MatchPyramidConfig),
+    MvLstm.kind: RankerKind(MvLstm, MvLstmConfig),
+    Pacrr.kind: RankerKind(Pacrr, PacrrConfig),
+    PositionMlp.kind: RankerKind(PositionMlp, PositionMlpConfig),
+}
+
+
+def ranker_kind(name: str) -> RankerKind:
+    """The ranker of a name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if name not in RANKERS:
+        raise ConfigError(f"a ranker ({', '.join(RANKERS)})", repr(name), "correct the experiment's 'model'")
+    return RANKERS[name]

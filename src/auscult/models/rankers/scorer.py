@@ -1,0 +1,156 @@
+"""A neural ranker as a `Scorer`: words to ids, passages laid out once, scores in batches of similar length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from auscult.documents import Document, Passage
+from auscult.errors import DataError, ModelError
+from auscult.interfaces import FloatArray
+from auscult.models.analysis import Analyzer
+from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, Tokens, pad
+from auscult.models.vocabulary import Vocabulary
+from auscult.queries import Query
+
+_analyse = Analyzer()
+
+
+def query_words(query: Query) -> list[str]:
+    """The words a ranker reads of a query: entity and aspects, or the question where there are none."""
+    return _analyse(query.terms or query.text)
+
+
+def passage_words(document: Document, passage: Passage) -> list[list[str]]:
+    """The words a ranker reads of a passage, sentence by sentence: its text only, no title and no heading."""
+    return [_analyse(document.slice(sentence)) for sentence in passage.sentences]
+
+
+class Lexicon:
+    """Ids of words, from 1; a word met for the first time gets the next id, and the ranker is told of it.
+
+    Args:
+        ranker: Whose word tables grow.
+        vocabulary: The words it was trained with.
+    """
+
+    def __init__(self, ranker: Ranker, vocabulary: Vocabulary) -> None:
+        self._ranker = ranker
+        self._ids = {word: row for row, word in enumerate(vocabulary.words, start=1)}
+
+    def learn(self, words: Iterable[str]) -> None:
+        """Give ids to all words that have none, in one go: growing the tables word by word is slow."""
+        new = [word for word in dict.fromkeys(words) if word not in self._ids]
+        if new:
+            self._ranker.add_words(new)
+            for word in new:
+                self._ids[word] = len(self._ids) + 1
+
+    def ids(self, words: Sequence[str]) -> list[int]:
+        """The ids of words."""
+        self.learn(words)
+        return [self._ids[word] for word in words]
+
+
+class RankerScorer:
+    """Scores passages with a neural ranker.
+
+    Args:
+        ranker: The network; it is put into evaluation mode.
+        vocabulary: The words it was trained with.
+        name: How tables call it; the architecture's title by default.
+        fingerprint: A hash of weights and settings.
+        batch_size: Passages scored at once; never changes a score.
+    """
+
+    def __init__(
+        self,
+        ranker: Ranker,
+        vocabulary: Vocabulary,
+        *,
+        name: str | None = None,
+        fingerprint: str = "",
+        batch_size: int = 64,
+    ) -> None:
+        self.ranker = ranker
+        self.vocabulary = vocabulary
+        self.name = name or ranker.title
+        self.fingerprint = fingerprint
+        self._batch_size = batch_size
+        self.lexicon = Lexicon(ranker, vocabulary)
+        self._passages: dict[str, Tensor] | None = None
+        self._vectors: Tensor | None = None
+        self._rows: dict[str, int] = {}
+
+    def prepare(self, documents: Iterable[Document]) -> None:
+        """Read the collection: passage text only.
+
+        Raises:
+            DataError: A passage id occurs twice.
+        """
+        words: dict[str, list[list[str]]] = {}
+        for document in documents:
+            for passage in document.passages:
+                if passage.passage_id in words:
+                    repeated = f"'{passage.passage_id}' twice"
+                    raise DataError("a collection whose passage ids are unique", repeated, "give each its own id")
+                words[passage.passage_id] = passage_words(document, passage)
+        self.lexicon.learn(chain.from_iterable(chain.from_iterable(words.values())))
+        self._passages = {
+            passage_id: self.ranker.lay_out_passage([self.lexicon.ids(sentence) for sentence in sentences])
+            for passage_id, sentences in words.items()
+        }
+        self._rows = {passage_id: row for row, passage_id in enumerate(self._passages)}
+        self._vectors = self._encode(list(self._passages.values()))
+
+    def _encode(self, laid_out: list[Tensor]) -> Tensor | None:
+        """Vectors of all passages, where the ranker makes them without the query."""
+        if not isinstance(self.ranker, ReadsPassagesAlone) or not self.ranker.keeps_passages or not laid_out:
+            return None
+        self.ranker.eval()
+        with torch.inference_mode():
+            order: list[int] = []
+            encoded: list[Tensor] = []
+            for rows, passages in batches(laid_out, self._batch_size):
+                order += rows
+                encoded.append(self.ranker.encode_passage(passages))
+            return torch.cat(encoded)[torch.tensor(order).argsort()]
+
+    def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
+        """Scores for passages of the prepared collection, float32 (passages,); higher is better.
+
+        Raises:
+            ModelError: `prepare` has not been called.
+            DataError: A passage is not of the prepared collection.
+        """
+        if self._passages is None:
+            raise ModelError("a prepared collection", "none yet", f"call prepare() of '{self.name}' first")
+        try:
+            laid_out = [self._passages[each] for each in passage_ids]
+        except KeyError as error:
+            remedy = "prepare the collection it is from"
+            raise DataError("passages of the prepared collection", f"'{error.args[0]}'", remedy) from None
+        asked = pad([self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))])
+        self.ranker.eval()
+        scores = np.empty(len(laid_out), dtype=np.float32)
+        with torch.inference_mode():
+            if self._vectors is not None and isinstance(self.ranker, ReadsPassagesAlone):
+                kept = self._vectors[[self._rows[each] for each in passage_ids]]
+                every = Tokens(asked.ids.expand(len(kept), -1), asked.mask.expand(len(kept), -1))
+                return np.asarray(self.ranker.match(every, kept).numpy(), dtype=np.float32)
+            for rows, passages in batches(laid_out, self._batch_size):
+                repeated = Tokens(asked.ids.expand(len(rows), -1), asked.mask.expand(len(rows), -1))
+                scores[rows] = self.ranker(repeated, passages).numpy()
+        return scores
+
+
+def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
+    """Texts of similar length together, so that little padding is computed: positions and padded batch."""
+    order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        yield rows, pad([laid_out[row] for row in rows])

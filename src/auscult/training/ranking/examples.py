@@ -1,0 +1,242 @@
+"""Training queries of titles and headings ("IgA nephropathy; symptoms"), their answers, and sampled negatives.
+
+All chance in an example comes from seed, epoch and query, so that a resumed training ends as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import bm25s
+import numpy as np
+from torch import Tensor
+from torch.utils.data import Dataset, Sampler
+
+from auscult.models.analysis import Analyzer
+from auscult.models.rankers.base import Ranker, Tokens, pad
+from auscult.models.rankers.scorer import Lexicon, passage_words
+from auscult.training.labels import LabelledDocument
+from auscult.training.ranking.experiment import NegativeChoice
+
+_analyse = Analyzer()
+Key = tuple[int, int]
+"""An epoch and a query's row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingQuery:
+    """A query, as the rows of passages see it.
+
+    Attributes:
+        words: Title and headings.
+        answers: Rows of the passages with that title and those headings.
+        related: Rows of the title's other passages.
+    """
+
+    words: tuple[str, ...]
+    answers: tuple[int, ...]
+    related: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPool:
+    """Queries over passages.
+
+    Attributes:
+        queries: One for each title and headings.
+        passages: The words of every passage, sentence by sentence.
+    """
+
+    queries: tuple[TrainingQuery, ...]
+    passages: tuple[tuple[tuple[str, ...], ...], ...]
+
+
+def make_queries(documents: Sequence[LabelledDocument]) -> QueryPool:
+    """One query for each title and headings, answered by every passage that has both.
+
+    Passages without words are left out.
+    """
+    passages: list[tuple[tuple[str, ...], ...]] = []
+    asked: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
+    of_title: dict[str, list[int]] = defaultdict(list)
+    names: dict[str, str] = {}
+    for item in documents:
+        for passage, headings in zip(item.document.passages, item.aspects, strict=True):
+            words = tuple(tuple(sentence) for sentence in passage_words(item.document, passage) if sentence)
+            if not words:
+                continue
+            passages.append(words)
+            if item.title is None:
+                continue
+            names.setdefault(item.title.key, item.title.name)
+            of_title[item.title.key].append(len(passages) - 1)
+            if headings:
+                asked[item.title.key, headings].append(len(passages) - 1)
+    queries = [
+        TrainingQuery(
+            tuple(_analyse(" ".join((names[key], *headings)))),
+            tuple(rows),
+            tuple(row for row in of_title[key] if row not in rows),
+        )
+        for (key, headings), rows in asked.items()
+    ]
+    return QueryPool(tuple(query for query in queries if query.words), tuple(passages))
+
+
+class HardNegatives:
+    """The passages that BM25 ranks highest for a query; found when first asked for."""
+
+    def __init__(self, pool: QueryPool, depth: int) -> None:
+        self._pool = pool
+        self._depth = depth
+        self._model = bm25s.BM25(k1=1.2, b=0.75, method="lucene")
+        texts = [[word for sentence in passage for word in sentence] for passage in pool.passages]
+        self._model.index(texts, show_progress=False)
+        self._found: dict[int, tuple[int, ...]] = {}
+
+    def of(self, row: int) -> tuple[int, ...]:
+        """Passage rows, best first, without the query's answers."""
+        if row not in self._found:
+            query = self._pool.queries[row]
+            known = self._model.get_tokens_ids(list(query.words))
+            scores = np.asarray(self._model.get_scores_from_ids(known)) if known else np.zeros(len(self._pool.passages))
+            depth = min(self._depth + len(query.answers), len(scores))
+            best = np.argpartition(-scores, depth - 1)[:depth]
+            best = best[np.lexsort((best, -scores[best]))]
+            self._found[row] = tuple(int(each) for each in best if each not in query.answers and scores[each] > 0)
+        return self._found[row]
+
+
+@dataclass(slots=True)
+class RankingBatch:
+    """Queries, each with its answer first and its negatives after it.
+
+    Attributes:
+        query: (queries, words).
+        passage: (queries x (1 + negatives), ...), query by query.
+        negatives: A query.
+    """
+
+    query: Tokens
+    passage: Tokens
+    negatives: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A query laid out, and its passages: the answer, then the negatives but for those of the batch."""
+
+    row: int
+    query: Tensor
+    passages: tuple[Tensor, ...]
+
+
+class RankingExamples(Dataset[Example]):
+    """Training queries as a data set.
+
+    Args:
+        pool: Queries and passages.
+        ranker: Lays them out.
+        lexicon: Words to ids.
+        choice: The negatives.
+        seed: Of their sampling.
+    """
+
+    def __init__(self, pool: QueryPool, ranker: Ranker, lexicon: Lexicon, choice: NegativeChoice, *, seed: int) -> None:
+        self.pool = pool
+        self.choice = choice
+        self._seed = seed
+        self._hard = HardNegatives(pool, choice.bm25_depth)
+        lexicon.learn(word for passage in pool.passages for sentence in passage for word in sentence)
+        lexicon.learn(word for query in pool.queries for word in query.words)
+        self._queries = [ranker.lay_out_query(lexicon.ids(query.words)) for query in pool.queries]
+        self._passages = [
+            ranker.lay_out_passage([lexicon.ids(sentence) for sentence in passage]) for passage in pool.passages
+        ]
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def __getitem__(self, key: Key) -> Example:
+        epoch, row = key
+        query = self.pool.queries[row]
+        rng = random.Random(f"{self._seed}/{epoch}/{row}")
+        rows = [rng.choice(query.answers), *self._negatives(row, rng)]
+        return Example(row, self._queries[row], tuple(self._passages[each] for each in rows))
+
+    def _negatives(self, row: int, rng: random.Random) -> list[int]:
+        query, choice = self.pool.queries[row], self.choice
+        chosen = rng.sample(query.related, min(choice.same_entity, len(query.related)))
+        missing = choice.same_entity - len(chosen) + choice.bm25
+        hard = [each for each in self._hard.of(row)[: choice.bm25_depth] if each not in chosen]
+        chosen += rng.sample(hard, min(missing, len(hard)))
+        wanted = choice.same_entity + choice.bm25 + choice.random
+        # In a collection with fewer wrong passages than wanted, some are shown more than once.
+        while len(chosen) < wanted:
+            drawn = rng.randrange(len(self._passages))
+            if drawn not in query.answers:
+                chosen.append(drawn)
+        return chosen
+
+    def collate(self, examples: Sequence[Example]) -> RankingBatch:
+        """One batch; negatives of kind "in_batch" are the answers of the queries that follow."""
+        passages: list[Tensor] = []
+        for position, example in enumerate(examples):
+            passages += example.passages
+            for step in range(1, self.choice.in_batch + 1):
+                passages.append(self._borrowed(examples, position, step))
+        return RankingBatch(pad([example.query for example in examples]), pad(passages), self.choice.total)
+
+    def _borrowed(self, examples: Sequence[Example], position: int, step: int) -> Tensor:
+        for ahead in range(step, len(examples)):
+            other = examples[(position + ahead) % len(examples)]
+            if other.row != examples[position].row:
+                return other.passages[0]
+        # A batch with one query has no other's answer: a negative of its own stands in.
+        return examples[position].passages[-1]
+
+
+class QueryBatches(Sampler[list[Key]]):
+    """Shuffled batches of queries; an epoch is a part of a pass, and the next goes on where it ended.
+
+    Args:
+        queries: How many there are.
+        per_epoch: How many of them an epoch shows.
+        batch_queries: How many a batch.
+        seed: Of the shuffling; each pass is shuffled anew.
+    """
+
+    def __init__(self, queries: int, *, per_epoch: int, batch_queries: int, seed: int) -> None:
+        self._queries = queries
+        self._per_epoch = per_epoch
+        self._size = batch_queries
+        self._seed = seed
+        self._pass: tuple[int, list[int]] = (-1, [])
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Draw for this epoch; the training library calls it."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return -(-self._per_epoch // self._size)
+
+    def __iter__(self) -> Iterator[list[Key]]:
+        first = self.epoch * self._per_epoch
+        rows = [self._row(number) for number in range(first, first + self._per_epoch)]
+        for start in range(0, len(rows), self._size):
+            yield [(self.epoch, row) for row in rows[start : start + self._size]]
+
+    def _row(self, number: int) -> int:
+        done, position = divmod(number, self._queries)
+        return self._order(done)[position]
+
+    def _order(self, done: int) -> list[int]:
+        if self._pass[0] != done:
+            order = list(range(self._queries))
+            random.Random(f"{self._seed}/{done}").shuffle(order)
+            self._pass = (done, order)
+        return self._pass[1]

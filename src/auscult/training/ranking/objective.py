@@ -1,0 +1,119 @@
+"""What a ranker is trained for, and the validation that chooses its epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from auscult.models.rankers.base import Ranker, Tokens, pad
+from auscult.models.rankers.scorer import Lexicon, batches
+from auscult.training.losses import hinge_loss, listwise_loss
+from auscult.training.ranking.examples import HardNegatives, QueryPool, RankingBatch
+from auscult.training.ranking.experiment import RankingTraining
+
+_CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationQuery:
+    """A held-out query laid out, its candidates, and which of them answer."""
+
+    query: Tensor
+    passages: tuple[Tensor, ...]
+    answers: tuple[bool, ...]
+
+
+def validation_queries(
+    pool: QueryPool, ranker: Ranker, lexicon: Lexicon, *, number: int, seed: int
+) -> list[ValidationQuery]:
+    """Held-out queries with 20 candidates each: the answers, the title's other passages, and what BM25 ranks highest.
+
+    Args:
+        pool: Queries and passages of held-out documents.
+        ranker: Lays them out.
+        lexicon: Words to ids.
+        number: At most so many, drawn at random.
+        seed: Of the draw.
+    """
+    lexicon.learn(word for passage in pool.passages for sentence in passage for word in sentence)
+    lexicon.learn(word for query in pool.queries for word in query.words)
+    hard = HardNegatives(pool, _CANDIDATES)
+    order = np.random.default_rng(seed).permutation(len(pool.queries))[:number]
+    passages = {}
+    asked = []
+    for row in sorted(order.tolist()):
+        query = pool.queries[row]
+        rows = list(dict.fromkeys((*query.answers, *query.related, *hard.of(row))))[:_CANDIDATES]
+        for each in rows:
+            if each not in passages:
+                passages[each] = ranker.lay_out_passage([lexicon.ids(sentence) for sentence in pool.passages[each]])
+        asked.append(
+            ValidationQuery(
+                ranker.lay_out_query(lexicon.ids(query.words)),
+                tuple(passages[each] for each in rows),
+                tuple(each in query.answers for each in rows),
+            )
+        )
+    return asked
+
+
+class RankingObjective:
+    """Optimises a ranker and measures it on held-out queries after each epoch.
+
+    Args:
+        network: The ranker.
+        choice: Loss and optimiser.
+        held_out: Validation queries.
+    """
+
+    def __init__(self, network: Ranker, choice: RankingTraining, held_out: Sequence[ValidationQuery]) -> None:
+        self._ranker = network
+        self._choice = choice
+        self._held_out = held_out
+
+    @property
+    def network(self) -> nn.Module:
+        """What is trained, in place."""
+        return self._ranker
+
+    def loss(self, batch: RankingBatch) -> tuple[Tensor, int]:
+        """The loss over a batch's queries, and how many there are."""
+        queries = len(batch.query.ids)
+        device = next(self._ranker.parameters()).device
+        rows = torch.arange(queries).repeat_interleave(1 + batch.negatives)
+        scores = self._ranker(batch.query[rows].to(device), batch.passage.to(device)).view(queries, -1)
+        if self._choice.loss == "hinge":
+            return hinge_loss(scores, margin=self._choice.margin), queries
+        return listwise_loss(scores), queries
+
+    def measures(self) -> Mapping[str, float]:
+        """R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
+        self._ranker.eval()
+        device = next(self._ranker.parameters()).device
+        ahead = [self._ahead(query, device) for query in self._held_out]
+        self._ranker.train()
+        ranks = np.array(ahead, dtype=np.float64) + 1.0
+        return {"R@1": float((ranks == 1).mean()), "RR": float((1.0 / ranks).mean())}
+
+    def _ahead(self, asked: ValidationQuery, device: torch.device) -> int:
+        """How many wrong candidates score at least as high as the best answer."""
+        scores = np.empty(len(asked.passages), dtype=np.float32)
+        query = pad([asked.query]).to(device)
+        with torch.no_grad():
+            for rows, passages in batches(asked.passages, 64):
+                repeated = Tokens(query.ids.expand(len(rows), -1), query.mask.expand(len(rows), -1))
+                scores[rows] = self._ranker(repeated, passages.to(device)).cpu().numpy()
+        answers = np.array(asked.answers)
+        return int((scores[~answers] >= scores[answers].max()).sum())
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Adam (decoupled weight decay), or Adadelta as zhu2019 (section 5.3)."""
+        choice = self._choice
+        trained = [parameter for parameter in self._ranker.parameters() if parameter.requires_grad]
+        if choice.optimizer == "adadelta":
+            return torch.optim.Adadelta(trained, lr=choice.learning_rate, weight_decay=choice.weight_decay)
+        return torch.optim.AdamW(trained, lr=choice.learning_rate, weight_decay=choice.weight_decay)

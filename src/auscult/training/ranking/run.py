@@ -1,0 +1,173 @@
+"""Training a ranker from an experiment file; a killed run goes on where its last epoch ended.
+
+FOLDER/experiment.json     what is trained here; another experiment is refused
+FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
+FOLDER/model/              the ranker, in the format of `models.rankers.persistence`
+FOLDER/training.json       how it went
+SHARED/words-HASH/         word vectors, shared by all experiments that would train the same ones
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from auscult import __version__
+from auscult.errors import ConfigError
+from auscult.models.rankers.base import Ranker
+from auscult.models.rankers.persistence import save
+from auscult.models.rankers.registry import ranker_kind
+from auscult.models.rankers.scorer import Lexicon
+from auscult.models.vocabulary import Vocabulary, build_vocabulary
+from auscult.provenance import describe_hardware, find_revision, now
+from auscult.training.data import gather
+from auscult.training.loop import History, Schedule, fit, is_main_process
+from auscult.training.ranking.examples import QueryBatches, QueryPool, RankingExamples, make_queries
+from auscult.training.ranking.experiment import RankingExperiment
+from auscult.training.ranking.objective import RankingObjective, validation_queries
+from auscult.training.run import Outcome, claim, word_vectors
+
+_MONITOR = "validation_RR"
+
+
+def train(
+    experiment: RankingExperiment,
+    folder: Path,
+    *,
+    say: Callable[[str], None] | None = None,
+    progress: bool = False,
+) -> Outcome:
+    """Train a ranker, or go on with a training that was interrupted in the same folder.
+
+    Args:
+        experiment: What to train.
+        folder: Where everything is kept; word vectors are kept beside it.
+        say: Told of each stage in a few words.
+        progress: Show progress bars.
+
+    Raises:
+        ConfigError: The folder holds another experiment, or no query can be made of the documents.
+        CorpusMissingError: A corpus of the experiment is not on this machine.
+    """
+    claim(experiment, folder)
+    tell = say if say is not None and is_main_process() else _silence
+    finished = folder / "training.json"
+    if finished.is_file():
+        tell(f"already trained: {folder / 'model'}")
+        return Outcome(folder / "model", json.loads(finished.read_text(encoding="utf-8")))
+    began = time.monotonic()
+    data = gather(experiment, tell)
+    source, _ = word_vectors(experiment, data, folder.parent / f"words-{_words_key(experiment)}", tell)
+    training, held_out = make_queries(data.documents), make_queries(data.held_out)
+    _check(training, held_out)
+    vocabulary = build_vocabulary(
+        (list(chain.from_iterable(passage)) for passage in training.passages),
+        source,
+        queries=(query.words for query in training.queries),
+        min_count=experiment.min_count,
+    )
+    torch.manual_seed(experiment.seed)
+    ranker = ranker_kind(experiment.model).ranker(experiment.config(), vocabulary)
+    prepared = time.monotonic() - began
+    tell(f"{ranker.title}: {len(training.queries):,} queries over {len(training.passages):,} passages")
+    history = _optimise(experiment, training, held_out, ranker, vocabulary, folder, tell, progress)
+    record = _record(experiment, ranker, training, held_out, history, prepared)
+    if is_main_process():
+        save(ranker, vocabulary, folder / "model", name=experiment.title or ranker.title, training=record)
+        finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return Outcome(folder / "model", record)
+
+
+def _silence(_: str) -> None:
+    """Says nothing."""
+
+
+def _check(training: QueryPool, held_out: QueryPool) -> None:
+    for pool, which in ((training, "training"), (held_out, "held-out")):
+        if not pool.queries:
+            remedy = "add documents whose sections have headings"
+            raise ConfigError(f"{which} documents with titles and headings", "none", remedy)
+
+
+def _words_key(experiment: RankingExperiment) -> str:
+    """The same for experiments whose word vectors would be trained on the same texts in the same way."""
+    content = experiment.model_dump_json(include={"corpora", "validation", "knowledge", "word_vectors", "seed"})
+    return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def _optimise(
+    experiment: RankingExperiment,
+    training: QueryPool,
+    held_out: QueryPool,
+    ranker: Ranker,
+    vocabulary: Vocabulary,
+    folder: Path,
+    say: Callable[[str], None],
+    progress: bool,
+) -> History:
+    """Train the ranker in place and leave it with the weights of the best epoch."""
+    choice = experiment.training
+    lexicon = Lexicon(ranker, vocabulary)
+    examples = RankingExamples(training, ranker, lexicon, experiment.negatives, seed=experiment.seed)
+    asked = validation_queries(held_out, ranker, lexicon, number=experiment.validation_queries, seed=experiment.seed)
+    batches = QueryBatches(
+        len(examples),
+        per_epoch=choice.queries or len(examples),
+        batch_queries=choice.batch_queries,
+        seed=experiment.seed,
+    )
+    loader: DataLoader[Any] = DataLoader(examples, batch_sampler=batches, collate_fn=examples.collate)
+    schedule = Schedule(
+        epochs=choice.epochs,
+        seed=experiment.seed,
+        decay=choice.decay,
+        monitor=_MONITOR,
+        patience=choice.patience,
+        gradient_clip=choice.gradient_clip,
+        accelerator=choice.accelerator,
+        devices=choice.devices,
+    )
+    objective = RankingObjective(ranker, choice, asked)
+    return fit(objective, loader, schedule, folder=folder / "checkpoints", say=say, progress=progress)
+
+
+def _record(
+    experiment: RankingExperiment,
+    ranker: Ranker,
+    training: QueryPool,
+    held_out: QueryPool,
+    history: History,
+    prepared: float,
+) -> dict[str, Any]:
+    choice = experiment.training
+    per_epoch = choice.queries or len(training.queries)
+    return {
+        "kind": "ranker",
+        "model": experiment.title or ranker.title,
+        "track": experiment.track,
+        "seed": experiment.seed,
+        "corpora": [each.model_dump() for each in experiment.corpora],
+        "passages": len(training.passages),
+        "queries": len(training.queries),
+        "held_out_queries": min(len(held_out.queries), experiment.validation_queries),
+        "parameters": sum(each.numel() for each in ranker.parameters() if each.requires_grad),
+        "epochs": len(history.epochs),
+        "best_epoch": history.best,
+        "validation": history.epochs[history.best],
+        "history": [{**epoch, "queries": (row + 1) * per_epoch} for row, epoch in enumerate(history.epochs)],
+        "seconds": round(sum(epoch["seconds"] for epoch in history.epochs), 1),
+        "preparation_seconds": round(prepared, 1),
+        "experiment": experiment.model_dump(mode="json"),
+        "version": __version__,
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+        "date": now(),
+    }

@@ -1,0 +1,148 @@
+"""What every neural ranker promises, whatever its architecture. A ranker in the registry cannot escape these tests."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import numpy as np
+import pytest
+import torch
+
+import auscult.models.rankers
+from auscult.documents import Section, build_document
+from auscult.errors import DataError, ModelError
+from auscult.models.rankers.base import Ranker, Tokens, pad
+from auscult.models.rankers.persistence import load, save
+from auscult.models.rankers.registry import RANKERS
+from auscult.models.rankers.scorer import RankerScorer
+from auscult.queries import Query
+from rankers import WORDS, lay_out, make_ranker, random_texts, small_vocabulary
+
+TOLERANCE = 1e-5
+every_ranker = pytest.mark.parametrize("kind", RANKERS)
+
+
+def test_every_ranker_in_the_package_is_registered():
+    # A class whose name begins with "_" is what several rankers share.
+    found = set()
+    for module in iter_modules(auscult.models.rankers.__path__):
+        content = import_module(f"auscult.models.rankers.{module.name}")
+        found |= {
+            each
+            for _, each in inspect.getmembers(content, inspect.isclass)
+            if issubclass(each, Ranker) and each is not Ranker and not each.__name__.startswith("_")
+        }
+    assert {kind.ranker for kind in RANKERS.values()} == found
+    assert all(name == kind.ranker.kind for name, kind in RANKERS.items())
+
+
+@every_ranker
+def test_padding_never_changes_a_score(kind: str):
+    ranker = make_ranker(kind, small_vocabulary()).eval()
+    query, passage = lay_out(ranker, *random_texts(np.random.default_rng(1), 12, len(WORDS)))
+    plain = ranker(query, passage)
+    longer = ranker(_padded(query, 5), _padded(passage, 7))
+    assert plain.shape == (12,)
+    assert torch.isfinite(plain).all()
+    torch.testing.assert_close(longer, plain, atol=TOLERANCE, rtol=0)
+
+
+def _padded(tokens: Tokens, more: int) -> Tokens:
+    """More padding at the end of every dimension but the batch's."""
+    sizes = (0, more) * (tokens.ids.dim() - 1)
+    ids = torch.nn.functional.pad(tokens.ids, sizes)
+    return Tokens(ids, ids != 0)
+
+
+@every_ranker
+def test_company_and_order_never_change_a_score(kind: str):
+    ranker = make_ranker(kind, small_vocabulary()).eval()
+    queries, passages = random_texts(np.random.default_rng(2), 10, len(WORDS))
+    together = ranker(*lay_out(ranker, queries, passages))
+    alone = torch.cat([ranker(*lay_out(ranker, [q], [p])) for q, p in zip(queries, passages, strict=True)])
+    backwards = ranker(*lay_out(ranker, queries[::-1], passages[::-1])).flip(0)
+    torch.testing.assert_close(alone, together, atol=TOLERANCE, rtol=0)
+    torch.testing.assert_close(backwards, together, atol=TOLERANCE, rtol=0)
+
+
+@every_ranker
+def test_gradients_reach_every_parameter(kind: str):
+    ranker = make_ranker(kind, small_vocabulary()).train()
+    query, passage = lay_out(ranker, *random_texts(np.random.default_rng(3), 32, len(WORDS)))
+    weights = torch.from_numpy(np.random.default_rng(4).standard_normal(32)).float()
+    (ranker(query, passage) * weights).sum().backward()
+    trained = {name: each for name, each in ranker.named_parameters() if each.requires_grad}
+    untouched = [name for name, each in trained.items() if each.grad is None or not each.grad.abs().sum() > 0]
+    assert trained
+    assert untouched == []
+
+
+@every_ranker
+def test_scores_depend_on_query_and_passage(kind: str):
+    ranker = make_ranker(kind, small_vocabulary()).eval()
+    queries, passages = random_texts(np.random.default_rng(5), 16, len(WORDS))
+    scores = ranker(*lay_out(ranker, queries, passages))
+    others = ranker(*lay_out(ranker, queries[1:] + queries[:1], passages))
+    assert scores.unique().numel() > 8
+    assert not torch.allclose(scores, others)
+
+
+@every_ranker
+def test_evaluation_is_deterministic(kind: str):
+    ranker = make_ranker(kind, small_vocabulary()).eval()
+    batch = lay_out(ranker, *random_texts(np.random.default_rng(6), 8, len(WORDS)))
+    assert torch.equal(ranker(*batch), ranker(*batch))
+
+
+@every_ranker
+def test_a_saved_ranker_scores_exactly_alike(kind: str, tmp_path: Path):
+    vocabulary = small_vocabulary()
+    ranker = make_ranker(kind, vocabulary)
+    document = build_document(
+        doc_id="d",
+        title="Asthma",
+        sections=[
+            Section("Signs", "Asthmaa comes with feverb. Paina is rare.", "d#1"),
+            Section("Causes", "A geneb or a genec, and never-seen words.", "d#2"),
+        ],
+    )
+    query = Query(query_id="", entity="asthmaa", aspects=("paina unknownword",))
+    before = RankerScorer(ranker, vocabulary)
+    before.prepare([document])
+    save(ranker, vocabulary, tmp_path, name="mine", training={"track": "adapted"})
+    after = load(tmp_path)
+    after.prepare([document])
+    scores = before.score(query, ["d#1", "d#2"])
+    assert np.array_equal(scores, after.score(query, ["d#1", "d#2"]))
+    np.testing.assert_allclose(scores[::-1], after.score(query, ["d#2", "d#1"]), atol=TOLERANCE)
+    assert scores[0] != scores[1]
+    assert after.name == "mine"
+
+
+def test_a_damaged_folder_is_refused(tmp_path: Path):
+    vocabulary = small_vocabulary()
+    save(make_ranker("knrm", vocabulary), vocabulary, tmp_path, name="mine")
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4] + b"\x00\x01\x02\x03")
+    with pytest.raises(ModelError, match="others in"):
+        load(tmp_path)
+
+
+def test_a_scorer_wants_a_collection_and_its_passages():
+    vocabulary = small_vocabulary()
+    scorer = RankerScorer(make_ranker("knrm", vocabulary), vocabulary)
+    query = Query(query_id="", entity="gout")
+    with pytest.raises(ModelError, match="prepare"):
+        scorer.score(query, ["d#1"])
+    scorer.prepare([build_document(doc_id="d", title="", sections=[Section("", "Gouta.", "d#1")])])
+    with pytest.raises(DataError, match="d#9"):
+        scorer.score(query, ["d#9"])
+
+
+def test_texts_are_padded_in_every_dimension():
+    tokens = pad([torch.tensor([[1, 2], [3, 0]]), torch.tensor([[4]])])
+    assert tokens.ids.tolist() == [[[1, 2], [3, 0]], [[4, 0], [0, 0]]]
+    assert tokens.mask.tolist() == [[[True, True], [True, False]], [[True, False], [False, False]]]
