@@ -66,6 +66,10 @@ WITHOUT = {
     "neural": (["torch", "safetensors"], "from auscult.models import load_model; load_model('.')"),
     "train": (["yaml"], "from auscult.cli.main import main; main(['train', 'x.yaml'])"),
     "transformers": (["transformers"], "from auscult.models.cdv.transformer import PooledTransformer as T; T('x')"),
+    "wikipedia": (
+        ["mwparserfromhell"],
+        "from auscult.corpora.wikitext import read_wikitext as r; r('x')",
+    ),
     "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
     "evaluation": (
         ["ir_measures"],
@@ -137,7 +141,9 @@ def _declared(requirements: list[str]) -> set[str]:
 
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
     extras = PROJECT["optional-dependencies"]
-    optional = set().union(*(_declared(extras[extra]) for extra in ("train", "neural", "transformers", "evaluation")))
+    optional = set().union(
+        *(_declared(extras[extra]) for extra in ("train", "neural", "transformers", "evaluation", "wikipedia"))
+    )
     declared = _declared(PROJECT["dependencies"]) | optional | _declared(extras["plot"])
     owners = packages_distributions()
     used = {name: {each.lower().replace("_", "-") for each in owners.get(name, [name])} for name in _third_party()}

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import TaskID
 
-from auscult.cli.evaluate import print_comparison, progress_bars
+from auscult.cli.evaluate import progress_bars
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError, MissingExtraError
 from auscult.evaluation.bench import kept_run
-from auscult.evaluation.comparison import Contender, check_distinct, compare_runs
+from auscult.evaluation.bench_tables import bench_table, learning_table, question_type_table
+from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
 from auscult.evaluation.contenders import LEXICAL, open_contenders
 from auscult.evaluation.records import check_records, write_records
-from auscult.evaluation.task import build_task
+from auscult.evaluation.task import Task, build_task
+from auscult.evaluation.tracks import TRACKS
 
 
 def bench(
@@ -26,9 +31,17 @@ def bench(
     json: Annotated[
         Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
     ] = None,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="Python file that registers a ranker of your own; repeatable."),
+    ] = None,
     baseline: Annotated[
         list[str] | None, typer.Option(help="Also compare with these term-based models; repeatable.")
     ] = None,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Ask only a random subset of this size of each corpus' queries.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")] = 0,
     train_only: Annotated[bool, typer.Option("--train-only", help="Train, and evaluate another time.")] = False,
     progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
 ) -> None:
@@ -45,6 +58,8 @@ def bench(
         if error.name in ("torch", "lightning", "safetensors", "yaml"):
             raise MissingExtraError(error.name, "train") from error
         raise
+    for file in plugin or ():
+        _run_plugin(file)
     # All files and names first: a wrong one should fail before hours of training.
     settings = {path: read_ranking_experiment(path) for path in experiments}
     lexical = list(baseline if baseline is not None else LEXICAL)
@@ -63,30 +78,66 @@ def bench(
     if train_only:
         return
     for corpus in corpora:
-        task = build_task(opened[corpus])
-        asked = [each.name for each in settings.values() if corpus in each.evaluate]
-        pairs = [(contender, out / name) for name in lexical for contender in open_contenders(name, corpus)]
-        pairs += [
-            (contender, models[name]) for name in asked for contender in open_contenders(str(models[name]), corpus)
+        task = build_task(opened[corpus], number=queries, seed=seed)
+        named = [(name, name, out / name) for name in lexical]
+        named += [
+            (str(models[each.name]), each.name, out / each.name)
+            for each in settings.values()
+            if corpus in each.evaluate
         ]
-        contenders: list[Contender] = [contender for contender, _ in pairs]
-        check_distinct(contenders)
-        runs = []
-        with progress_bars() as bars:
-            whole = bars.add_task(f"{escape(corpus)}: models", total=len(pairs))
-            for contender, folder in pairs:
-                bar = bars.add_task(escape(contender.label), total=len(task.queries))
-
-                def done(count: int, _: int, bar: int = bar) -> None:
-                    bars.update(bar, completed=count)  # type: ignore[arg-type]
-
-                runs.append(kept_run(task, contender, folder.parent / folder.name / "evaluation", done))
-                bars.remove_task(bar)
-                bars.advance(whole)
-        comparison = compare_runs(task, contenders, runs)
+        comparison = _compare(task, corpus, named)
         if json is not None:
             write_records(json, comparison.records)
-        print_comparison(Console(), comparison)
+        _print(comparison)
+
+
+def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Comparison:
+    """Rank with every model, or take its kept run; `named` holds what opens it, its name and its folder."""
+    contenders: list[Contender] = []
+    folders: list[Path] = []
+    for model, name, folder in named:
+        try:
+            opened = open_contenders(model, corpus)
+        except ConfigError as error:
+            remedy = f"take {corpus} off 'evaluate' or train without it ({error.remedy})"
+            raise ConfigError(error.expected, f"{name}: {error.got}", remedy) from error
+        contenders += opened
+        folders += [folder] * len(opened)
+    check_distinct(contenders)
+    runs = []
+    with progress_bars() as bars:
+        whole = bars.add_task(f"{escape(corpus)}: models", total=len(contenders))
+        for contender, folder in zip(contenders, folders, strict=True):
+            bar = bars.add_task(escape(contender.label), total=len(task.queries))
+
+            def done(count: int, _: int, bar: TaskID = bar) -> None:
+                bars.update(bar, completed=count)
+
+            runs.append(kept_run(task, contender, folder / "evaluation", done))
+            bars.remove_task(bar)
+            bars.advance(whole)
+    return compare_runs(task, contenders, runs)
+
+
+def _print(comparison: Comparison) -> None:
+    console = Console()
+    tracks = [track for track in TRACKS if any(record.track == track for record in comparison.records)]
+    for track in tracks:
+        own = [record for record in comparison.records if record.track in ("untrained", track)]
+        for table in (bench_table(own, track), question_type_table(own), learning_table(own)):
+            if table.rows:
+                console.print(table.as_rich())
+
+
+def _run_plugin(file: Path) -> None:
+    """Run a file of the user's, which registers rankers."""
+    spec = spec_from_file_location(file.stem, file) if file.is_file() else None
+    if spec is None or spec.loader is None:
+        raise ConfigError("a Python file for --with", f"{file}, which is none", "correct the path")
+    module = module_from_spec(spec)
+    # Dataclasses look their module up by name.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
 
 
 def _check(*, settings: dict[Path, str], lexical: list[str], json: Path | None) -> None:

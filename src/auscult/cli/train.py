@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -31,24 +32,29 @@ def train(
     """
     try:
         from auscult.training import loop, run
-        from auscult.training.experiment import read_experiment
+        from auscult.training.experiment import read_experiment, read_model_name
+        from auscult.training.ranking.experiment import read_ranking_experiment
+        from auscult.training.ranking.run import train as train_ranker
     except ModuleNotFoundError as error:
         if error.name in ("torch", "lightning", "safetensors", "yaml"):
             raise MissingExtraError(error.name, "train") from error
         raise
-    settings = read_experiment(experiment)
-    folder = out or Path("runs") / settings.name
-    if restart:
-        run.restart(folder)
     console = Console(stderr=True)
 
     def say(words: str) -> None:
         console.print(f"[dim]·[/] {escape(words)}")
 
-    outcome = run.train(settings, folder, say=say, progress=progress)
+    if read_model_name(experiment) == "cdv":
+        settings = read_experiment(experiment)
+        folder = _folder(out, settings.name, restart, run.restart)
+        outcome = run.train(settings, folder, say=say, progress=progress)
+    else:
+        ranking = read_ranking_experiment(experiment)
+        folder = _folder(out, ranking.name, restart, run.restart)
+        outcome = train_ranker(ranking, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
-    table = Table(title=f"{settings.name}: best epoch {outcome.record['best_epoch']}")
+    table = Table(title=f"{outcome.record['model']}: best epoch {outcome.record['best_epoch']}")
     for column in ("epoch", "loss", "validation_R@1", "validation_RR", "seconds"):
         table.add_column(column, justify="right")
     for epoch in outcome.record["history"]:
@@ -57,3 +63,10 @@ def train(
         )
     console.print(table)
     typer.echo(outcome.model)
+
+
+def _folder(out: Path | None, name: str, restart: bool, empty: Callable[[Path], None]) -> Path:
+    folder = out or Path("runs") / name
+    if restart:
+        empty(folder)
+    return folder

@@ -11,7 +11,6 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from auscult.errors import ConfigError
 from auscult.evaluation.measures import QueryMeasures
@@ -71,6 +70,8 @@ def paired_randomisation(first: Values, second: Values, *, seed: int = 0, rounds
     Raises:
         ConfigError: The shapes differ.
     """
+    # Loading it takes half a second, which a command line that does not need it should not wait for.
+
     if first.shape != second.shape:
         raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
     p_values: Values = pairwise_randomisation([first, second], seed=seed, rounds=rounds)[0]
@@ -127,6 +128,9 @@ def wilcoxon(first: Values, second: Values) -> Values:
     """
     if first.shape != second.shape:
         raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
+    # Loading it takes half a second, which a command line that does not need it should not wait for.
+    from scipy import stats
+
     p_values = np.ones(first.shape[1])
     # Values that differ by rounding alone must neither count nor break ties.
     differences = np.round(first - second, 12)

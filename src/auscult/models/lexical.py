@@ -180,7 +180,7 @@ class Bm25Scorer(_TermScorer):
         super().__init__(name, self.config.analyzer, self.config.min_characters)
 
     def _build(self, passages: list[list[str]]) -> _TermIndex:
-        return _Bm25Index(passages, self.config.k1, self.config.b)
+        return Bm25Index(passages, self.config.k1, self.config.b)
 
 
 class TfIdfScorer(_TermScorer):
@@ -215,7 +215,15 @@ class QueryLikelihoodScorer(_TermScorer):
         return _QueryLikelihoodIndex(passages, self.config.mu)
 
 
-class _Bm25Index:
+class Bm25Index:
+    """BM25 over passages given as terms.
+
+    Args:
+        passages: Their terms.
+        k1: Saturation of a term's frequency.
+        b: Strength of length normalisation.
+    """
+
     lowest_is_zero = True
 
     def __init__(self, passages: list[list[str]], k1: float, b: float) -> None:
@@ -224,6 +232,7 @@ class _Bm25Index:
         self._model.index(passages, show_progress=False)
 
     def score_all(self, terms: Sequence[str]) -> FloatArray:
+        """Scores of every passage, shape (passages,)."""
         known = self._model.get_tokens_ids(list(terms))
         if not known:
             return np.zeros(self._size, dtype=np.float32)
@@ -303,6 +312,7 @@ class _QueryLikelihoodIndex:
 
 __all__ = [
     "Bm25Config",
+    "Bm25Index",
     "Bm25Scorer",
     "QueryLikelihoodConfig",
     "QueryLikelihoodScorer",

@@ -138,6 +138,8 @@ def claim(experiment: DataExperiment, folder: Path) -> None:
     if described.is_file() and described.read_text(encoding="utf-8") != content:
         remedy = "choose another --out, or pass --restart to throw away what the folder holds"
         raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
+    if described.is_file():
+        return
     folder.mkdir(parents=True, exist_ok=True)
     partial = described.with_suffix(".part")
     partial.write_text(content, encoding="utf-8")

@@ -60,6 +60,21 @@ RANKERS: dict[str, RankerKind] = {
 }
 
 
+def register(ranker: type[Ranker], config: type[RankerConfig]) -> None:
+    """Add a ranker of one's own; experiment files may then name it.
+
+    Args:
+        ranker: Its class, called with its settings and a vocabulary.
+        config: The class of its settings, a frozen dataclass.
+
+    Raises:
+        ConfigError: There is a ranker of that name.
+    """
+    if ranker.kind in RANKERS:
+        raise ConfigError("a ranker of a new name", repr(ranker.kind), "give the class another 'kind'")
+    RANKERS[ranker.kind] = RankerKind(ranker, config)
+
+
 def ranker_kind(name: str) -> RankerKind:
     """The ranker of a name.
 

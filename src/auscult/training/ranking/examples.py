@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import bm25s
 import numpy as np
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
 from auscult.models.analysis import Analyzer
+from auscult.models.lexical import Bm25Index
 from auscult.models.rankers.base import Ranker, Tokens, pad
 from auscult.models.rankers.scorer import Lexicon, passage_words
 from auscult.training.labels import LabelledDocument
@@ -92,17 +92,15 @@ class HardNegatives:
     def __init__(self, pool: QueryPool, depth: int) -> None:
         self._pool = pool
         self._depth = depth
-        self._model = bm25s.BM25(k1=1.2, b=0.75, method="lucene")
         texts = [[word for sentence in passage for word in sentence] for passage in pool.passages]
-        self._model.index(texts, show_progress=False)
+        self._index = Bm25Index(texts, k1=1.2, b=0.75)
         self._found: dict[int, tuple[int, ...]] = {}
 
     def of(self, row: int) -> tuple[int, ...]:
         """Passage rows, best first, without the query's answers."""
         if row not in self._found:
             query = self._pool.queries[row]
-            known = self._model.get_tokens_ids(list(query.words))
-            scores = np.asarray(self._model.get_scores_from_ids(known)) if known else np.zeros(len(self._pool.passages))
+            scores = self._index.score_all(query.words)
             depth = min(self._depth + len(query.answers), len(scores))
             best = np.argpartition(-scores, depth - 1)[:depth]
             best = best[np.lexsort((best, -scores[best]))]

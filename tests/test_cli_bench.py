@@ -1,0 +1,141 @@
+"""`auscult bench`: rankers trained, ranked and compared; what is done is not done again."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from small_experiment import CAUSES, ENTITIES, SYMPTOMS, TREATMENT
+
+pytest.importorskip("lightning")
+
+from auscult.models.rankers.registry import RANKERS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "adding-a-ranker.md").read_text(encoding="utf-8")
+EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[0]
+TEXTS = {"Symptoms": SYMPTOMS, "Causes": CAUSES, "Treatment": TREATMENT}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    """A folder with pages to train on, a test collection of other diseases, and common settings."""
+    pages = [
+        {
+            "id": name,
+            "title": name,
+            "sections": [{"heading": h, "text": t.format(name, name)} for h, t in TEXTS.items()],
+        }
+        for name in ENTITIES
+    ]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in pages))
+    test = tmp_path / "test"
+    (test / "qrels").mkdir(parents=True)
+    rows = [(f"{d}-{h}", f"{d} {h.lower()}", t.format(d, d)) for d in ("lupus", "cholera") for h, t in TEXTS.items()]
+    (test / "corpus.jsonl").write_text(
+        "".join(json.dumps({"_id": i, "title": "", "text": t}) + "\n" for i, _, t in rows)
+    )
+    (test / "queries.jsonl").write_text("".join(json.dumps({"_id": i, "text": q}) + "\n" for i, q, _ in rows))
+    judged = "".join(f"{i}\t{i}\t1\n" for i, _, _ in rows)
+    (test / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged)
+    base = {
+        "track": "zero-shot",
+        "corpora": [{"name": str(tmp_path / "pages.jsonl")}],
+        "validation": {"corpora": [str(tmp_path / "pages.jsonl")], "documents": 2},
+        "word_vectors": {"dim": 8, "epochs": 2, "buckets": 300, "min_count": 1, "glossary": False},
+        "negatives": {"same_entity": 1, "bm25": 1, "random": 1, "in_batch": 1},
+        "training": {"epochs": 2, "batch_queries": 4, "accelerator": "cpu"},
+        "min_count": 1,
+        "evaluate": [str(test)],
+    }
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump(base))
+    for name, model in (("one", "knrm"), ("two", "soft-match")):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump({"base": "base.yaml", "name": name, "model": model}))
+    (tmp_path / "soft_match.py").write_text(EXAMPLE)
+    return tmp_path
+
+
+@pytest.fixture
+def registry():
+    before = dict(RANKERS)
+    yield
+    RANKERS.clear()
+    RANKERS.update(before)
+
+
+def run(bench: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(app, ["bench", *arguments, "--out", str(bench / "runs"), "--no-progress"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+def test_the_documented_ranker_is_short_and_runs_through_the_bench(bench: Path, registry: None):
+    assert len(EXAMPLE.splitlines()) <= 60
+    files = [str(bench / "one.yaml"), str(bench / "two.yaml")]
+    records = bench / "records.json"
+    out = run(bench, *files, "--with", str(bench / "soft_match.py"), "--json", str(records))
+    assert "Soft match" in out
+    assert "KNRM" in out
+    found = {record["model"]: record for record in json.loads(records.read_text())}
+    assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(found)
+    assert found["Soft match"]["track"] == "zero-shot"
+    assert found["Soft match"]["training"]["history"][0]["queries"] > 0
+
+
+def test_what_is_done_is_not_done_again(bench: Path):
+    first = run(bench, str(bench / "one.yaml"))
+    assert "epoch 0" in first
+    kept = {path: path.stat().st_mtime_ns for path in (bench / "runs").rglob("*") if path.is_file()}
+    second = run(bench, str(bench / "one.yaml"))
+    assert "already trained" in second
+    assert "epoch 0" not in second
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+def test_a_killed_training_goes_on_and_ends_alike(bench: Path, monkeypatch: pytest.MonkeyPatch):
+    from auscult.training.ranking import objective
+
+    run(bench, str(bench / "one.yaml"))
+    whole = json.loads((bench / "runs" / "one" / "training.json").read_text())
+    (bench / "runs").rename(bench / "whole")
+    # The word vectors are made by two threads, and so differ: those of the first run are kept for the second.
+    for words in (bench / "whole").glob("words-*"):
+        (bench / "runs").mkdir(exist_ok=True)
+        words.rename(bench / "runs" / words.name)
+    measures = objective.RankingObjective.measures
+    calls = []
+
+    def dies_in_the_second_epoch(self: objective.RankingObjective):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return measures(self)
+
+    monkeypatch.setattr(objective.RankingObjective, "measures", dies_in_the_second_epoch)
+    killed = CliRunner().invoke(app, ["bench", str(bench / "one.yaml"), "--out", str(bench / "runs"), "--no-progress"])
+    assert killed.exit_code != 0
+    monkeypatch.setattr(objective.RankingObjective, "measures", measures)
+    run(bench, str(bench / "one.yaml"))
+    resumed = json.loads((bench / "runs" / "one" / "training.json").read_text())
+    for before, after in zip(whole["history"], resumed["history"], strict=True):
+        assert {**before, "seconds": 0} == {**after, "seconds": 0}
+
+
+def test_wrong_input_fails_before_any_training(bench: Path):
+    cases = {
+        "two.yaml": "soft-match",
+        "missing.yaml": "missing.yaml",
+    }
+    for name, told in cases.items():
+        done = CliRunner().invoke(
+            app, ["bench", str(bench / "one.yaml"), str(bench / name), "--out", str(bench / "runs")]
+        )
+        assert done.exit_code != 0
+        assert told in str(done.exception)
+    assert not (bench / "runs").exists()
