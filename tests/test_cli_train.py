@@ -19,7 +19,7 @@ def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
 
     def speaking(*_: object, say: Callable[[str], None], **__: object) -> Any:
         say("reading out/[old] [/dim] files")
-        record = {"best_epoch": 0, "history": []}
+        record = {"model": "e", "best_epoch": 0, "history": []}
         return run.Outcome(tmp_path / "model", record)
 
     monkeypatch.setattr(run, "train", speaking)

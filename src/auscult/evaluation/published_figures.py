@@ -88,13 +88,14 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
     Args:
         corpus: Its name.
         candidates: Mean number of candidates per query of the result. Tables of half or twice as many and beyond
-            are left out, because a measure of ten candidates says nothing of sixty-four; all are given when None.
+            are left out where there are nearer ones, because a measure of ten candidates says little of sixty-four; all
+            are given when None.
 
     Returns:
         The main one first; none for an unknown corpus.
     """
-    tables = (_table(_read(name), corpus) for name in TABLES)
-    return tuple(each for each in tables if each is not None and _comparable(each.candidates, candidates))
+    tables = tuple(each for name in TABLES if (each := _table(_read(name), corpus)) is not None)
+    return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
 
 
 def published_rows(corpus: str, candidates: float | None = None) -> tuple[PublishedRow, ...]:
