@@ -79,9 +79,12 @@ def test_the_documented_ranker_is_short_and_runs_through_the_bench(bench: Path, 
     assert len(EXAMPLE.splitlines()) <= 60
     files = [str(bench / "one.yaml"), str(bench / "two.yaml")]
     records = bench / "records.json"
-    out = run(bench, *files, "--with", str(bench / "soft_match.py"), "--json", str(records))
+    figures = bench / "figures"
+    plugin = ("--with", str(bench / "soft_match.py"))
+    out = run(bench, *files, *plugin, "--json", str(records), "--figures", str(figures))
     assert "Soft match" in out
     assert "KNRM" in out
+    assert {path.suffix for path in figures.glob("*-learning.*")} == {".png", ".svg"}
     found = {record["model"]: record for record in json.loads(records.read_text())}
     assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(found)
     assert found["Soft match"]["track"] == "zero-shot"

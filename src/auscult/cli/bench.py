@@ -20,9 +20,11 @@ from auscult.evaluation.bench import kept_run
 from auscult.evaluation.bench_tables import bench_table, learning_table, question_type_table
 from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
 from auscult.evaluation.contenders import LEXICAL, open_contenders
+from auscult.evaluation.figures import check_figures, draw_learning_curves, draw_question_types
 from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.tracks import TRACKS
+from auscult.evaluation.writing import file_name
 
 
 def bench(
@@ -34,6 +36,9 @@ def bench(
     plugin: Annotated[
         list[Path] | None,
         typer.Option("--with", help="Python file that registers a ranker of your own; repeatable."),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder for learning curves and results by question type, as PNG and SVG.")
     ] = None,
     baseline: Annotated[
         list[str] | None, typer.Option(help="Also compare with these term-based models; repeatable.")
@@ -64,6 +69,8 @@ def bench(
     settings = {path: read_ranking_experiment(path) for path in experiments}
     lexical = list(baseline if baseline is not None else LEXICAL)
     _check(settings={path: each.name for path, each in settings.items()}, lexical=lexical, json=json)
+    if figures is not None:
+        check_figures(figures)
     corpora = list(dict.fromkeys(corpus for each in settings.values() for corpus in each.evaluate))
     opened = {corpus: open_corpus(corpus) for corpus in corpora}
     console = Console(stderr=True)
@@ -88,6 +95,8 @@ def bench(
         comparison = _compare(task, corpus, named)
         if json is not None:
             write_records(json, comparison.records)
+        if figures is not None:
+            _draw(figures, task.corpus, comparison)
         _print(comparison)
 
 
@@ -117,6 +126,18 @@ def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Com
             bars.remove_task(bar)
             bars.advance(whole)
     return compare_runs(task, contenders, runs)
+
+
+def _draw(folder: Path, corpus: str, comparison: Comparison) -> None:
+    """Learning curves, and results by question type where the corpus has questions (zhu2019, Figures 8 and 5)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    learned = [record for record in comparison.records if record.training.get("history")]
+    asked = [record for record in comparison.records if record.by_question_type]
+    for suffix in (".svg", ".png"):
+        if learned:
+            draw_learning_curves(folder / f"{file_name(corpus)}-learning{suffix}", learned)
+        if asked:
+            draw_question_types(folder / f"{file_name(corpus)}-question-types{suffix}", asked)
 
 
 def _print(comparison: Comparison) -> None:

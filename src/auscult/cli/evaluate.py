@@ -40,6 +40,7 @@ class Grouping(StrEnum):
 
     source = "source"
     aspect = "aspect"
+    question_type = "question-type"
 
 
 class TrackName(StrEnum):
@@ -132,7 +133,7 @@ def evaluate(
         write_errors(errors, found)
     if figures is not None:
         draw_figures(figures, comparison.records, found)
-    print_comparison(console, comparison, [each.value for each in by or ()])
+    print_comparison(console, comparison, [each.value.replace("-", " ") for each in by or ()])
     for path in (json, folder, errors, figures):
         if path is not None:
             console.print(f"Written: {escape(str(path))}", soft_wrap=True)
