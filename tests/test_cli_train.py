@@ -16,11 +16,12 @@ pytest.importorskip("lightning")
 
 def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from auscult.training import run
+    from auscult.training.folder import Outcome
 
     def speaking(*_: object, say: Callable[[str], None], **__: object) -> Any:
         say("reading out/[old] [/dim] files")
         record = {"model": "e", "best_epoch": 0, "history": []}
-        return run.Outcome(tmp_path / "model", record)
+        return Outcome(tmp_path / "model", record)
 
     monkeypatch.setattr(run, "train", speaking)
     experiment = tmp_path / "e.yaml"

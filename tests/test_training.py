@@ -331,8 +331,8 @@ def test_a_finished_training_is_not_done_again_and_another_is_refused(corpus: Pa
         run.train(Experiment.model_validate({**fields, "seed": 2}), tmp_path / "run")
     (tmp_path / "precious").mkdir()
     with pytest.raises(ConfigError, match="training folder"):
-        run.restart(tmp_path / "precious")
-    run.restart(tmp_path / "run")
+        restart(tmp_path / "precious")
+    restart(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -6,6 +6,9 @@ escapes is a bug of ours and keeps its traceback.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class AuscultError(Exception):
     """An error caused by input or environment, with its remedy.
@@ -61,3 +64,22 @@ class MissingExtraError(AuscultError):
             "an installation without it",
             f"run: pip install 'auscult[{extra}]'",
         )
+
+
+@contextmanager
+def naming_extra(extra: str, *packages: str) -> Iterator[None]:
+    """Around imports of optional packages: a missing one becomes an error that says what to install.
+
+    Args:
+        extra: The extra they belong to.
+        packages: The packages that may be missing; of any other, the import's own error stays.
+
+    Raises:
+        MissingExtraError: One of the packages is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name in packages:
+            raise MissingExtraError(error.name, extra) from error
+        raise

@@ -15,7 +15,7 @@ from rich.progress import TaskID
 
 from auscult.cli.evaluate import progress_bars
 from auscult.corpora import open_corpus
-from auscult.errors import ConfigError, MissingExtraError
+from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.bench import kept_run
 from auscult.evaluation.bench_tables import bench_table, learning_table, question_type_table
 from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
@@ -56,13 +56,9 @@ def bench(
     from its last epoch, an evaluation from its last finished model. Each model is asked the corpora that its
     experiment lists under `evaluate`, together with the term-based models.
     """
-    try:
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training.ranking.experiment import read_ranking_experiment
         from auscult.training.ranking.run import train
-    except ModuleNotFoundError as error:
-        if error.name in ("torch", "lightning", "safetensors", "yaml"):
-            raise MissingExtraError(error.name, "train") from error
-        raise
     for file in plugin or ():
         _run_plugin(file)
     # All files and names first: a wrong one should fail before hours of training.

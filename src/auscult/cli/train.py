@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from auscult.errors import MissingExtraError
+from auscult.errors import naming_extra
 
 
 def train(
@@ -30,15 +30,12 @@ def train(
     A training that was killed goes on where it stopped: give the same command again. The model is written to
     `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`.
     """
-    try:
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training import loop, run
         from auscult.training.experiment import read_experiment, read_model_name
+        from auscult.training.folder import restart as throw_away
         from auscult.training.ranking.experiment import read_ranking_experiment
         from auscult.training.ranking.run import train as train_ranker
-    except ModuleNotFoundError as error:
-        if error.name in ("torch", "lightning", "safetensors", "yaml"):
-            raise MissingExtraError(error.name, "train") from error
-        raise
     console = Console(stderr=True)
 
     def say(words: str) -> None:
@@ -46,11 +43,11 @@ def train(
 
     if read_model_name(experiment) == "cdv":
         settings = read_experiment(experiment)
-        folder = _folder(out, settings.name, restart, run.restart)
+        folder = _folder(out, settings.name, restart, throw_away)
         outcome = run.train(settings, folder, say=say, progress=progress)
     else:
         ranking = read_ranking_experiment(experiment)
-        folder = _folder(out, ranking.name, restart, run.restart)
+        folder = _folder(out, ranking.name, restart, throw_away)
         outcome = train_ranker(ranking, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.tracks import track_on
-from auscult.models import fingerprint, is_ranker, load_model, load_ranker, model_folder, training_record
+from auscult.models import is_ranker, load_model, load_ranker, model_folder, training_record
 from auscult.models.lexical import Bm25Scorer, QueryLikelihoodScorer, TfIdfScorer
 
 LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer]] = {
@@ -47,7 +47,8 @@ def open_contenders(
     training = training_record(model_folder(model))
     own = track_on(model, training, corpus, split, told=track)
     if is_ranker(model):
-        return [Contender(scorer=load_ranker(model), track=own, fingerprint=fingerprint(model), training=training)]
+        ranker = load_ranker(model)
+        return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
     encoder = load_model(model)
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]

@@ -5,16 +5,20 @@ Torch is imported only when one is opened.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from auscult.errors import MissingExtraError, ModelError
-from auscult.interfaces import DocumentEncoder, Scorer
+from auscult.errors import ModelError, naming_extra
+from auscult.interfaces import DocumentEncoder
+
+if TYPE_CHECKING:
+    from auscult.models.rankers.scorer import RankerScorer
 
 _RANKER = "ranker"
+_NEURAL = ("torch", "safetensors")
 SHIPPED = {"default": "default"}
 
 
@@ -44,31 +48,16 @@ def is_ranker(name_or_path: str) -> bool:
     return _kind(model_folder(name_or_path)) == _RANKER
 
 
-def load_ranker(path: str) -> Scorer:
+def load_ranker(path: str) -> RankerScorer:
     """Open a neural ranker as a scorer.
 
     Raises:
         ModelError: There is none, or its folder is damaged.
         MissingExtraError: When the package it runs on is not installed.
     """
-    try:
+    with naming_extra("neural", *_NEURAL):
         from auscult.models.rankers.persistence import load
-    except ModuleNotFoundError as error:
-        if error.name in ("torch", "safetensors"):
-            raise MissingExtraError(error.name, "neural") from error
-        raise
     return load(model_folder(path))
-
-
-def fingerprint(path: str) -> str:
-    """A hash of a saved model's settings, which hold a hash of its weights.
-
-    Raises:
-        ModelError: There is none, or its folder is damaged.
-    """
-    folder = model_folder(path)
-    _settings(folder)
-    return hashlib.sha256((folder / "model.json").read_bytes()).hexdigest()
 
 
 def model_folder(name_or_path: str) -> Path:
@@ -116,12 +105,8 @@ def _settings(folder: Path) -> dict[str, object]:
 
 
 def _load_cdv(folder: Path) -> DocumentEncoder:
-    try:
+    with naming_extra("neural", *_NEURAL):
         from auscult.models.cdv.persistence import load
-    except ModuleNotFoundError as error:
-        if error.name in ("torch", "safetensors"):
-            raise MissingExtraError(error.name, "neural") from error
-        raise
     return load(folder)
 
 

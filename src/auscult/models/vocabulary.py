@@ -58,7 +58,7 @@ def build_vocabulary(
     Args:
         passages: The words of every training passage; idf is taken over them.
         source: Word vectors.
-        queries: The words of the training queries; known too, but not counted.
+        queries: The words of the training queries; they count towards `min_count`, not towards idf.
         min_count: Rarer words are treated as words that training never saw.
     """
     counts: Counter[str] = Counter()
@@ -84,8 +84,7 @@ def inverse_document_frequency(passages: int, holders: int) -> float:
 def look_up(source: SubwordTable | PlainTable, words: Sequence[str]) -> FloatArray:
     """Vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
 
-    Drawn vectors have the length 0.25 sqrt(dim / 3), which is that of a uniform draw from [-0.25, 0.25], usual for
-    words that pre-trained vectors lack.
+    The draw is uniform over [-0.25, 0.25], as is usual for words that pre-trained vectors lack.
     """
     vectors = np.array(source.lookup(words), dtype=np.float32).reshape(len(words), source.dim)
     for row in np.flatnonzero(~vectors.any(axis=1)).tolist():

@@ -11,10 +11,8 @@ FOLDER/training.json       how it went: every epoch's loss and validation, time,
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader
 
-from auscult import __version__
 from auscult.errors import ConfigError, DataError
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.network import CdvConfig, CdvNetwork, Task
@@ -32,12 +29,12 @@ from auscult.models.cdv.sentences import FLAGS, AveragedWords, SentenceEncoder, 
 from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult.models.cdv.transformer import PooledTransformer
 from auscult.models.word_vectors import PlainTable, SubwordTable, WordVectors, from_state, read_word_vectors
-from auscult.provenance import describe_hardware, find_revision, now
 from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult.training.data import TrainingData, gather
 from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice
-from auscult.training.loop import History, Schedule, fit, is_main_process
+from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
+from auscult.training.loop import History, Schedule, fit
 from auscult.training.objective import CdvObjective
 from auscult.training.validation import calibrate, common_headings
 from auscult.training.word_vectors import (
@@ -51,19 +48,6 @@ from auscult.training.word_vectors import (
 _MONITOR = "validation_RR"
 # Words beyond these count as rare as the rarest of them.
 _FREQUENT_WORDS = 30_000
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a training left.
-
-    Attributes:
-        model: Folder of the model.
-        record: The content of `training.json`.
-    """
-
-    model: Path
-    record: dict[str, Any]
 
 
 def train(
@@ -86,12 +70,10 @@ def train(
         CorpusMissingError: A corpus of the experiment is not on this machine.
     """
     claim(experiment, folder)
-    if say is None or not is_main_process():
-        say = _silence
-    finished = folder / "training.json"
-    if finished.is_file():
-        say(f"already trained: {folder / 'model'}")
-        return Outcome(folder / "model", json.loads(finished.read_text(encoding="utf-8")))
+    say = teller(say)
+    if (kept := finished(folder)) is not None:
+        say(f"already trained: {kept.model}")
+        return kept
     began = time.monotonic()
     data = gather(experiment, say)
     words, shares = word_vectors(experiment, data, folder / "words", say)
@@ -117,44 +99,7 @@ def train(
             "validation_calibrated": quality,
         }
         say(f"entity weight {encoder.entity_weight}, document share {encoder.document_share}: R@1 {quality['R@1']:.4f}")
-    if is_main_process():
-        save(encoder, folder / "model", training=record)
-        finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return Outcome(folder / "model", record)
-
-
-def _silence(_: str) -> None:
-    """Says nothing."""
-
-
-def claim(experiment: DataExperiment, folder: Path) -> None:
-    """Write down what is trained in a folder.
-
-    Raises:
-        ConfigError: It holds another experiment.
-    """
-    described = folder / "experiment.json"
-    content = experiment.model_dump_json(indent=1)
-    if described.is_file() and described.read_text(encoding="utf-8") != content:
-        remedy = "choose another --out, or pass --restart to throw away what the folder holds"
-        raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
-    if described.is_file():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    partial = described.with_suffix(".part")
-    partial.write_text(content, encoding="utf-8")
-    partial.replace(described)
-
-
-def restart(folder: Path) -> None:
-    """Throw away a training folder; only one that holds an experiment.
-
-    Raises:
-        ConfigError: The folder is something else.
-    """
-    if folder.exists() and not (folder / "experiment.json").is_file():
-        raise ConfigError("a training folder to restart", f"{folder} without experiment.json", "check the path")
-    shutil.rmtree(folder, ignore_errors=True)
+    return finish(folder, record, lambda model: save(encoder, model, training=record))
 
 
 def word_vectors(
@@ -330,22 +275,11 @@ def _record(
     return {
         "kind": "training",
         "model": experiment.title or experiment.name,
-        "track": experiment.track,
-        "seed": experiment.seed,
-        "corpora": [choice.model_dump() for choice in experiment.corpora],
+        **describe(experiment, history),
         "documents": len(data.documents),
         "sentences": sum(len(item.passage_of) for item in data.documents),
         "held_out_documents": len(data.held_out),
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
-        "epochs": len(history.epochs),
-        "best_epoch": history.best,
-        "validation": history.epochs[history.best],
-        "history": history.epochs,
         "preparation_seconds": round(prepared, 1),
         "seconds_this_run": round(seconds, 1),
-        "experiment": experiment.model_dump(mode="json"),
-        "version": __version__,
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
-        "date": now(),
     }

@@ -60,6 +60,13 @@ class GridConvolution(nn.Module):
         return maps.masked_fill(~inside, 0.0)
 
 
+def pooled_length(length: int, window: int, times: int) -> int:
+    """How many places are left of a text after it was pooled some times by windows side by side."""
+    for _ in range(times):
+        length = -(-length // window)
+    return length
+
+
 def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = None) -> tuple[Tensor, Tensor]:
     """Maxima over windows of words, of those words that are in the text.
 

@@ -42,10 +42,7 @@ class BidirectionalLstm(nn.Module):
         return ends if order is None else (ends[0][order], ends[1][order])
 
     def _run(self, padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        mirror = _mirror(lengths, padded.shape[1]).to(padded.device).unsqueeze(-1)
-        ahead: Tensor = self.forwards(padded)[0]
-        back: Tensor = self.backwards(padded.gather(1, mirror.expand(-1, -1, padded.shape[2])))[0]
-        return ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))
+        return _both_ways(self.forwards, self.backwards, padded, lengths.to(padded.device))
 
 
 class BidirectionalGru(nn.Module):
@@ -68,11 +65,16 @@ class BidirectionalGru(nn.Module):
             inputs: (sequences, steps, input_dim); there may be no sequence, and sequences without a step.
             mask: Bool, (sequences, steps); each row's True places come first.
         """
-        mirror = _mirror(mask.sum(dim=1), mask.shape[1]).unsqueeze(-1)
-        ahead: Tensor = self.forwards(inputs)[0]
-        back: Tensor = self.backwards(inputs.gather(1, mirror.expand(-1, -1, inputs.shape[2])))[0]
-        states = torch.cat([ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))], dim=-1)
+        states = torch.cat(_both_ways(self.forwards, self.backwards, inputs, mask.sum(dim=1)), dim=-1)
         return states.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+def _both_ways(forwards: nn.RNNBase, backwards: nn.RNNBase, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """States of right-padded sequences (sequences, steps, dim) read forwards and, each from its end, backwards."""
+    mirror = _mirror(lengths, inputs.shape[1]).unsqueeze(-1)
+    ahead: Tensor = forwards(inputs)[0]
+    back: Tensor = backwards(inputs.gather(1, mirror.expand(-1, -1, inputs.shape[2])))[0]
+    return ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))
 
 
 def _sorted_rows(packed: PackedSequence) -> tuple[Tensor, Tensor]:

@@ -32,7 +32,7 @@ from auscult.models.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnmmConfig(RankerConfig):
-    """Settings of `Anmm`; the defaults are the paper's for aNMM-1.
+    """Settings of `Anmm`; the defaults are those known of aNMM-1.
 
     Attributes:
         bins: Of similarities; the last is for exact matches.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from auscult.models.modules.convolution import TextConvolution, pool_text, to_length
+from auscult.models.modules.convolution import TextConvolution, pool_text, pooled_length, to_length
 from auscult.models.modules.dense import Dense
 from auscult.models.modules.embedding import WordEmbedding
 from auscult.models.rankers.base import Ranker, RankerConfig, Tokens
@@ -63,7 +63,10 @@ class ArcI(Ranker):
         self.convolutions = nn.ModuleList(
             TextConvolution(size, maps, config.width) for size, maps in zip(below, config.maps, strict=True)
         )
-        self.places = [self._pooled(config.max_query_words), self._pooled(config.max_passage_words)]
+        self.places = [
+            pooled_length(config.max_query_words, config.pool, len(config.maps)),
+            pooled_length(config.max_passage_words, config.pool, len(config.maps)),
+        ]
         size = sum(self.places) * config.maps[-1]
         self.compare = Dense((size, config.hidden, 1), activation=torch.relu, dropout=config.dropout)
 
@@ -79,9 +82,3 @@ class ArcI(Ranker):
         for convolution in self.convolutions:
             values, mask = pool_text(torch.relu(convolution(values, mask)), mask, self.config.pool)
         return to_length(values, places, 1).flatten(1)
-
-    def _pooled(self, words: int) -> int:
-        """How many places are left of the longest text."""
-        for _ in self.config.maps:
-            words = -(-words // self.config.pool)
-        return words

@@ -25,7 +25,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from auscult.models.modules.convolution import GridConvolution, TextConvolution, pool_grid, pool_text, to_length
+from auscult.models.modules.convolution import (
+    GridConvolution,
+    TextConvolution,
+    pool_grid,
+    pool_text,
+    pooled_length,
+    to_length,
+)
 from auscult.models.modules.dense import Dense
 from auscult.models.modules.embedding import WordEmbedding
 from auscult.models.modules.interaction import cells
@@ -71,7 +78,10 @@ class ArcII(Ranker):
         self.convolutions = nn.ModuleList(
             GridConvolution(below, maps, width) for below, maps in zip(config.maps, config.maps[1:], strict=False)
         )
-        self.rows, self.columns = self._pooled(config.max_query_words), self._pooled(config.max_passage_words)
+        self.rows, self.columns = (
+            pooled_length(config.max_query_words, config.pool, len(config.maps)),
+            pooled_length(config.max_passage_words, config.pool, len(config.maps)),
+        )
         size = self.rows * self.columns * config.maps[-1]
         self.judge = Dense((size, config.hidden, 1), activation=torch.relu, dropout=config.dropout)
 
@@ -92,9 +102,3 @@ class ArcII(Ranker):
         mask = cells(row_mask, column_mask)
         grid = torch.relu(rows.transpose(1, 2).unsqueeze(3) + columns.transpose(1, 2).unsqueeze(2))
         return grid.masked_fill(~mask.unsqueeze(1), 0.0), mask
-
-    def _pooled(self, words: int) -> int:
-        """How many cells are left along the side of the longest text."""
-        for _ in self.config.maps:
-            words = -(-words // self.config.pool)
-        return words

@@ -34,7 +34,7 @@ from auscult.models.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacrrConfig(RankerConfig):
-    """Settings of `Pacrr`; the defaults are the paper's.
+    """Settings of `Pacrr`; where the defaults are from is said at the head of the file.
 
     Attributes:
         longest: Side of the largest windows (the paper's l_g).

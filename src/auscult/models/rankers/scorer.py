@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from auscult.documents import Document, Passage
-from auscult.errors import DataError, ModelError
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
+from auscult.models.passage_rows import distinct_passages, rows_of
 from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, Tokens, pad
 from auscult.models.vocabulary import Vocabulary
 from auscult.queries import Query
@@ -82,7 +82,7 @@ class RankerScorer:
         self.fingerprint = fingerprint
         self._batch_size = batch_size
         self.lexicon = Lexicon(ranker, vocabulary)
-        self._passages: dict[str, Tensor] | None = None
+        self._passages: list[Tensor] = []
         self._vectors: Tensor | None = None
         self._rows: dict[str, int] = {}
 
@@ -92,20 +92,16 @@ class RankerScorer:
         Raises:
             DataError: A passage id occurs twice.
         """
-        words: dict[str, list[list[str]]] = {}
-        for document in documents:
-            for passage in document.passages:
-                if passage.passage_id in words:
-                    repeated = f"'{passage.passage_id}' twice"
-                    raise DataError("a collection whose passage ids are unique", repeated, "give each its own id")
-                words[passage.passage_id] = passage_words(document, passage)
-        self.lexicon.learn(chain.from_iterable(chain.from_iterable(words.values())))
-        self._passages = {
-            passage_id: self.ranker.lay_out_passage([self.lexicon.ids(sentence) for sentence in sentences])
-            for passage_id, sentences in words.items()
+        words = {
+            passage.passage_id: passage_words(document, passage) for document, passage in distinct_passages(documents)
         }
-        self._rows = {passage_id: row for row, passage_id in enumerate(self._passages)}
-        self._vectors = self._encode(list(self._passages.values()))
+        self.lexicon.learn(chain.from_iterable(chain.from_iterable(words.values())))
+        self._rows = {passage_id: row for row, passage_id in enumerate(words)}
+        self._passages = [
+            self.ranker.lay_out_passage([self.lexicon.ids(sentence) for sentence in sentences])
+            for sentences in words.values()
+        ]
+        self._vectors = self._encode(self._passages)
 
     def _encode(self, laid_out: list[Tensor]) -> Tensor | None:
         """Vectors of all passages, where the ranker makes them without the query."""
@@ -127,25 +123,47 @@ class RankerScorer:
             ModelError: `prepare` has not been called.
             DataError: A passage is not of the prepared collection.
         """
-        if self._passages is None:
-            raise ModelError("a prepared collection", "none yet", f"call prepare() of '{self.name}' first")
-        try:
-            laid_out = [self._passages[each] for each in passage_ids]
-        except KeyError as error:
-            remedy = "prepare the collection it is from"
-            raise DataError("passages of the prepared collection", f"'{error.args[0]}'", remedy) from None
-        asked = pad([self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))])
+        rows = rows_of(self._rows, passage_ids, self.name)
+        query_ids = self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))
         self.ranker.eval()
-        scores = np.empty(len(laid_out), dtype=np.float32)
         with torch.inference_mode():
             if self._vectors is not None and isinstance(self.ranker, ReadsPassagesAlone):
-                kept = self._vectors[[self._rows[each] for each in passage_ids]]
-                every = Tokens(asked.ids.expand(len(kept), -1), asked.mask.expand(len(kept), -1))
-                return np.asarray(self.ranker.match(every, kept).numpy(), dtype=np.float32)
-            for rows, passages in batches(laid_out, self._batch_size):
-                repeated = Tokens(asked.ids.expand(len(rows), -1), asked.mask.expand(len(rows), -1))
-                scores[rows] = self.ranker(repeated, passages).numpy()
-        return scores
+                kept = self._vectors[torch.from_numpy(rows)]
+                scores = self.ranker.match(repeat(pad([query_ids]), len(kept)), kept)
+                return np.asarray(scores.numpy(), dtype=np.float32)
+            laid_out = [self._passages[row] for row in rows]
+            return score_passages(self.ranker, query_ids, laid_out, batch_size=self._batch_size)
+
+
+def repeat(query: Tokens, times: int) -> Tokens:
+    """A batch of one query, for as many passages."""
+    return Tokens(query.ids.expand(times, -1), query.mask.expand(times, -1))
+
+
+def score_passages(
+    ranker: Ranker,
+    query: Tensor,
+    passages: Sequence[Tensor],
+    *,
+    batch_size: int = 64,
+    device: torch.device | None = None,
+) -> FloatArray:
+    """Scores of passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.
+
+    Args:
+        ranker: The network.
+        query: Laid out.
+        passages: Laid out, in any order.
+        batch_size: Passages scored at once; never changes a score.
+        device: Where the ranker is; the processor by default.
+    """
+    where = device or torch.device("cpu")
+    asked = pad([query]).to(where)
+    scores = np.empty(len(passages), dtype=np.float32)
+    with torch.no_grad():
+        for rows, batch in batches(passages, batch_size):
+            scores[rows] = ranker(repeat(asked, len(rows)), batch.to(where)).cpu().numpy()
+    return scores
 
 
 def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:

@@ -9,6 +9,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from torch import Tensor
@@ -52,6 +53,13 @@ class QueryPool:
 
     queries: tuple[TrainingQuery, ...]
     passages: tuple[tuple[tuple[str, ...], ...], ...]
+
+    def words(self) -> Iterator[str]:
+        """Every word of every passage and query, with repeats."""
+        for passage in self.passages:
+            yield from chain.from_iterable(passage)
+        for query in self.queries:
+            yield from query.words
 
 
 def make_queries(documents: Sequence[LabelledDocument]) -> QueryPool:
@@ -148,8 +156,7 @@ class RankingExamples(Dataset[Example]):
         self.choice = choice
         self._seed = seed
         self._hard = HardNegatives(pool, choice.bm25_depth)
-        lexicon.learn(word for passage in pool.passages for sentence in passage for word in sentence)
-        lexicon.learn(word for query in pool.queries for word in query.words)
+        lexicon.learn(pool.words())
         self._queries = [ranker.lay_out_query(lexicon.ids(query.words)) for query in pool.queries]
         self._passages = [
             ranker.lay_out_passage([lexicon.ids(sentence) for sentence in passage]) for passage in pool.passages

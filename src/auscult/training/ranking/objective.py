@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from auscult.models.rankers.base import Ranker, Tokens, pad
-from auscult.models.rankers.scorer import Lexicon, batches
+from auscult.models.rankers.base import Ranker
+from auscult.models.rankers.scorer import Lexicon, score_passages
 from auscult.training.losses import hinge_loss, listwise_loss
 from auscult.training.ranking.examples import HardNegatives, QueryPool, RankingBatch
 from auscult.training.ranking.experiment import RankingTraining
@@ -39,8 +39,7 @@ def validation_queries(
         number: At most so many, drawn at random.
         seed: Of the draw.
     """
-    lexicon.learn(word for passage in pool.passages for sentence in passage for word in sentence)
-    lexicon.learn(word for query in pool.queries for word in query.words)
+    lexicon.learn(pool.words())
     hard = HardNegatives(pool, _CANDIDATES)
     order = np.random.default_rng(seed).permutation(len(pool.queries))[:number]
     passages = {}
@@ -101,12 +100,7 @@ class RankingObjective:
 
     def _ahead(self, asked: ValidationQuery, device: torch.device) -> int:
         """How many wrong candidates score at least as high as the best answer."""
-        scores = np.empty(len(asked.passages), dtype=np.float32)
-        query = pad([asked.query]).to(device)
-        with torch.no_grad():
-            for rows, passages in batches(asked.passages, 64):
-                repeated = Tokens(query.ids.expand(len(rows), -1), query.mask.expand(len(rows), -1))
-                scores[rows] = self._ranker(repeated, passages.to(device)).cpu().numpy()
+        scores = score_passages(self._ranker, asked.query, asked.passages, device=device)
         answers = np.array(asked.answers)
         return int((scores[~answers] >= scores[answers].max()).sum())
 

@@ -10,7 +10,6 @@ SHARED/words-HASH/         word vectors, shared by all experiments that would tr
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable
 from itertools import chain
@@ -20,20 +19,19 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from auscult import __version__
 from auscult.errors import ConfigError
 from auscult.models.rankers.base import Ranker
 from auscult.models.rankers.persistence import save
 from auscult.models.rankers.registry import ranker_kind
 from auscult.models.rankers.scorer import Lexicon
 from auscult.models.vocabulary import Vocabulary, build_vocabulary
-from auscult.provenance import describe_hardware, find_revision, now
 from auscult.training.data import gather
-from auscult.training.loop import History, Schedule, fit, is_main_process
+from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
+from auscult.training.loop import History, Schedule, fit
 from auscult.training.ranking.examples import QueryBatches, QueryPool, RankingExamples, make_queries
 from auscult.training.ranking.experiment import RankingExperiment
 from auscult.training.ranking.objective import RankingObjective, validation_queries
-from auscult.training.run import Outcome, claim, word_vectors
+from auscult.training.run import word_vectors
 
 _MONITOR = "validation_RR"
 
@@ -58,11 +56,10 @@ def train(
         CorpusMissingError: A corpus of the experiment is not on this machine.
     """
     claim(experiment, folder)
-    tell = say if say is not None and is_main_process() else _silence
-    finished = folder / "training.json"
-    if finished.is_file():
-        tell(f"already trained: {folder / 'model'}")
-        return Outcome(folder / "model", json.loads(finished.read_text(encoding="utf-8")))
+    tell = teller(say)
+    if (kept := finished(folder)) is not None:
+        tell(f"already trained: {kept.model}")
+        return kept
     began = time.monotonic()
     data = gather(experiment, tell)
     source, _ = word_vectors(experiment, data, folder.parent / f"words-{_words_key(experiment)}", tell)
@@ -80,14 +77,8 @@ def train(
     tell(f"{ranker.title}: {len(training.queries):,} queries over {len(training.passages):,} passages")
     history = _optimise(experiment, training, held_out, ranker, vocabulary, folder, tell, progress)
     record = _record(experiment, ranker, training, held_out, history, prepared)
-    if is_main_process():
-        save(ranker, vocabulary, folder / "model", name=experiment.title or ranker.title, training=record)
-        finished.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return Outcome(folder / "model", record)
-
-
-def _silence(_: str) -> None:
-    """Says nothing."""
+    name = experiment.title or ranker.title
+    return finish(folder, record, lambda model: save(ranker, vocabulary, model, name=name, training=record))
 
 
 def _check(training: QueryPool, held_out: QueryPool) -> None:
@@ -152,22 +143,12 @@ def _record(
     return {
         "kind": "ranker",
         "model": experiment.title or ranker.title,
-        "track": experiment.track,
-        "seed": experiment.seed,
-        "corpora": [each.model_dump() for each in experiment.corpora],
+        **describe(experiment, history),
         "passages": len(training.passages),
         "queries": len(training.queries),
         "held_out_queries": min(len(held_out.queries), experiment.validation_queries),
         "parameters": sum(each.numel() for each in ranker.parameters() if each.requires_grad),
-        "epochs": len(history.epochs),
-        "best_epoch": history.best,
-        "validation": history.epochs[history.best],
         "history": [{**epoch, "queries": (row + 1) * per_epoch} for row, epoch in enumerate(history.epochs)],
         "seconds": round(sum(epoch["seconds"] for epoch in history.epochs), 1),
         "preparation_seconds": round(prepared, 1),
-        "experiment": experiment.model_dump(mode="json"),
-        "version": __version__,
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
-        "date": now(),
     }

@@ -1,0 +1,115 @@
+"""A training's folder: whose it is, whether it is finished, and the record it ends with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from auscult import __version__
+from auscult.errors import ConfigError
+from auscult.provenance import describe_hardware, find_revision, now
+from auscult.training.experiment import DataExperiment
+from auscult.training.loop import History, is_main_process
+
+_RECORD = "training.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a training left.
+
+    Attributes:
+        model: Folder of the model.
+        record: The content of `training.json`.
+    """
+
+    model: Path
+    record: dict[str, Any]
+
+
+def claim(experiment: DataExperiment, folder: Path) -> None:
+    """Write down what is trained in a folder.
+
+    Raises:
+        ConfigError: It holds another experiment.
+    """
+    described = folder / "experiment.json"
+    content = experiment.model_dump_json(indent=1)
+    if described.is_file() and described.read_text(encoding="utf-8") != content:
+        remedy = "choose another --out, or pass --restart to throw away what the folder holds"
+        raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
+    if described.is_file():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(described, content)
+
+
+def restart(folder: Path) -> None:
+    """Throw away a training folder; only one that holds an experiment.
+
+    Raises:
+        ConfigError: The folder is something else.
+    """
+    if folder.exists() and not (folder / "experiment.json").is_file():
+        raise ConfigError("a training folder to restart", f"{folder} without experiment.json", "check the path")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def finished(folder: Path) -> Outcome | None:
+    """What a training left that ran to its end, None where it has not."""
+    kept = folder / _RECORD
+    if not kept.is_file():
+        return None
+    return Outcome(folder / "model", json.loads(kept.read_text(encoding="utf-8")))
+
+
+def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object]) -> Outcome:
+    """Keep the model, then the record that marks the training as finished; by one process of those that train.
+
+    Args:
+        folder: Of the training.
+        record: What to write.
+        save: Given the model's folder, writes it.
+    """
+    model = folder / "model"
+    if is_main_process():
+        save(model)
+        _write(folder / _RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    return Outcome(model, record)
+
+
+def teller(say: Callable[[str], None] | None) -> Callable[[str], None]:
+    """`say` in the process that reports, silence in the others and where there is none."""
+    return say if say is not None and is_main_process() else _silence
+
+
+def describe(experiment: DataExperiment, history: History) -> dict[str, Any]:
+    """What every training's record says: settings, how the epochs went, and on which code and machine."""
+    return {
+        "track": experiment.track,
+        "seed": experiment.seed,
+        "corpora": [choice.model_dump() for choice in experiment.corpora],
+        "epochs": len(history.epochs),
+        "best_epoch": history.best,
+        "validation": history.epochs[history.best],
+        "history": history.epochs,
+        "experiment": experiment.model_dump(mode="json"),
+        "version": __version__,
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+        "date": now(),
+    }
+
+
+def _silence(_: str) -> None:
+    """Says nothing."""
+
+
+def _write(path: Path, content: str) -> None:
+    partial = path.with_suffix(".part")
+    partial.write_text(content, encoding="utf-8")
+    partial.replace(path)
