@@ -28,6 +28,7 @@ from auscult.training.bloom import aspect_descriptions, entity_descriptions
 from auscult.training.data import gather
 from auscult.training.examples import DocumentBatches, DocumentExamples, collate
 from auscult.training.experiment import Experiment, read_experiment
+from auscult.training.folder import restart
 from auscult.training.labels import label_documents, title_words
 from auscult.training.losses import bp_mll, contrastive_loss, cosine_loss, distance_loss, robust_loss
 from auscult.training.objective import passage_means
