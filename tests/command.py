@@ -12,6 +12,7 @@ import typer
 
 import auscult.cli.main
 import auscult.models
+from auscult.cli.evidence import evidence
 from auscult.cli.explain import explain
 from auscult.cli.index import index
 from auscult.cli.search import search
@@ -43,7 +44,7 @@ class Command:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]) -> None:
         app = typer.Typer(pretty_exceptions_enable=False)
-        for function in (index, search, explain):
+        for function in (index, search, explain, evidence):
             app.command()(function)
         monkeypatch.setattr(auscult.cli.main, "app", app)
         monkeypatch.setitem(auscult.models._LOADERS, "hashed", _load)

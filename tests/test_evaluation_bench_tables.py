@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from auscult.cli.main import app
 from auscult.errors import DataError
+from auscult.evaluation.bench_figures import draw_learning_curves, draw_question_types
 from auscult.evaluation.bench_tables import (
     bench_table,
     beside_tables,
@@ -18,11 +21,11 @@ from auscult.evaluation.bench_tables import (
     learning_table,
     question_type_table,
 )
-from auscult.evaluation.figures import draw_figures, draw_learning_curves, draw_question_types
+from auscult.evaluation.figures import draw_figures
 from auscult.evaluation.measures import QueryMeasures
 from auscult.evaluation.published_figures import TABLES, find_published, published_measures, published_tables
 from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track, write_records
-from auscult.evaluation.report import write_report
+from auscult.evaluation.report import report_figures, write_report
 from auscult.evaluation.statistics import compare, paired_randomisation, pairwise_randomisation
 from auscult.evaluation.tables import TextTable, result_tables
 
@@ -93,7 +96,7 @@ def test_published_tables_are_the_papers() -> None:
 
 def test_published_columns_agree_with_each_other() -> None:
     """Figures that were read from the wrong column would not: nested cut-offs, and one relevant passage."""
-    for corpus in ("healthqa", "nfcorpus", "medquad", "wikisection"):
+    for corpus in ("healthqa", "nfcorpus", "medquad", "wikisection", "clinical-notes"):
         for table in published_tables(corpus):
             for row in table.rows:
                 assert set(row.measures) <= set(table.measures)
@@ -110,17 +113,18 @@ def test_published_columns_agree_with_each_other() -> None:
 
 def test_every_table_file_is_cited() -> None:
     bibliography = (Path(__file__).parent.parent / "references.bib").read_text(encoding="utf-8")
-    found = [table for corpus in ("healthqa", "nfcorpus", "medquad") for table in published_tables(corpus)]
-    assert {f"{each.citation}_{each.table.lower().replace(' ', '')}.json" for each in found} == set(TABLES)
+    found = [t for c in ("healthqa", "nfcorpus", "medquad", "clinical-notes") for t in published_tables(c)]
+    names = {f"{each.citation}_{each.table.partition(',')[0].lower().replace(' ', '')}" for each in found}
+    assert names == {re.sub(r"_(wikipedia|mimic)?\.json$|\.json$", "", name) for name in TABLES}
     assert all(f"{{{each.citation}," in bibliography for each in found)
 
 
 def test_only_results_of_like_pools_are_compared() -> None:
-    assert [each.citation for each in published_tables("healthqa", 64)] == ["arnold2020"]
+    assert [each.citation for each in published_tables("healthqa", 64)] == ["arnold2020", "grundmann2021"]
     assert [each.citation for each in published_tables("healthqa", 10)] == ["zhu2019", "zhu2019", "wang2021"]
-    assert len(published_tables("healthqa")) == 4
+    assert len(published_tables("healthqa")) == 5
     # With no table of like pools, what there is stands beside, and says how many candidates it had.
-    assert [each.candidates for each in published_tables("medquad", 10)] == [64]
+    assert [each.candidates for each in published_tables("medquad", 10)] == [64, 64]
     assert set(published_measures("healthqa")) >= {"AP", "RR", "R@3", "P@5", "nDCG@3"}
     assert published_measures("leaflets") == ()
 
@@ -272,6 +276,49 @@ def test_curves_and_bars_are_drawn_and_repeat(tmp_path: Path) -> None:
         draw_learning_curves(tmp_path / "curves.txt", records)
     assert not (tmp_path / "none.svg").exists()
     assert tmp_path / "all" / "by_question_type.png" in draw_figures(tmp_path / "all", records, {})
+
+
+def test_many_learning_curves_have_a_panel_each(tmp_path: Path) -> None:
+    models = [f"model {number:02}" for number in range(17)]
+    draw_learning_curves(tmp_path / "many.svg", [record(model) for model in models])
+    drawn = (tmp_path / "many.svg").read_text()
+    assert all(drawn.count(f">{model}</text>") == 1 for model in models)
+    assert drawn.count("50.0 after 1.0 min") == 17, "the best epoch is the second, of half a minute each"
+
+
+def test_the_page_links_figures_of_each_bench_and_they_are_drawn(tmp_path: Path) -> None:
+    untrained = record("BM25", "untrained")
+    plain = {"by_question_type": []}
+    write_records(tmp_path / "rankers-zero-shot.json", [untrained, record("KNRM"), record("HAR")])
+    adapted = [record("KNRM", "adapted", **plain), record("KNRM", "adapted", **plain, query_subset="random 9, seed 0")]
+    write_records(tmp_path / "rankers-adapted.json", adapted)
+    write_records(tmp_path / "evaluation.json", [untrained, record("CDV", training={})])
+    figures = report_figures(tmp_path)
+    names = [figure.name for figure in figures]
+    assert names == [
+        "rankers-adapted_medquad_3293_adapted_learning.png",
+        "rankers-zero-shot_medquad_3293_zero-shot_learning.png",
+        "rankers-zero-shot_medquad_3293_zero-shot_question_types.png",
+        "rankers-adapted_medquad_random_9_seed_0_adapted_learning.png",
+    ]
+    assert re.findall(r"\(figures/(.*?)\)", write_report(tmp_path)) == names
+    page = tmp_path / "docs" / "results.md"
+    run = ["results", str(tmp_path), "--output", str(page)]
+    done = CliRunner().invoke(app, run)
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (tmp_path / "docs" / "figures").iterdir()) == sorted(names)
+    assert CliRunner().invoke(app, [*run, "--check"]).exit_code == 0
+    (tmp_path / "docs" / "figures" / names[0]).unlink()
+    gone = CliRunner().invoke(app, [*run, "--check"])
+    assert isinstance(gone.exception, DataError)
+    assert names[0] in str(gone.exception)
+
+
+def test_bars_stand_in_the_order_of_the_table(tmp_path: Path) -> None:
+    own = [record("KNRM", measures=MEASURES | {"MAP": 0.1}), record("HAR"), record("BM25", "untrained")]
+    write_records(tmp_path / "rankers.json", own)
+    (types,) = [figure for figure in report_figures(tmp_path) if figure.draw is draw_question_types]
+    assert [each.model for each in types.records] == ["BM25", "HAR", "KNRM"]
 
 
 def test_pairs_are_tested_as_if_alone() -> None:

@@ -14,10 +14,10 @@ import torch
 import auscult.models.rankers
 from auscult.documents import Section, build_document
 from auscult.errors import DataError, ModelError
-from auscult.models.rankers.base import Ranker, Tokens, pad
+from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, Tokens, pad
 from auscult.models.rankers.persistence import load, save
 from auscult.models.rankers.registry import RANKERS
-from auscult.models.rankers.scorer import RankerScorer
+from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
 from auscult.queries import Query
 from rankers import WORDS, lay_out, make_ranker, random_texts, small_vocabulary
 
@@ -120,6 +120,49 @@ def test_a_saved_ranker_scores_exactly_alike(kind: str, tmp_path: Path):
     np.testing.assert_allclose(scores[::-1], after.score(query, ["d#2", "d#1"]), atol=TOLERANCE)
     assert scores[0] != scores[1]
     assert after.name == "mine"
+
+
+def _kept(kind: str) -> bool:
+    ranker = make_ranker(kind, small_vocabulary())
+    return isinstance(ranker, ReadsPassagesAlone) and ranker.keeps_passages
+
+
+def test_rankers_whose_vectors_need_no_query_keep_passages():
+    assert {"arc-i", "cdssm", "dssm", "har-simple", "har-wca"} <= set(filter(_kept, RANKERS))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RANKERS if _kept(kind)])
+def test_a_kept_passage_is_encoded_once_and_scores_as_a_fresh_one(kind: str, monkeypatch: pytest.MonkeyPatch):
+    vocabulary = small_vocabulary()
+    ranker = make_ranker(kind, vocabulary).eval()
+    encoded: list[int] = []
+    encode = ranker.encode_passage
+
+    def counted(passage: Tokens) -> torch.Tensor:
+        encoded.append(len(passage.ids))
+        return encode(passage)
+
+    monkeypatch.setattr(ranker, "encode_passage", counted)
+    rng = np.random.default_rng(7)
+    texts = [" ".join(f"{word}." if rng.random() < 0.2 else word for word in rng.choice(WORDS, 25)) for _ in range(9)]
+    sections = [Section("", text, f"d#{number}") for number, text in enumerate(texts)]
+    document = build_document(doc_id="d", title="", sections=sections)
+    scorer = RankerScorer(ranker, vocabulary, batch_size=4)
+    scorer.prepare([document])
+    passage_ids = [passage.passage_id for passage in document.passages]
+    for entity in ("asthmaa paina", "geneb", "feverc gouta goutb"):
+        query = Query(query_id="", entity=entity)
+        kept = scorer.score(query, passage_ids[::-1])
+        asked = ranker.lay_out_query(scorer.lexicon.ids(query_words(query)))
+        laid_out = [
+            ranker.lay_out_passage([scorer.lexicon.ids(each) for each in passage_words(document, passage)])
+            for passage in document.passages[::-1]
+        ]
+        assert sum(encoded) == len(texts)
+        with torch.no_grad():
+            fresh = torch.cat([ranker.match(pad([asked]), encode(pad([each]))) for each in laid_out]).numpy()
+        np.testing.assert_allclose(kept, fresh, atol=1e-6, rtol=1e-5)
+        assert kept.std() > 2e-5
 
 
 def test_a_damaged_folder_is_refused(tmp_path: Path):

@@ -251,18 +251,19 @@ def test_a_score_network_has_layers(vocabulary: Vocabulary) -> None:
 def test_evidence_is_drawn(tmp_path: Path) -> None:
     query = [("which", 0.1), ("test", 0.6), ("costs", 0.1), ("$5", 0.1), ("or $6", 0.1)]
     sentences = [("A blood test finds it. " * 12, 0.75), ("It costs $5 or $6.", 0.25)]
-    written = draw_evidence(tmp_path / "new" / "evidence", query, sentences, title="HAR")
-    assert [path.name for path in written] == ["evidence.png", "evidence.svg"]
-    assert written[0].read_bytes().startswith(b"\x89PNG")
-    svg = written[1].read_text()
+    for file in ("evidence.png", "evidence.svg"):
+        draw_evidence(tmp_path / "new" / file, query, sentences, title="HAR", note="3 of 5 sentences not read")
+    assert (tmp_path / "new" / "evidence.png").read_bytes().startswith(b"\x89PNG")
+    svg = (tmp_path / "new" / "evidence.svg").read_text()
     assert ">test</text>" in svg
     assert "It costs $5 or $6." in svg
+    assert "3 of 5 sentences not read" in svg
     assert " 75 %" in svg
     # The heaviest query word and the heaviest sentence have the full colours.
     assert "#6ba6eb" in svg
     assert "#f28073" in svg
-    again = draw_evidence(tmp_path / "again", query, sentences, title="HAR")
-    assert again[1].read_bytes() == written[1].read_bytes()
+    draw_evidence(tmp_path / "again.svg", query, sentences, title="HAR", note="3 of 5 sentences not read")
+    assert (tmp_path / "again.svg").read_text() == svg
 
 
 @pytest.mark.parametrize(
@@ -272,5 +273,5 @@ def test_evidence_that_cannot_be_drawn(
     query: list[tuple[str, float]], sentences: list[tuple[str, float]], tmp_path: Path
 ) -> None:
     with pytest.raises(DataError):
-        draw_evidence(tmp_path / "evidence", query, sentences)
+        draw_evidence(tmp_path / "evidence.png", query, sentences)
     assert not list(tmp_path.iterdir())

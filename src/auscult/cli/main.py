@@ -15,6 +15,7 @@ from auscult.cli.bench import bench
 from auscult.cli.compact import compact
 from auscult.cli.demo import demo
 from auscult.cli.evaluate import evaluate
+from auscult.cli.evidence import evidence
 from auscult.cli.explain import explain
 from auscult.cli.index import index
 from auscult.cli.results import results
@@ -34,6 +35,7 @@ app.add_typer(data.app, name="data")
 app.command()(index)
 app.command()(search)
 app.command()(explain)
+app.command()(evidence)
 app.command()(evaluate)
 app.command()(train)
 app.command()(bench)

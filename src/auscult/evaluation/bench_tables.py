@@ -38,9 +38,9 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
         records: Of one task and one comparison: of this track, and untrained.
         track: "zero-shot" or "adapted".
     """
-    ordered = sorted(records, key=lambda each: (each.track != "untrained", -each.measures["MAP"], each.model))
+    ordered = in_table_order(records)
     letters = model_letters(ordered)
-    published = main_table(ordered[0])
+    published = main_table(ordered, track)
     compared = published.measures if published else ()
     shown = tuple(dict.fromkeys((*SHOWN, "RR", *(name for name in compared if name in ordered[0].measures))))
     rows = []
@@ -58,6 +58,11 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     return TextTable(title, columns, tuple(rows), notes)
 
 
+def in_table_order(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
+    """Term-based models first, then best MAP first."""
+    return sorted(records, key=lambda each: (each.track != "untrained", -each.measures["MAP"], each.model))
+
+
 def beside_tables(records: Sequence[EvaluationRecord], track: str) -> list[TextTable]:
     """A table for each published table beyond the main one: all its measures, measured and published.
 
@@ -67,7 +72,8 @@ def beside_tables(records: Sequence[EvaluationRecord], track: str) -> list[TextT
     """
     first = records[0]
     found = published_tables(first.corpus, first.candidates) if first.protocol == "rerank" else ()
-    tables = (_beside(records, published, track) for published in found[1:])
+    main = main_table(records, track)
+    tables = (_beside(records, published, track) for published in found if published is not main)
     return [table for table in tables if table.rows]
 
 

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auscult.drawing import blank_figure, drawing_style
+from auscult.drawing import blank_figure
 from auscult.errors import DataError
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.bars import check_format, save_as
+from auscult.evaluation.writing import check_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FORMATS = ("png", "svg")
 
 Shaded = tuple[str, float]
 """A text and its weight, at least 0; the heaviest of a row of texts gets the full colour."""
@@ -28,33 +27,37 @@ _FONT_SIZE = 9.0
 _CHARACTER = 0.602
 
 
-def draw_evidence(stem: Path, query: Sequence[Shaded], sentences: Sequence[Shaded], *, title: str = "") -> list[Path]:
-    """Draw a query and a passage, shaded by their attention weights, as PNG and SVG.
+def draw_evidence(
+    path: Path, query: Sequence[Shaded], sentences: Sequence[Shaded], *, title: str = "", note: str = ""
+) -> None:
+    """Draw a query and a passage, shaded by their attention weights.
 
     Args:
-        stem: The files' path without the ending; missing folders are made.
+        path: To write; its suffix is the format: ".svg" or ".png". Missing folders are made.
         query: The query's words, in order.
         sentences: The passage's sentences, in order; each one's weight also stands before it, in percent.
         title: Above the query.
-
-    Returns:
-        The files written.
+        note: Below the passage.
 
     Raises:
-        DataError: There is no query word or no sentence, a weight is negative, or nothing can be written there.
+        DataError: There is no query word or no sentence, a weight is negative, or the file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
     _check(query, "query words")
     _check(sentences, "sentences")
-    written = []
-    for kind in FORMATS:
-        path = stem.with_name(f"{stem.name}.{kind}")
-        # Without a date, equal evidence gives equal files.
-        metadata = {"Date": None} if kind == "svg" else {}
-        with whole_or_nothing(path) as partial, drawing_style():
-            _figure(query, sentences, title).savefig(partial, format=kind, dpi=160, metadata=metadata)
-        written.append(path)
-    return written
+    save_as(_figure(query, sentences, title, note), path)
+
+
+def check_evidence_figure(path: Path) -> None:
+    """Whether evidence could be drawn to a file, for asking before the work is done.
+
+    Raises:
+        DataError: The ending is of no format, or nothing can be written there.
+        MissingExtraError: matplotlib is not installed.
+    """
+    check_format(path)
+    check_file(path)
+    blank_figure()
 
 
 def _check(texts: Sequence[Shaded], what: str) -> None:
@@ -65,10 +68,12 @@ def _check(texts: Sequence[Shaded], what: str) -> None:
             raise DataError("weights of at least 0", f"{weight} for {text!r}", "give attention weights")
 
 
-def _figure(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str) -> Figure:
+def _figure(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str, note: str) -> Figure:
+    heading, below = textwrap.wrap(title, _COLUMNS), textwrap.wrap(note, _COLUMNS)
     asked = _query_lines(query)
     answered = [textwrap.wrap(text, _COLUMNS - _MARGIN) or [""] for text, _ in sentences]
-    lines = 2.0 * bool(title) + len(asked) + 1 + sum(map(len, answered))
+    lines = 1.0 * len(heading) + bool(heading) + len(asked) + 1 + sum(map(len, answered))
+    lines += len(below) + bool(below)
     inch = _FONT_SIZE / 72
     figure = blank_figure(figsize=((_COLUMNS + 2) * _CHARACTER * inch, (lines + 1) * 1.6 * inch))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -76,11 +81,13 @@ def _figure(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str) ->
     axes.set_ylim(lines, -1)
     axes.axis("off")
     row = 0.0
-    if title:
-        _write(axes, 0, row, title, weight="bold")
-        row += 2
-    row = _draw_query(axes, asked, row, heaviest=max(weight for _, weight in query))
-    _draw_sentences(axes, sentences, answered, row + 1)
+    for line in heading:
+        _write(axes, 0, row, line, weight="bold")
+        row += 1
+    row = _draw_query(axes, asked, row + bool(heading), heaviest=max(weight for _, weight in query))
+    row = _draw_sentences(axes, sentences, answered, row + 1)
+    for number, line in enumerate(below, start=1):
+        _write(axes, _MARGIN, row + number, line, colour=_PALE)
     return figure
 
 
@@ -109,7 +116,8 @@ def _draw_query(axes: Axes, lines: Sequence[Sequence[Shaded]], row: float, heavi
     return row
 
 
-def _draw_sentences(axes: Axes, sentences: Sequence[Shaded], wrapped: Sequence[Sequence[str]], row: float) -> None:
+def _draw_sentences(axes: Axes, sentences: Sequence[Shaded], wrapped: Sequence[Sequence[str]], row: float) -> float:
+    """Draw the sentences and give the row after them."""
     heaviest, total = max(weight for _, weight in sentences), sum(weight for _, weight in sentences)
     for (_, weight), lines in zip(sentences, wrapped, strict=True):
         share = 100 * weight / total if total else 0.0
@@ -118,6 +126,7 @@ def _draw_sentences(axes: Axes, sentences: Sequence[Shaded], wrapped: Sequence[S
             _shade(axes, _MARGIN, row, len(line), _tint(_RED, weight, heaviest))
             _write(axes, _MARGIN, row, line)
             row += 1
+    return row
 
 
 def _tint(colour: tuple[float, float, float], weight: float, heaviest: float) -> tuple[float, float, float]:

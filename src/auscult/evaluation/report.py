@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from auscult.errors import DataError
-from auscult.evaluation.bench_tables import bench_table, beside_tables, learning_table, question_type_table
+from auscult.evaluation.bench_figures import BenchFigure, bench_figures
+from auscult.evaluation.bench_tables import (
+    bench_table,
+    beside_tables,
+    in_table_order,
+    learning_table,
+    question_type_table,
+)
 from auscult.evaluation.cosine_table import cosine_table
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
 from auscult.evaluation.tables import TextTable, group_table, match_table, result_tables
+from auscult.evaluation.writing import file_name
 
 KINDS = {
     "training": "Training",
@@ -37,12 +46,9 @@ def write_report(results: Path) -> str:
     Raises:
         DataError: The folder holds no JSON file, or one is malformed.
     """
-    files = sorted(results.glob("*.json"))
-    if not files:
-        raise DataError("JSON files of results", f"none in {results}", "run: make bench")
-    by_file = [read_records(file) for file in files]
-    records = [record for own in by_file for record in own]
-    sections = [_OPENING, *_evaluation([evaluation_records(own) for own in by_file])]
+    by_file = _read(results)
+    records = [record for own in by_file.values() for record in own]
+    sections = [_OPENING, *_evaluation({name: evaluation_records(own) for name, own in by_file.items()})]
     other: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         if record.get("kind", "evaluation") != "evaluation":
@@ -61,28 +67,83 @@ def write_report(results: Path) -> str:
     return "\n".join(section.rstrip("\n") + "\n" for section in sections)
 
 
+def report_figures(results: Path) -> list[BenchFigure]:
+    """The figures that the page links to, in its order.
+
+    Args:
+        results: Folder of JSON files, as for `write_report`.
+
+    Raises:
+        DataError: The folder holds no JSON file, or one is malformed.
+    """
+    files = {name: evaluation_records(own) for name, own in _read(results).items()}
+    return [figure for task in _tasks(files) for bench in _benches(task, files) for figure in bench.figures]
+
+
+def _read(results: Path) -> dict[str, list[dict[str, Any]]]:
+    """The records of each file, by its name without ending."""
+    files = sorted(results.glob("*.json"))
+    if not files:
+        raise DataError("JSON files of results", f"none in {results}", "run: make bench")
+    return {file.stem: read_records(file) for file in files}
+
+
 _Task = tuple[str, str, int, str]
 
 
-def _evaluation(by_file: Sequence[Sequence[EvaluationRecord]]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Rankers of one file, task and track, and the term-based models beside them; in the order of the table."""
+
+    file: str
+    task: _Task
+    track: str
+    records: Sequence[EvaluationRecord]
+
+    @property
+    def title(self) -> str:
+        return f"{_title(self.task)}, {self.track} track"
+
+    @property
+    def figures(self) -> list[BenchFigure]:
+        corpus, protocol, queries, subset = self.task
+        which = "" if protocol == "rerank" else protocol
+        stem = file_name(" ".join((self.file, corpus, which, subset or str(queries), self.track)))
+        return bench_figures(stem, self.title, self.records)
+
+
+def _tasks(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[_Task]:
+    """Whole test sets before subsets, re-ranking (which has published figures) before end to end."""
+    tasks = dict.fromkeys(_task(each) for own in by_file.values() for each in own)
+    return sorted(tasks, key=lambda task: (task[3] != "", task[1] == "end-to-end"))
+
+
+def _title(task: _Task) -> str:
+    corpus, protocol, _, subset = task
+    return f"{corpus}, {'re-ranking' if protocol == 'rerank' else 'end to end'}{f', {subset}' if subset else ''}"
+
+
+def _benches(task: _Task, by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[_Bench]:
+    benches = []
+    for file, records in by_file.items():
+        own = in_table_order([each for each in records if _task(each) == task])
+        for track in ("zero-shot", "adapted"):
+            if any(each.is_ranker and each.track == track for each in own):
+                shown = [each for each in own if each.track == "untrained" or (each.is_ranker and each.track == track)]
+                benches.append(_Bench(file, task, track, shown))
+    return benches
+
+
+def _evaluation(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[str]:
     """A section a task. Rankers have one of their own: a file's records were compared with each other only."""
-    tasks = dict.fromkeys(_task(each) for own in by_file for each in own)
     sections = []
-    # Whole test sets before subsets, re-ranking (which has published figures) before end to end.
-    for task in sorted(tasks, key=lambda task: (task[3] != "", task[1] == "end-to-end")):
-        files = [[each for each in own if _task(each) == task] for own in by_file]
-        corpus, protocol, _, subset = task
-        how = "re-ranking" if protocol == "rerank" else "end to end"
-        title = f"{corpus}, {how}{f', {subset}' if subset else ''}"
+    for task in _tasks(by_file):
+        files = [[each for each in own if _task(each) == task] for own in by_file.values()]
         few = _without_repeats(each for own in files for each in own if not _only_beside_rankers(each, own))
         if few:
-            sections += [f"## {title}\n", *_few_models(few)]
-        for own in files:
-            for track in ("zero-shot", "adapted"):
-                rankers = [each for each in own if each.is_ranker and each.track == track]
-                if rankers:
-                    plain = [each for each in own if each.track == "untrained"]
-                    sections += [f"## Rankers: {title}, {track} track\n", *_rankers(plain + rankers, track)]
+            sections += [f"## {_title(task)}\n", *_few_models(few)]
+        for bench in _benches(task, by_file):
+            sections += [f"## Rankers: {bench.title}\n", *_rankers(bench)]
     return sections
 
 
@@ -123,12 +184,15 @@ def _few_models(own: Sequence[EvaluationRecord]) -> list[str]:
     return sections
 
 
-def _rankers(own: Sequence[EvaluationRecord], track: str) -> list[str]:
+def _rankers(bench: _Bench) -> list[str]:
     """Tables of all models at once: broken down for each model, a bench would fill a page each."""
-    tables = [*beside_tables(own, track), question_type_table(own), learning_table(own)]
+    own = bench.records
+    figures = [figure.as_markdown() for figure in bench.figures]
+    tables = [*beside_tables(own, bench.track), question_type_table(own), learning_table(own)]
     return [
-        bench_table(own, track).as_markdown(),
+        bench_table(own, bench.track).as_markdown(),
         *(f"### {table.title}\n\n{table.as_markdown()}" for table in tables if table.rows),
+        *(["### Figures\n", *figures] if figures else []),
         "### How these were measured\n\n" + _provenance(own).as_markdown(),
     ]
 

@@ -50,6 +50,7 @@ class Cdssm(Ranker):
 
     kind = "cdssm"
     title = "C-DSSM"
+    keeps_passages = True
 
     def __init__(self, config: CdssmConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -60,8 +61,15 @@ class Cdssm(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        cosine = nn.functional.cosine_similarity(self._read(query), self._read(passage), dim=-1)
-        return self.config.smoothing * cosine
+        return self.match(query, self.encode_passage(passage))
+
+    def encode_passage(self, passage: Tokens) -> Tensor:
+        """The passages' vectors y, (batch, size)."""
+        return self._read(passage)
+
+    def match(self, query: Tokens, encoded: Tensor) -> Tensor:
+        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        return self.config.smoothing * nn.functional.cosine_similarity(self._read(query), encoded, dim=-1)
 
     def _read(self, text: Tokens) -> Tensor:
         """A text's vector, (batch, size)."""

@@ -44,6 +44,7 @@ class Dssm(Ranker):
 
     kind = "dssm"
     title = "DSSM"
+    keeps_passages = True
 
     def __init__(self, config: DssmConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -54,8 +55,15 @@ class Dssm(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        cosine = nn.functional.cosine_similarity(self._read(query), self._read(passage), dim=-1)
-        return self.config.smoothing * cosine
+        return self.match(query, self.encode_passage(passage))
+
+    def encode_passage(self, passage: Tokens) -> Tensor:
+        """The passages' vectors y, (batch, sizes[-1])."""
+        return self._read(passage)
+
+    def match(self, query: Tokens, encoded: Tensor) -> Tensor:
+        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        return self.config.smoothing * nn.functional.cosine_similarity(self._read(query), encoded, dim=-1)
 
     def _read(self, text: Tokens) -> Tensor:
         """A text's vector, (batch, sizes[-1])."""
