@@ -53,10 +53,11 @@ docs: setup  ## Write the pages that are generated: commands and results
 	$(BIN)/python docs/generate.py
 	$(BIN)/auscult results
 
-bench: setup $(VENV)/.installed-bench  ## Measure sentence splitting, indexing and search; write docs/results.md
+bench: setup $(VENV)/.installed-bench  ## Measure splitting, indexing, search and weighted cosine; write docs/results.md
 	$(BIN)/python benchmarks/sentence_splitting.py
 	$(BIN)/python benchmarks/indexing.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/weighted_cosine.py
 	$(BIN)/auscult results
 
 clean:  ## Remove .venv, caches and everything that was built

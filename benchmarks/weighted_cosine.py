@@ -1,14 +1,20 @@
 """Weighted cosine distance on BioASQ snippets: the table of galko2017 (Table 1), by one command.
 
-    AUSCULT_DATA=... python benchmarks/weighted_cosine.py [--models out/drmm out/matchpyramid ...] [--questions FILE]
+    AUSCULT_DATA=... python benchmarks/weighted_cosine.py [--questions FILE] [--models FOLDER ...]
 
 Every question of the test batches is asked of all snippets, those of the training batches among them. Word vectors
 are word2vec's skip-gram (mikolov2013) of the paper's length, 50, trained here by floret without subwords on the
 snippets of the training batches and on clinical-trial articles. Left out are the questions and snippets of the test
-batches, and articles that share a run of ten words with a test snippet. The vectors are kept in --vectors, for training
-the paper's neural baselines on them, and read again from there when the file exists.
+batches, and snippets and articles that share a run of ten words with a test snippet. The vectors are kept in --vectors
+and read again from there when the file exists.
 
-CD_q takes its idf from general questions and the training batches' questions, or from --questions, one a line.
+CD_idf takes its idf from the snippets of the training batches, "CD_idf, all snippets" from those that are ranked; CD_q
+from general questions and the training batches' questions, or from --questions, one a line. No test question is
+counted. BM25 counts words in all snippets, as an index of them must.
+
+The paper's neural baselines are trained on those vectors, on the training batches' questions, with the experiment files
+of experiments/galko2017, and kept in --runs with their rankings; what is done on the same vectors is not done again,
+so that a run that was killed goes on. --models adds rankers that were trained elsewhere.
 
 Measures are those of the paper, at a cut-off of 10; MAP is BioASQ's since 2020: the sum of the precisions at each
 relevant snippet among the first 10, divided by 10 or by the number of relevant snippets if that is lower. `F1@10` is
@@ -25,10 +31,11 @@ Writes benchmarks/results/weighted_cosine.json. Needs: pip install 'auscult[trai
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -40,26 +47,31 @@ from auscult.corpora import open_corpus
 from auscult.corpora.questions import GENERAL, read_questions
 from auscult.corpora.sectioned import SectionedCorpus
 from auscult.documents import Document
+from auscult.evaluation.bench import kept_run
+from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.measures import QueryMeasures, measure_at_cutoff
 from auscult.evaluation.protocol import Run, run_task
 from auscult.evaluation.statistics import bootstrap_intervals, holm, wilcoxon
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.interfaces import Corpus, FloatArray, Scorer
-from auscult.models import load_ranker
 from auscult.models.analysis import Analyzer
 from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
 from auscult.models.lexical import Bm25Scorer
 from auscult.models.word_vectors import read_word_vectors
 from auscult.provenance import describe_hardware, find_revision, now
 from auscult.queries import Query
+from auscult.training.ranking.experiment import read_ranking_experiment
+from auscult.training.ranking.run import train
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "weighted_cosine.json"
-VECTORS = HERE.parent / "out" / "weighted-cosine" / "word2vec-50.vec"
+RUNS = Path("out") / "weighted-cosine"
+VECTORS = RUNS / "word2vec-50.vec"
+BASELINES = HERE.parent / "experiments" / "galko2017"
 ARTICLES = ("pmc-trials-abstracts", "pmc-trials")
 CUTOFF = 10
-DEPTH = 1000
+TRAINING_TOLD = ("queries", "passages", "parameters", "epochs", "best_epoch", "validation", "seconds", "experiment")
 RUN_OF_WORDS = 10
 LEVEL = 0.05
 SKIP_GRAM = {"dim": 50, "epoch": 5, "ws": 5, "neg": 5, "minCount": 5, "lr": 0.05, "minn": 0, "maxn": 0}
@@ -86,11 +98,18 @@ def runs_of_words(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(RUN_OF_WORDS)), strict=False)
 
 
+def training_snippets(bioasq: Corpus) -> list[str]:
+    """Snippets of the training batches that are in no test batch too."""
+    tested = {document.doc_id for document in bioasq.documents("test")}
+    return [document.text for document in bioasq.documents("train") if document.doc_id not in tested]
+
+
 def training_lines(bioasq: Corpus, analyze: Analyzer) -> Iterator[str]:
     """What word vectors are trained on, one text a line, in words as the scorers read them."""
-    texts = {split: [analyze(document.text) for document in bioasq.documents(split)] for split in ("train", "test")}
-    tested = {run for words in texts["test"] for run in runs_of_words(words)}
-    yield from (" ".join(words) for words in texts["train"] if tested.isdisjoint(runs_of_words(words)))
+    tested = {run for document in bioasq.documents("test") for run in runs_of_words(analyze(document.text))}
+    snippets = [analyze(text) for text in training_snippets(bioasq)]
+    kept = [words for words in snippets if tested.isdisjoint(runs_of_words(words))]
+    yield from map(" ".join, kept)
     skipped = 0
     for name in ARTICLES:
         corpus = open_corpus(name)
@@ -102,7 +121,8 @@ def training_lines(bioasq: Corpus, analyze: Analyzer) -> Iterator[str]:
                 skipped += 1
                 continue
             yield from (" ".join(words) for words in lines if words)
-    print(f"{skipped} articles left out for a run of words they share with a test snippet", file=sys.stderr)
+    told = f"{len(snippets) - len(kept)} training snippets and {skipped} articles"
+    print(f"{told} left out of the word vectors for a run of words they share with a test snippet", file=sys.stderr)
 
 
 def train_vectors(lines: Iterable[str], path: Path, threads: int) -> None:
@@ -122,10 +142,17 @@ def train_vectors(lines: Iterable[str], path: Path, threads: int) -> None:
         out.writelines(f"{word} {' '.join(f'{x:.5f}' for x in model.get_word_vector(word))}\n" for word in words)
 
 
-def run(task: Task, scorer: Scorer) -> tuple[Run, QueryMeasures]:
-    """Rank the task, and measure."""
-    done = run_task(task, scorer, depth=DEPTH)
-    return done, measure_at_cutoff(done.rankings, task.judgements, CUTOFF)
+def train_baselines(vectors: Path, folder: Path) -> list[Path]:
+    """Train the neural baselines that are not trained yet; the folders of their models."""
+    # Other vectors make other models.
+    folder = folder / hashlib.sha256(vectors.read_bytes()).hexdigest()[:12]
+    models = []
+    for file in sorted(BASELINES.glob("*.yaml")):
+        experiment = read_ranking_experiment(file)
+        words = experiment.word_vectors.model_copy(update={"file": vectors})
+        experiment = experiment.model_copy(update={"word_vectors": words})
+        models.append(train(experiment, folder / experiment.name, say=lambda told: print(told, file=sys.stderr)).model)
+    return models
 
 
 def p_values(measured: dict[str, QueryMeasures]) -> dict[str, dict[str, dict[str, float]]]:
@@ -140,15 +167,18 @@ def p_values(measured: dict[str, QueryMeasures]) -> dict[str, dict[str, dict[str
     return table
 
 
-def records(task: Task, scorers: Sequence[Scorer], shared: dict[str, Any]) -> list[dict[str, Any]]:
-    """One record a model."""
+def records(
+    task: Task, done: Iterable[Run], trainings: Mapping[str, Mapping[str, Any]], shared: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """One record a model; `trainings` holds the training records of those that learn, by name."""
     runs: dict[str, Run] = {}
     measured: dict[str, QueryMeasures] = {}
-    for scorer in scorers:
-        if scorer.name in runs:
-            sys.exit(f"two models are called {scorer.name!r}; name one of them otherwise in its folder")
-        runs[scorer.name], measured[scorer.name] = run(task, scorer)
-        print(scorer.name, measured[scorer.name].means(), file=sys.stderr)
+    for run in done:
+        if run.model in runs:
+            sys.exit(f"two models are called {run.model!r}; name one of them otherwise in its folder")
+        runs[run.model] = run
+        measured[run.model] = measure_at_cutoff(run.rankings, task.judgements, CUTOFF)
+        print(run.model, measured[run.model].means(), file=sys.stderr)
     tests = p_values(measured)
     rows = []
     for name, found in measured.items():
@@ -176,6 +206,7 @@ def records(task: Task, scorers: Sequence[Scorer], shared: dict[str, Any]) -> li
                 "better_than": better,
                 "ms_per_query": runs[name].ms_per_query,
                 "prepare_seconds": runs[name].prepare_seconds,
+                "training": trainings.get(name, {}),
                 **shared,
             }
         )
@@ -192,11 +223,12 @@ def main() -> None:
     options.add_argument(
         "--vectors", type=Path, default=VECTORS, help="word vectors; trained when there is no such file"
     )
-    options.add_argument("--models", nargs="*", default=[], help="folders of trained rankers (MLP, MP, DRMM) to add")
+    options.add_argument("--models", nargs="*", default=[], help="folders of further trained rankers to add")
+    options.add_argument("--runs", type=Path, default=RUNS, help="where the neural baselines are trained and kept")
     options.add_argument("--questions", type=Path, help="questions for CD_q's idf, one a line, in place of the default")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument(
-        "--threads", type=int, default=2, help="for training; with one, vectors are the same every time"
+        "--threads", type=int, default=2, help="for word vectors; with one, they are the same every time"
     )
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
@@ -214,11 +246,13 @@ def main() -> None:
         RandomScorer(chosen.seed),
         Bm25Scorer(),
         CosineScorer(vectors),
-        CosineScorer(vectors, "passages"),
+        CosineScorer(vectors, InverseDocumentFrequencies.of_texts(training_snippets(bioasq)), name="CD_idf"),
+        CosineScorer(vectors, "passages", name="CD_idf, all snippets"),
         CosineScorer(vectors, asked),
     ]
     shared = {
         "vectors": SKIP_GRAM | {"trained_on": ["bioasq, split train", *ARTICLES], "file": chosen.vectors.name},
+        "idf_passages": "bioasq, split train",
         "idf_questions": asked.texts,
         "idf_source": str(chosen.questions.name) if chosen.questions else f"{GENERAL} + bioasq, split train",
         "seed": chosen.seed,
@@ -227,7 +261,14 @@ def main() -> None:
         "hardware": describe_hardware(),
         "date": now(),
     }
-    rows = records(task, list(chain(fixed, map(load_ranker, chosen.models))), shared)
+    folders = [*train_baselines(chosen.vectors, chosen.runs), *map(Path, chosen.models)]
+    trained = [(each, folder) for folder in folders for each in open_contenders(str(folder), task.corpus)]
+    trainings = {each.scorer.name: {key: each.training.get(key) for key in TRAINING_TOLD} for each, _ in trained}
+    done = chain(
+        (run_task(task, scorer) for scorer in fixed),
+        (kept_run(task, each, folder.parent / "evaluation") for each, folder in trained),
+    )
+    rows = records(task, done, trainings, shared)
     with whole_or_nothing(chosen.out) as partial:
         partial.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -37,7 +37,7 @@ CORPORA = [
     "bioasq",
 ]
 # Their files are brought by people: nothing of them is at hand here.
-BROUGHT = ["healthqa", "nfcorpus", "wikisection-json", "wikisectionqa", "cdv-train"]
+BROUGHT = ["healthqa", "mimic-iii", "nfcorpus", "wikisection-json", "wikisectionqa", "cdv-train"]
 
 
 def test_every_entry_is_whole() -> None:

@@ -58,13 +58,13 @@ def test_each_format(corpus: ClinicalNotesCorpus) -> None:
     assert (aci.title, aci.passages[0].heading) == ("toe pain", "PLAN")
     assert (dialog.doc_id, dialog.title, dialog.text) == ("mtsd-1", "", "Rest.")
     assert "Hi." not in aci.text + dialog.text
-    (passage,) = primock.passages
-    assert passage.heading == ""
-    assert [(primock.slice(s), s.list_item) for s in passage.sentences] == [
-        ("3/7 hx of pain.", False),
-        ("Plan:", False),
-        ("1.\tRest", True),
-    ]
+    assert primock.text == PRIMOCK["note"]
+    assert [(p.heading, primock.slice(p)) for p in primock.passages] == [("", "3/7 hx of pain."), ("Plan", "1.\tRest")]
+    assert [s.list_item for s in primock.sentences] == [False, True]
+
+
+def test_every_note_has_a_patient_to_split_by(corpus: ClinicalNotesCorpus) -> None:
+    assert [d.metadata["patient"] for d in corpus.documents()] == ["mts-1", "aci-1", "mtsd-1", "primock-1"]
 
 
 def test_splits_are_those_of_the_source(corpus: ClinicalNotesCorpus) -> None:

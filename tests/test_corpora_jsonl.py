@@ -43,7 +43,7 @@ def test_the_documented_schema(tmp_path: Path) -> None:
         "",
         "https://example.org",
         ("UMLS:C1",),
-        {"ward": "3"},
+        {"ward": "3", "patient": "b"},
     )
     assert [d.doc_id for d in corpus.documents("train")] == ["a"]
     assert [d.doc_id for d in corpus.documents("test")] == ["b"]
@@ -51,6 +51,19 @@ def test_the_documented_schema(tmp_path: Path) -> None:
     assert not corpus.queries("test")
     assert not corpus.judgements("test")
     assert not corpus.candidates("test")
+
+
+def test_a_text_is_divided_at_its_headings_and_kept_whole(tmp_path: Path) -> None:
+    text = "Seen today.\n\nPMH: Asthma [**2151**]\nPlan:\nRest.\n"
+    note = {"id": "n", "text": text, "metadata": {"patient": "p7"}}
+    (document,) = JsonlCorpus(write(tmp_path / "x.jsonl", note)).documents()
+    assert document.text == text
+    assert [(p.passage_id, p.heading, document.slice(p)) for p in document.passages] == [
+        ("n#1", "", "Seen today."),
+        ("n#2", "PMH", "Asthma [**2151**]"),
+        ("n#3", "Plan", "Rest."),
+    ]
+    assert document.metadata["patient"] == "p7"
 
 
 def test_gzip_is_told_by_content_and_several_files_are_one_corpus(tmp_path: Path) -> None:

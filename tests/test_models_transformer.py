@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel, BertConfig, BertModel, BertTokenizerFast
+from transformers import AutoModel
 
 from auscult.documents.building import Section, build_document
 from auscult.errors import ConfigError, ModelError
@@ -15,37 +14,12 @@ from auscult.models.cdv.transformer import PooledTransformer
 from auscult.training import run
 from auscult.training.experiment import Experiment
 from small_experiment import settings
-
-WORDS = [
-    "people", "with", "asthma", "gout", "often", "feel", "pain", "and", "fever", "the", "signs", "of", "come", "slowly",
-    "a", "gene", "germ", "causes", "it",
-]  # fmt: skip
+from tiny_bert import save_tiny_bert
 
 
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bert")
-    vocabulary = folder / "vocab.txt"
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *WORDS,
-        *"abcdefghijklmnopqrstuvwxyz.",
-        *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"),
-    ]
-    vocabulary.write_text("\n".join(dict.fromkeys(pieces)), encoding="utf-8")
-    tokenizer = BertTokenizerFast(vocab_file=str(vocabulary), model_max_length=24)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=24,
-    )  # fmt: skip
-    BertModel(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return save_tiny_bert(tmp_path_factory.mktemp("bert"), limit=24)
 
 
 def document():
@@ -57,7 +31,9 @@ def document():
 def test_pooling_equals_the_librarys_own_states(backbone: Path, pooling: str):
     encoder = PooledTransformer(str(backbone), pooling=pooling)  # type: ignore[arg-type]
     text = "People with asthma"
-    states = AutoModel.from_pretrained(backbone)(**encoder._tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+    states = AutoModel.from_pretrained(backbone)(
+        **encoder.backbone.tokenizer(text, return_tensors="pt")
+    ).last_hidden_state[0]
     expected = states.mean(dim=0) if pooling == "mean" else states[0]
     np.testing.assert_allclose(encoder.encode_texts([text])[0], expected.detach().numpy(), atol=1e-5)
 

@@ -24,9 +24,10 @@ from auscult.models.cdv.sentences import AveragedWords
 from auscult.models.cdv.spaces import AverageSpace
 from auscult.models.word_vectors import SubwordTable
 from auscult.training import loop, run
+from auscult.training.batches import DocumentBatches
 from auscult.training.bloom import aspect_descriptions, entity_descriptions
 from auscult.training.data import gather
-from auscult.training.examples import DocumentBatches, DocumentExamples, collate
+from auscult.training.examples import DocumentExamples, collate
 from auscult.training.experiment import Experiment, read_experiment
 from auscult.training.folder import restart
 from auscult.training.labels import label_documents, title_words
@@ -305,6 +306,18 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     one, two = load(whole.model).network.state_dict(), load(resumed.model).network.state_dict()
     for key, value in one.items():
         torch.testing.assert_close(value, two[key], atol=1e-6, rtol=1e-5)
+
+
+def test_every_epoch_of_a_training_asks_for_its_own_examples(corpus: Path, ontology: Path, tmp_path: Path, monkeypatch):
+    asked: list[tuple[int, int]] = []
+    real = DocumentExamples.__getitem__
+    monkeypatch.setattr(DocumentExamples, "__getitem__", lambda self, key: asked.append(key) or real(self, key))
+    fields = settings(corpus, ontology)
+    fields["targets"] = {"kind": "average"}
+    run.train(Experiment.model_validate(fields), tmp_path / "run")
+    assert [epoch for epoch, _ in asked] == [0] * 6 + [1] * 6 + [2] * 6
+    for epoch in range(3):
+        assert sorted(row for number, row in asked if number == epoch) == list(range(6))
 
 
 def test_two_processes_train_together_and_one_speaks(corpus: Path, ontology: Path, tmp_path: Path):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated
@@ -17,10 +18,11 @@ from auscult.cli.evaluate import progress_bars
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.bench import kept_run
-from auscult.evaluation.bench_tables import bench_table, learning_table, question_type_table
+from auscult.evaluation.bench_figures import draw_learning_curves, draw_question_types
+from auscult.evaluation.bench_tables import bench_table, in_table_order, learning_table, question_type_table
 from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
 from auscult.evaluation.contenders import LEXICAL, open_contenders
-from auscult.evaluation.figures import check_figures, draw_learning_curves, draw_question_types
+from auscult.evaluation.figures import check_figures
 from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.tracks import TRACKS
@@ -28,7 +30,7 @@ from auscult.evaluation.writing import file_name
 
 
 def bench(
-    experiments: Annotated[list[Path], typer.Argument(help="Experiment files (YAML) of rankers.")],
+    experiments: Annotated[list[Path], typer.Argument(help="Experiment files (YAML) of rankers or CAPR models.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of all trainings; one folder a model.")] = Path("runs"),
     json: Annotated[
         Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
@@ -56,18 +58,15 @@ def bench(
     from its last epoch, an evaluation from its last finished model. Each model is asked the corpora that its
     experiment lists under `evaluate`, together with the term-based models.
     """
-    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
-        from auscult.training.ranking.experiment import read_ranking_experiment
-        from auscult.training.ranking.run import train
     for file in plugin or ():
         _run_plugin(file)
     # All files and names first: a wrong one should fail before hours of training.
-    settings = {path: read_ranking_experiment(path) for path in experiments}
+    planned = {path: _plan(path) for path in experiments}
     lexical = list(baseline if baseline is not None else LEXICAL)
-    _check(settings={path: each.name for path, each in settings.items()}, lexical=lexical, json=json)
+    _check(settings={path: each.name for path, each in planned.items()}, lexical=lexical, json=json)
     if figures is not None:
         check_figures(figures)
-    corpora = list(dict.fromkeys(corpus for each in settings.values() for corpus in each.evaluate))
+    corpora = list(dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate))
     opened = {corpus: open_corpus(corpus) for corpus in corpora}
     console = Console(stderr=True)
 
@@ -75,18 +74,16 @@ def bench(
         return lambda words: console.print(f"[bold]{escape(name)}[/] [dim]{escape(words)}[/]")
 
     models: dict[str, Path] = {}
-    for number, each in enumerate(settings.values(), start=1):
-        console.print(f"[dim]{number} of {len(settings)}[/] {escape(each.name)}")
-        models[each.name] = train(each, out / each.name, say=teller(each.name), progress=progress).model
+    for number, each in enumerate(planned.values(), start=1):
+        console.print(f"[dim]{number} of {len(planned)}[/] {escape(each.name)}")
+        models[each.name] = each.train(out / each.name, teller(each.name), progress)
     if train_only:
         return
     for corpus in corpora:
         task = build_task(opened[corpus], number=queries, seed=seed)
         named = [(name, name, out / name) for name in lexical]
         named += [
-            (str(models[each.name]), each.name, out / each.name)
-            for each in settings.values()
-            if corpus in each.evaluate
+            (str(models[each.name]), each.name, out / each.name) for each in planned.values() if corpus in each.evaluate
         ]
         comparison = _compare(task, corpus, named)
         if json is not None:
@@ -94,6 +91,38 @@ def bench(
         if figures is not None:
             _draw(figures, task.corpus, comparison)
         _print(comparison)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """An experiment of a bench: its name, the corpora asked, and its training, which gives the model's folder."""
+
+    name: str
+    evaluate: Sequence[str]
+    train: Callable[[Path, Callable[[str], None], bool], Path]
+
+
+def _plan(path: Path) -> _Plan:
+    """Read an experiment of whichever kind can be put on a bench."""
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
+        from auscult.training.capr import experiment as capr
+        from auscult.training.capr.run import train as train_capr
+        from auscult.training.experiment import read_model_name
+        from auscult.training.ranking import experiment as ranking
+        from auscult.training.ranking.run import train as train_ranker
+    if read_model_name(path) == "capr":
+        asked = capr.read_capr_experiment(path)
+        return _Plan(
+            asked.name,
+            asked.evaluate,
+            lambda folder, say, progress: train_capr(asked, folder, say=say, progress=progress).model,
+        )
+    settings = ranking.read_ranking_experiment(path)
+    return _Plan(
+        settings.name,
+        settings.evaluate,
+        lambda folder, say, progress: train_ranker(settings, folder, say=say, progress=progress).model,
+    )
 
 
 def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Comparison:
@@ -127,8 +156,9 @@ def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Com
 def _draw(folder: Path, corpus: str, comparison: Comparison) -> None:
     """Learning curves, and results by question type where the corpus has questions (zhu2019, Figures 8 and 5)."""
     folder.mkdir(parents=True, exist_ok=True)
-    learned = [record for record in comparison.records if record.training.get("history")]
-    asked = [record for record in comparison.records if record.by_question_type]
+    records = in_table_order(comparison.records)
+    learned = [record for record in records if record.training.get("history")]
+    asked = [record for record in records if record.by_question_type]
     for suffix in (".svg", ".png"):
         if learned:
             draw_learning_curves(folder / f"{file_name(corpus)}-learning{suffix}", learned)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -14,11 +14,15 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from auscult.cli.trec_run import measure_run
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
+from auscult.corpora.note_labels import NoteLabeller
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.comparison import Comparison, Contender, compare_models
 from auscult.evaluation.contenders import LEXICAL, open_contenders
+from auscult.evaluation.error_traits import MAX_TOKENS, TraitFinder, find_traits, trait_table, write_traits
 from auscult.evaluation.errors import RankingError, find_errors, write_errors
 from auscult.evaluation.figures import check_figures, draw_figures
 from auscult.evaluation.records import check_records, write_records
@@ -41,6 +45,13 @@ class Grouping(StrEnum):
     source = "source"
     aspect = "aspect"
     question_type = "question-type"
+
+
+class ErrorClasses(StrEnum):
+    """Whose classes wrong answers are sorted into."""
+
+    arnold2020 = "arnold2020"
+    grundmann2021 = "grundmann2021"
 
 
 class TrackName(StrEnum):
@@ -80,6 +91,12 @@ def evaluate(
         list[str] | None,
         typer.Option(help=f"For --errors: {ACCEPTED}; repeatable for files. Default: `{DEFAULT}`."),
     ] = None,
+    classes: Annotated[
+        ErrorClasses, typer.Option(help="For --errors: by taxonomy, or also long, structural, negated, anonymised.")
+    ] = ErrorClasses.arnold2020,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="For --classes grundmann2021: longer passages are long.")
+    ] = MAX_TOKENS,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
     parts: Annotated[
         bool, typer.Option("--parts", help="Also rank by a model's entity and aspect half alone.")
@@ -104,7 +121,7 @@ def evaluate(
         raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
     if len(set(model)) != len(model):
         raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
-    _refuse_without_effect(given, model, protocol, errors)
+    _refuse_without_effect(given, model, protocol, errors, classes)
     folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
     _check_outputs(json, folder, figures, errors)
     knowledge_base = open_knowledge_base(taxonomy or DEFAULT) if errors is not None else None
@@ -130,7 +147,10 @@ def evaluate(
             record.label: find_errors(task, ranked.rankings, comparison.passages, knowledge_base)
             for record, ranked in zip(comparison.records, comparison.runs, strict=True)
         }
-        write_errors(errors, found)
+        if classes is ErrorClasses.grundmann2021:
+            _write_traits(console, errors, found, task, knowledge_base, max_tokens)
+        else:
+            write_errors(errors, found)
     if figures is not None:
         draw_figures(figures, comparison.records, found)
     print_comparison(console, comparison, [each.value.replace("-", " ") for each in by or ()])
@@ -201,12 +221,14 @@ def _given(context: typer.Context) -> list[str]:
 
 
 def _refuse_without_effect(
-    given: Sequence[str], models: Sequence[str], protocol: ProtocolName, errors: Path | None
+    given: Sequence[str], models: Sequence[str], protocol: ProtocolName, errors: Path | None, classes: ErrorClasses
 ) -> None:
     """Raise ConfigError for an option that would change nothing: whoever typed it expects that it does."""
     learned = any(name not in LEXICAL for name in models)
     needed = {
         "--taxonomy": ("--errors beside it", errors is not None),
+        "--classes": ("--errors beside it", errors is not None),
+        "--max-tokens": ("--classes grundmann2021 beside it", classes is ErrorClasses.grundmann2021),
         "--depth": ("--protocol end-to-end beside it", protocol is ProtocolName.end_to_end),
         "--track": ("a --model that has learned", learned),
         "--parts": ("a --model that has learned", learned),
@@ -228,6 +250,22 @@ def _check_outputs(json: Path | None, runs: Path | None, figures: Path | None, e
         check_file(errors)
         if json is not None and json.absolute() == errors.absolute():
             raise ConfigError("different files for --json and --errors", f"{json} for both", "rename one")
+
+
+def _write_traits(
+    console: Console,
+    path: Path,
+    errors: Mapping[str, Sequence[RankingError]],
+    task: Task,
+    knowledge_base: KnowledgeBase,
+    max_tokens: int,
+) -> None:
+    """Write wrong answers with the classes of grundmann2021, and print how many are in each."""
+    labeller = NoteLabeller(DictionaryRecognizer(knowledge_base))
+    finder = TraitFinder(task, knowledge_base, labeller, max_tokens=max_tokens)
+    sorted_errors = {label: find_traits(finder, own) for label, own in errors.items()}
+    write_traits(path, sorted_errors)
+    console.print(trait_table(sorted_errors).as_rich())
 
 
 def _write_runs(folder: Path, task: Task, comparison: Comparison) -> None:

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from auscult import __version__
 from auscult.cli import concepts, data
+from auscult.cli.adapt import adapt
 from auscult.cli.bench import bench
 from auscult.cli.compact import compact
 from auscult.cli.demo import demo
@@ -38,6 +39,7 @@ app.command()(explain)
 app.command()(evidence)
 app.command()(evaluate)
 app.command()(train)
+app.command()(adapt)
 app.command()(bench)
 app.command()(compact)
 app.add_typer(concepts.app, name="concepts")

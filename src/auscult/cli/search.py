@@ -108,7 +108,8 @@ def print_hit(console: Console, hit: Hit) -> None:
     first = Text(f"{hit.rank:>2}  ", style="dim")
     first.append(printable(hit.heading) or "(no heading)", style="not dim bold")
     second = Text(f"{hit.score:.3f}", style="green")
-    second.append(f" = entity {hit.entity_score:.3f} + aspect {hit.aspect_score:.3f}", style="dim")
+    if hit.entity_score or hit.aspect_score:
+        second.append(f" = entity {hit.entity_score:.3f} + aspect {hit.aspect_score:.3f}", style="dim")
     second.append(f"   {printable(hit.title)}", style="cyan")
     second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
     console.print(first)

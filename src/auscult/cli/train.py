@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -32,6 +32,8 @@ def train(
     """
     with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training import loop, run
+        from auscult.training.capr.experiment import read_capr_experiment
+        from auscult.training.capr.run import train as train_capr
         from auscult.training.experiment import read_experiment, read_model_name
         from auscult.training.folder import restart as throw_away
         from auscult.training.ranking.experiment import read_ranking_experiment
@@ -41,25 +43,38 @@ def train(
     def say(words: str) -> None:
         console.print(f"[dim]·[/] {escape(words)}")
 
-    if read_model_name(experiment) == "cdv":
+    model = read_model_name(experiment)
+    if model == "cdv":
         settings = read_experiment(experiment)
         folder = _folder(out, settings.name, restart, throw_away)
         outcome = run.train(settings, folder, say=say, progress=progress)
+    elif model == "capr":
+        capr = read_capr_experiment(experiment)
+        folder = _folder(out, capr.name, restart, throw_away)
+        outcome = train_capr(capr, folder, say=say, progress=progress)
     else:
         ranking = read_ranking_experiment(experiment)
         folder = _folder(out, ranking.name, restart, throw_away)
         outcome = train_ranker(ranking, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
-    table = Table(title=f"{outcome.record['model']}: best epoch {outcome.record['best_epoch']}")
-    for column in ("epoch", "loss", "validation_R@1", "validation_RR", "seconds"):
-        table.add_column(column, justify="right")
-    for epoch in outcome.record["history"]:
-        table.add_row(
-            *(str(epoch.get(column, "")) for column in ("epoch", "loss", "validation_R@1", "validation_RR", "seconds"))
-        )
-    console.print(table)
+    console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
+
+
+def epoch_table(record: Mapping[str, Any]) -> Table:
+    """How the epochs of a training went.
+
+    Args:
+        record: The content of `training.json`.
+    """
+    columns = ("epoch", "loss", "validation_R@1", "validation_RR", "seconds")
+    table = Table(title=f"{record['model']}: best epoch {record['best_epoch']}")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for epoch in record["history"]:
+        table.add_row(*(str(epoch.get(column, "")) for column in columns))
+    return table
 
 
 def _folder(out: Path | None, name: str, restart: bool, empty: Callable[[Path], None]) -> Path:

@@ -5,8 +5,9 @@ Four record formats, told apart by their fields:
 - MTSamples `{"note_id", "sample_name", "description", "medical_specialty": [...], "sections": [...]}`;
 - ACI-Bench `{"note_id", "split", "chief_complaint", "sections": [...], "dialogue"}`;
 - MTS-Dialog `{"id", "split", "section_header", "section_text", "dialogue"}`: one section a record;
-- PriMock57 `{"note_id", "presenting_complaint", "note"}`: free text, one passage without heading.
+- PriMock57 `{"note_id", "presenting_complaint", "note"}`: free text, whose headings are looked for.
 
+No source says which notes are of one patient, so each note's `patient` (by which notes are split) is its own id.
 Dialogues are not notes and are left out. ACI-Bench, MTS-Dialog and PriMock57 are CC BY 4.0; the reports of
 MTSamples come without a formal licence.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from auscult.corpora.records import Record
 from auscult.corpora.sectioned import Draft, SectionedCorpus, headed_sections
 from auscult.documents import Section
+from auscult.documents.note_headings import note_sections
 
 
 class ClinicalNotesCorpus(SectionedCorpus):
@@ -41,6 +43,7 @@ def _mtsamples(record: Record) -> Draft:
         metadata={
             "description": record.text("description", ""),
             "medical_specialty": "; ".join(record.texts("medical_specialty")),
+            "patient": record.text("note_id"),
         },
     )
 
@@ -52,7 +55,7 @@ def _aci_bench(record: Record) -> Draft:
         sections=headed_sections(record),
         split=record.text("split", "train"),
         source="ACI-Bench",
-        metadata={"subset": record.text("subset", "")},
+        metadata={"subset": record.text("subset", ""), "patient": record.text("note_id")},
     )
 
 
@@ -63,6 +66,7 @@ def _mts_dialog(record: Record) -> Draft:
         sections=[Section(record.text("section_header", ""), record.text("section_text"))],
         split=record.text("split", "train"),
         source="MTS-Dialog",
+        metadata={"patient": record.text("id")},
     )
 
 
@@ -71,9 +75,13 @@ def _primock(record: Record) -> Draft:
         doc_id=record.text("note_id"),
         # What the patient said first is a quotation, no name of what the note is about.
         title="",
-        sections=[Section("", record.text("note"))],
+        sections=note_sections(record.text("note")),
+        text=record.text("note"),
         source="PriMock57",
-        metadata={"presenting_complaint": record.text("presenting_complaint", "")},
+        metadata={
+            "presenting_complaint": record.text("presenting_complaint", ""),
+            "patient": record.text("note_id"),
+        },
     )
 
 

@@ -7,7 +7,9 @@ One JSON object a line, in UTF-8, plain or gzip-compressed:
 
 `id` and either `sections` or `text` are required. `title` (what the document is about) and a section's
 `heading` may be missing or empty; a section may carry an `id` of its own. Optional: `url`, `source`, `split`
-(default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata` (object of strings).
+(default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata` (object of strings). A `text` is read as
+a clinical note: its sections are found by their headings. Its `patient`, by which notes are split, is that of
+`metadata`, or else the record's id.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from auscult.corpora.records import Record, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents import Section
+from auscult.documents.note_headings import note_sections
 from auscult.interfaces import SentenceSplitter
 
 
@@ -47,8 +50,9 @@ class JsonlCorpus(SectionedCorpus):
         """Read one document."""
         if "sections" in record.fields and "text" in record.fields:
             reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")
-        if "text" in record.fields:
-            sections = [Section("", record.text("text"))]
+        text = record.text("text") if "text" in record.fields else None
+        if text is not None:
+            sections = note_sections(text)
         elif "sections" in record.fields:
             sections = [
                 Section(s.text("heading", ""), s.text("text"), passage_id=s.text("id", ""))
@@ -59,10 +63,13 @@ class JsonlCorpus(SectionedCorpus):
         metadata = record.fields.get("metadata") or {}
         if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
             reject("wrong type", record.where, "an object of strings in 'metadata'", "something else")
+        if text is not None:
+            metadata = {"patient": record.text("id"), **metadata}
         return Draft(
             doc_id=record.text("id"),
             title=record.text("title", ""),
             sections=sections,
+            text=text,
             split=record.text("split", "train"),
             source=record.text("source", self.name),
             url=record.text("url", ""),

@@ -14,10 +14,14 @@ from auscult.corpora.healthqa import HealthQaCorpus, split_files
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.medquad import DOCUMENTS, MedQuadCorpus
 from auscult.corpora.medquad_rebuild import MedQuadXmlCorpus
+from auscult.corpora.mimic import MimicCorpus, note_events
 from auscult.corpora.nfcorpus import NfCorpus, is_nfcorpus
 from auscult.corpora.nhs import NhsCorpus
+from auscult.corpora.note_queries import NAME as NOTES
+from auscult.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
 from auscult.corpora.openstax import OpenStaxCorpus
 from auscult.corpora.pmc_trials import PmcTrialsCorpus
+from auscult.corpora.text_folder import TextFolderCorpus, text_files
 from auscult.corpora.wikipedia import WikipediaCorpus
 from auscult.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
@@ -25,6 +29,8 @@ from auscult.interfaces import Corpus
 
 # Both encyclopedias as one corpus: its split "test" is the part of WikiSectionQA that could be had.
 WIKISECTION = "wikisection"
+# The benchmark on clinical notes, with the candidates that its queries are asked with.
+NOTE_QUERIES: Mapping[str, Candidates] = MappingProxyType({NOTES: "random", f"{NOTES}-bm25": "bm25"})
 _Opener = Callable[[Path, str, bool], Corpus]
 
 # The readers that catalogue entries name.
@@ -36,6 +42,7 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         "openstax": lambda path, name, skip_bad: OpenStaxCorpus(path, name=name, skip_bad=skip_bad),
         "pmc_trials": lambda path, name, skip_bad: PmcTrialsCorpus(path, name=name, skip_bad=skip_bad),
         "clinical_notes": lambda path, name, skip_bad: ClinicalNotesCorpus(path, name=name, skip_bad=skip_bad),
+        "mimic": lambda path, name, skip_bad: MimicCorpus(path, name=name, skip_bad=skip_bad),
         "beir": lambda path, name, skip_bad: BeirCorpus(path, name=name, skip_bad=skip_bad),
         "healthqa": lambda path, name, skip_bad: HealthQaCorpus(path, name=name, skip_bad=skip_bad),
         "nfcorpus": lambda path, name, skip_bad: _open_nfcorpus(path, name, skip_bad),
@@ -51,10 +58,12 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     """Open a corpus.
 
     Args:
-        spec: A catalogue name ("medquad", "enwiki", ...), "wikisection", or a path: a JSON lines file (plain or
+        spec: A catalogue name ("medquad", "enwiki", ...), "wikisection", "clinical-notes" (with random candidates) or
+            "clinical-notes-bm25", or a path: a JSON lines file (plain or
             gzip-compressed), a BioASQ Task B file or a folder of them, a JSON file of WikiSection's format or a
             folder of them, a BEIR folder, a folder of HealthQA's or NFCorpus' files, a folder of prepared MedQuAD
-            files, or a copy of github.com/abachaa/MedQuAD.
+            files, a copy of github.com/abachaa/MedQuAD, MIMIC-III's NOTEEVENTS.csv (plain or gzip-compressed) or
+            its folder, or a folder of plain-text notes (*.txt).
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
 
     Returns:
@@ -67,6 +76,9 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     if spec == WIKISECTION:
         both = (locate("enwiki"), locate("simplewiki"))
         return WikipediaCorpus(*both, name=WIKISECTION, skip_bad=skip_bad)
+    if spec in NOTE_QUERIES:
+        sources = [open_corpus(source, skip_bad=skip_bad) for source in SOURCES]
+        return NoteQueriesCorpus(*sources, candidates=NOTE_QUERIES[spec])
     if spec in catalogue():
         path = locate(spec)
         reader = catalogue()[spec].reader
@@ -78,12 +90,14 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     if path.is_dir():
         return _open_folder(path, skip_bad)
     if path.is_file():
+        if note_events(path):
+            return MimicCorpus(path, skip_bad=skip_bad)
         if is_task_b(path):
             return BioasqCorpus(path, skip_bad=skip_bad)
         if is_wikisection(path):
             return WikiSectionCorpus(path, skip_bad=skip_bad)
         return JsonlCorpus(path, skip_bad=skip_bad)
-    if path.suffix in {".jsonl", ".gz", ".json"} or len(path.parts) > 1:
+    if path.suffix in {".jsonl", ".gz", ".json", ".csv"} or len(path.parts) > 1:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
     raise unknown_name(spec)
 
@@ -99,6 +113,8 @@ def collections_of(spec: str) -> frozenset[str]:
     """
     if spec == WIKISECTION:
         return frozenset({"enwiki", "simplewiki"})
+    if spec in NOTE_QUERIES:
+        return frozenset(OVERLAPPING)
     if spec in catalogue():
         # Selections of one encyclopedia's articles: they overlap, whatever they are called.
         return frozenset({spec, "enwiki"}) if catalogue()[spec].reader == "wikisection" else frozenset({spec})
@@ -114,11 +130,25 @@ def collections_of(spec: str) -> frozenset[str]:
     return frozenset({path.name.removesuffix(".gz").removesuffix(".jsonl")})
 
 
+def divided_alike(first: str, second: str) -> bool:
+    """Whether one name of a split means the same documents in two corpora that share documents.
+
+    The benchmark on clinical notes divides anew what its sources have in splits of their own.
+
+    Args:
+        first: As `open_corpus` takes it.
+        second: The same.
+    """
+    return (first in NOTE_QUERIES) == (second in NOTE_QUERIES)
+
+
 def _open_folder(path: Path, skip_bad: bool) -> Corpus:
     if (path / DOCUMENTS).is_file():
         return MedQuadCorpus(path, skip_bad)
     if any(path.glob("[0-9]*_*_QA*/")):
         return MedQuadXmlCorpus(path, skip_bad=skip_bad)
+    if note_events(path):
+        return MimicCorpus(path, skip_bad=skip_bad)
     task_b = [file for file in sorted(path.glob("*.json*")) if is_task_b(file)]
     if task_b:
         return BioasqCorpus(*task_b, name=path.resolve().name, skip_bad=skip_bad)
@@ -128,7 +158,15 @@ def _open_folder(path: Path, skip_bad: bool) -> Corpus:
         return HealthQaCorpus(path, name=path.resolve().name, skip_bad=skip_bad)
     if any(is_wikisection(file) for file in path.glob("*.json*")):
         return WikiSectionCorpus(*_wikisection_files(path), name=path.resolve().name, skip_bad=skip_bad)
-    return BeirCorpus(path, skip_bad=skip_bad)
+    if any((path / f"corpus.jsonl{packed}").is_file() for packed in ("", ".gz")):
+        return BeirCorpus(path, skip_bad=skip_bad)
+    if text_files(path):
+        return TextFolderCorpus(path, skip_bad=skip_bad)
+    raise CorpusMissingError(
+        f"documents in the folder {path}",
+        "no notes (*.txt), no corpus.jsonl, and no files of another corpus that is known",
+        "put notes there as text files, or name the folder or file that holds the documents",
+    )
 
 
 def _open_nfcorpus(path: Path, name: str, skip_bad: bool) -> Corpus:
@@ -149,4 +187,4 @@ def _wikisection_files(folder: Path) -> list[Path]:
     return found
 
 
-__all__ = ["READERS", "collections_of", "open_corpus"]
+__all__ = ["NOTE_QUERIES", "READERS", "collections_of", "divided_alike", "open_corpus"]

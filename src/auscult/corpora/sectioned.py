@@ -19,11 +19,16 @@ _WORD = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A document as a corpus' file gives it, before sentences are looked for."""
+    """A document as a corpus' file gives it, before sentences are looked for.
+
+    Attributes:
+        text: The whole text that the sections were found in; None where it is put together from the sections.
+    """
 
     doc_id: str
     title: str
     sections: Sequence[Section]
+    text: str | None = None
     split: str = "train"
     source: str = ""
     url: str = ""
@@ -107,6 +112,7 @@ class SectionedCorpus(ABC):
                     entity_ids=draft.entity_ids,
                     metadata=draft.metadata,
                     splitter=self._splitter,
+                    text=draft.text,
                 )
 
     def drafts(self) -> Iterator[Draft]:

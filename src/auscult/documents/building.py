@@ -9,6 +9,7 @@ from types import MappingProxyType
 from auscult.documents.document import Document, Passage, Sentence
 from auscult.documents.splitting import default_splitter
 from auscult.documents.structure import paragraphs
+from auscult.documents.wrapping import unwrapped
 from auscult.interfaces import SentenceSplitter
 
 
@@ -21,12 +22,14 @@ class Section:
         text: Untouched.
         passage_id: Unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
         aspect: The corpus' own normalised aspect label, where it has one.
+        start: Where it stands in the document's text; None where that text is put together from the sections.
     """
 
     heading: str
     text: str
     passage_id: str = ""
     aspect: str = ""
+    start: int | None = None
 
 
 def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter | None = None) -> tuple[Sentence, ...]:
@@ -75,8 +78,11 @@ def build_document(
     metadata: Mapping[str, str] | None = None,
     splitter: SentenceSplitter | None = None,
     separator: str = "\n\n",
+    text: str | None = None,
 ) -> Document:
-    """Build a document whose passages are its sections and whose text is their concatenation.
+    """Build a document whose passages are its sections.
+
+    Its text is their concatenation, or `text`, where the sections say at which offset of it they start.
 
     Args:
         doc_id: Unique in the corpus.
@@ -88,16 +94,21 @@ def build_document(
         metadata: Further fields, as strings; copied.
         splitter: Finds sentences; the default splitter when not given.
         separator: Put between section texts. Passage ranges leave it out.
+        text: The whole text, untouched, that the sections were found in: with headings, and all else between them.
 
     Returns:
         The document; every offset slices back to the sections' untouched text.
     """
     chosen = splitter or default_splitter()
     sections = tuple(sections)
-    text = separator.join(section.text for section in sections)
+    given = text is not None
+    text = separator.join(section.text for section in sections) if text is None else text
+    # Of a text that was wrapped at a fixed width, sentences are looked for as if it were not: no offset changes.
+    readable = unwrapped(text) if given else text
     passages: list[Passage] = []
     start = 0
     for number, section in enumerate(sections, start=1):
+        start = start if section.start is None else section.start
         end = start + len(section.text)
         passages.append(
             Passage(
@@ -105,7 +116,7 @@ def build_document(
                 heading=section.heading,
                 start=start,
                 end=end,
-                sentences=segment_passage(text, start, end, chosen),
+                sentences=segment_passage(readable, start, end, chosen),
                 aspect=section.aspect,
             )
         )

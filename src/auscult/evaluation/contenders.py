@@ -7,7 +7,15 @@ from collections.abc import Callable
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.tracks import track_on
-from auscult.models import is_ranker, load_model, load_ranker, model_folder, training_record
+from auscult.models import (
+    SENTENCE_TRANSFORMER,
+    is_scorer,
+    load_model,
+    load_scorer,
+    model_folder,
+    model_kind,
+    training_record,
+)
 from auscult.models.lexical import Bm25Scorer, QueryLikelihoodScorer, TfIdfScorer
 
 LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer]] = {
@@ -30,7 +38,8 @@ def open_contenders(
     """Open a model for evaluation on a corpus.
 
     Args:
-        model: "bm25", "tfidf", "ql", a shipped model's name, or a model folder.
+        model: "bm25", "tfidf", "ql", a shipped model's name, a model folder, or a bare sentence-transformers folder,
+            which counts as untrained: nothing says what it was trained on, but not for this.
         corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
@@ -44,11 +53,14 @@ def open_contenders(
     """
     if model in LEXICAL:
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
+    if model_kind(model) == SENTENCE_TRANSFORMER:
+        bare = load_scorer(model)
+        return [Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint)]
     training = training_record(model_folder(model))
     own = track_on(model, training, corpus, split, told=track)
-    if is_ranker(model):
-        ranker = load_ranker(model)
-        return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
+    if is_scorer(model):
+        ready = load_scorer(model)
+        return [Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training)]
     encoder = load_model(model)
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]

@@ -15,8 +15,18 @@ TABLES = (
     "zhu2019_table3.json",
     "wang2021_table2.json",
     "wang2021_table3.json",
+    "grundmann2021_table3_wikipedia.json",
+    "grundmann2021_table3_mimic.json",
 )
 """Files of re-ranking tables. Where several hold a corpus, the first that fits a result is its main one."""
+CROSS_DOMAIN = {
+    "notes": "grundmann2021_table3_mimic.json",
+    "pages": "grundmann2021_table3_wikipedia.json",
+    "both": "grundmann2021_table3_both.json",
+}
+"""The parts of grundmann2021's Table 3, by what models were trained on."""
+STANDS_FOR = {"clinical-notes": "mimic-iii"}
+"""Corpora that stand in for one that may not be passed on, and whose figures are the nearest there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,7 @@ class PublishedRow:
         group: The heading it stands under in the paper.
         track: "untrained", "zero-shot" or "adapted".
         measures: As fractions, in ir_measures' notation, and "MAP". A figure that cannot be read is left out.
+        repeated_by: Further names that repeat it: the same architecture on any encoder.
     """
 
     citation: str
@@ -35,6 +46,12 @@ class PublishedRow:
     model: str
     track: str
     measures: dict[str, float]
+    repeated_by: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that repeat it, in small letters and digits only."""
+        return frozenset(_plain(name) for name in (self.model, *self.repeated_by))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +94,7 @@ class PublishedTable:
         if "only)" in model:
             return None
         own = {_plain(model)} | {_plain(model[: end.start()]) for end in re.finditer(r"[ ,(]", model)}
-        rows = [row for row in self.rows if _plain(row.model) in own]
+        rows = [row for row in self.rows if row.names & own]
         return max(rows, key=lambda row: len(row.model), default=None)
 
 
@@ -94,7 +111,9 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
     Returns:
         The main one first; none for an unknown corpus.
     """
-    tables = tuple(each for name in TABLES if (each := _table(_read(name), corpus)) is not None)
+    corpus = STANDS_FOR.get(corpus, corpus)
+    contents = [content for name in TABLES if corpus in (content := _read(name)).get("beside", [corpus])]
+    tables = tuple(each for content in contents if (each := _table(content, corpus)) is not None)
     return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
 
 
@@ -116,6 +135,16 @@ def published_measures(corpus: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
 
 
+def cross_domain_table(trained: str, corpus: str) -> PublishedTable | None:
+    """A part of grundmann2021's Table 3, on one corpus; None where it has no such corpus.
+
+    Args:
+        trained: "notes", "pages" or "both".
+        corpus: What was tested on; "clinical-notes" gives the figures on MIMIC-III.
+    """
+    return _table(_read(CROSS_DOMAIN[trained]), STANDS_FOR.get(corpus, corpus))
+
+
 @cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
     """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
@@ -130,12 +159,13 @@ def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
     rows = [(row, row["measures"] if single else row["measures"].get(corpus)) for row in content["rows"]]
     if not any(figures for _, figures in rows):
         return None
-    queries = content["queries"]
+    queries, track = content["queries"], content["track"]
+    track = track[corpus] if isinstance(track, dict) else track
     return PublishedTable(
         citation=content["citation"],
         table=content["table"],
         corpus=corpus,
-        track=content["track"],
+        track=track,
         candidates=content["candidates"],
         queries=queries[corpus] if isinstance(queries, dict) else queries,
         measures=tuple(content["measures"]),
@@ -144,8 +174,9 @@ def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
                 content["citation"],
                 row["group"],
                 row["model"],
-                row.get("track", content["track"]),
+                row.get("track", track),
                 {name: value / 100.0 for name, value in figures.items()},
+                tuple(row.get("repeated_by", ())),
             )
             for row, figures in rows
             if figures

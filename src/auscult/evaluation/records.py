@@ -94,8 +94,8 @@ class EvaluationRecord(BaseModel):
 
     @property
     def is_ranker(self) -> bool:
-        """Whether its training record is of a ranker, one of many on a bench."""
-        return self.training.get("kind") == "ranker"
+        """Whether its training record is of a ranker or a CAPR model, one of many on a bench."""
+        return self.training.get("kind") in ("ranker", "capr")
 
     @property
     def microseconds_per_candidate(self) -> float | None:

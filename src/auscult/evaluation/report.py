@@ -17,6 +17,7 @@ from auscult.evaluation.bench_tables import (
     question_type_table,
 )
 from auscult.evaluation.cosine_table import cosine_table
+from auscult.evaluation.cross_domain import cross_domain_tables
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
 from auscult.evaluation.tables import TextTable, group_table, match_table, result_tables
 from auscult.evaluation.writing import file_name
@@ -144,6 +145,10 @@ def _evaluation(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[str]:
             sections += [f"## {_title(task)}\n", *_few_models(few)]
         for bench in _benches(task, by_file):
             sections += [f"## Rankers: {bench.title}\n", *_rankers(bench)]
+    crossed = cross_domain_tables(each for own in by_file.values() for each in own)
+    if crossed:
+        sections.append("## Across domains: trained and tested on notes and on health pages\n")
+        sections += [f"### {table.title}\n\n{table.as_markdown()}" for table in crossed]
     return sections
 
 

@@ -27,7 +27,10 @@ SHOWN = ("R@1", "R@5", "R@10", "MAP")
 WIDEST = 4
 """How many published measures a table of results has room for; `bench_tables.beside_table` shows all."""
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω"
-PARTIAL = {"wikisection": "measured on the part of the test articles that could be had; published on all 716"}
+PARTIAL = {
+    "wikisection": "measured on the part of the test articles that could be had; published on all 716",
+    "clinical-notes": "measured on notes that may be shared; published on MIMIC-III",
+}
 """Corpora whose published figures are of another test set."""
 
 
@@ -89,7 +92,7 @@ def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
 def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     first = records[0]
     letters = model_letters(records)
-    published = main_table(first)
+    published = main_table(records, track)
     compared = published.measures[:WIDEST] if published else ()
     shown = SHOWN if set(compared) <= set(SHOWN) else compared
     rows = []
@@ -104,10 +107,24 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     return TextTable(_title(first, track), columns, tuple(rows), notes_of(records, track, published))
 
 
-def main_table(record: EvaluationRecord) -> PublishedTable | None:
-    """The published table that a record stands beside; none end to end, or where nothing was published."""
-    tables = published_tables(record.corpus, record.candidates) if record.protocol == "rerank" else ()
-    return tables[0] if tables else None
+def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
+    """The published table that records stand beside: the one that most of their trained models repeat.
+
+    Where several are equal, one of the same track, and of those the first. None end to end, or where nothing was
+    published.
+
+    Args:
+        records: Of one task.
+        track: Of those that have learned.
+    """
+    first = records[0]
+    tables = published_tables(first.corpus, first.candidates) if first.protocol == "rerank" else ()
+    trained = [record for record in records if record.track != "untrained"]
+
+    def fit(table: PublishedTable) -> tuple[int, bool]:
+        return sum(table.find(record.model) is not None for record in trained), table.track == track
+
+    return max(tables, key=fit, default=None)
 
 
 def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:

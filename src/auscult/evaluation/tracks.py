@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from auscult.corpora.opening import collections_of
+from auscult.corpora.opening import collections_of, divided_alike
 from auscult.errors import ConfigError, ModelError
 
 LearnedTrack = Literal["zero-shot", "adapted"]
@@ -93,7 +93,9 @@ def _follows(model: str, read: Sequence[_Choice], corpus: str, split: str) -> Le
     shared = [choice for choice in read if collections_of(choice.name) & collections]
     for choice in shared:
         # MedQuAD's "train-disjoint" is a part of its "train".
-        if choice.split is None or choice.split.partition("-")[0] == split.partition("-")[0]:
+        same = choice.split is None or choice.split.partition("-")[0] == split.partition("-")[0]
+        # Splits that are no parts of each other say nothing: what was read may be any document of the corpus.
+        if same or not divided_alike(choice.name, corpus):
             which = f"split '{choice.split}'" if choice.split else "all splits"
             raise ConfigError(
                 f"a model that has not read the {split} documents of '{corpus}'",

@@ -1,5 +1,6 @@
-"""Models: lexical scorers, CDV and neural rankers. `load_model` opens a saved encoder and `load_ranker` a saved ranker.
+"""Models: lexical scorers, CDV, neural rankers, CAPR's architectures.
 
+`load_model` opens what places passages and queries in one space, for an index; `load_scorer` opens what scores pairs.
 Torch is imported only when one is opened.
 """
 
@@ -15,7 +16,11 @@ from auscult.errors import ModelError, naming_extra
 from auscult.interfaces import DocumentEncoder
 
 if TYPE_CHECKING:
+    from auscult.models.capr.scorer import CaprScorer
     from auscult.models.rankers.scorer import RankerScorer
+
+SENTENCE_TRANSFORMER = "sentence-transformer"
+"""The kind of a bare sentence-transformers folder, which has no `model.json`."""
 
 _RANKER = "ranker"
 _NEURAL = ("torch", "safetensors")
@@ -39,13 +44,31 @@ def load_model(name_or_path: str) -> DocumentEncoder:
     return _LOADERS[kind](folder)
 
 
-def is_ranker(name_or_path: str) -> bool:
-    """Whether a saved model is a neural ranker, which scores pairs, and not an encoder.
+def model_kind(name_or_path: str) -> str:
+    """What a saved model is: "cdv", "ranker", "capr", or "sentence-transformer" for a bare folder of such a model.
 
     Raises:
         ModelError: There is no such model, or its folder is damaged.
     """
-    return _kind(model_folder(name_or_path)) == _RANKER
+    return _kind(model_folder(name_or_path))
+
+
+def is_ranker(name_or_path: str) -> bool:
+    """Whether a saved model is a neural ranker that reads words.
+
+    Raises:
+        ModelError: There is no such model, or its folder is damaged.
+    """
+    return model_kind(name_or_path) == _RANKER
+
+
+def is_scorer(name_or_path: str) -> bool:
+    """Whether `load_scorer` opens a saved model, because it scores passages by itself.
+
+    Raises:
+        ModelError: There is no such model, or its folder is damaged.
+    """
+    return model_kind(name_or_path) in _SCORERS
 
 
 def load_ranker(path: str) -> RankerScorer:
@@ -55,9 +78,21 @@ def load_ranker(path: str) -> RankerScorer:
         ModelError: There is none, or its folder is damaged.
         MissingExtraError: When the package it runs on is not installed.
     """
-    with naming_extra("neural", *_NEURAL):
-        from auscult.models.rankers.persistence import load
-    return load(model_folder(path))
+    return _load_ranker(model_folder(path))
+
+
+def load_scorer(path: str) -> RankerScorer | CaprScorer:
+    """Open a neural ranker, an architecture of CAPR, or a sentence-transformers folder as a scorer.
+
+    Raises:
+        ModelError: There is none, or its folder is damaged.
+        MissingExtraError: When the package it runs on is not installed.
+    """
+    folder = model_folder(path)
+    kind = _kind(folder)
+    if kind not in _SCORERS:
+        raise ModelError(f"a model of kind {' or '.join(_SCORERS)}", f"{kind!r} in {folder}", "check the path")
+    return _SCORERS[kind](folder)
 
 
 def model_folder(name_or_path: str) -> Path:
@@ -92,6 +127,8 @@ def _kind(folder: Path) -> str:
 def _settings(folder: Path) -> dict[str, object]:
     described = folder / "model.json"
     if not described.is_file():
+        if (folder / "modules.json").is_file():
+            return {"kind": SENTENCE_TRANSFORMER}
         names = ", ".join(repr(name) for name in SHIPPED)
         remedy = "give the folder that 'auscult train' wrote, or a shipped name"
         raise ModelError(f"{names} or a folder with a model.json", repr(str(folder)), remedy)
@@ -110,4 +147,31 @@ def _load_cdv(folder: Path) -> DocumentEncoder:
     return load(folder)
 
 
-_LOADERS: dict[str, Callable[[Path], DocumentEncoder]] = {"cdv": _load_cdv}
+def _load_ranker(folder: Path) -> RankerScorer:
+    with naming_extra("neural", *_NEURAL):
+        from auscult.models.rankers.persistence import load
+    return load(folder)
+
+
+def _load_bi(folder: Path) -> DocumentEncoder:
+    with naming_extra("neural", *_NEURAL):
+        from auscult.models.capr.opening import open_encoder
+    return open_encoder(folder)
+
+
+def _load_capr(folder: Path) -> CaprScorer:
+    with naming_extra("neural", *_NEURAL):
+        from auscult.models.capr.opening import open_scorer
+    return open_scorer(folder)
+
+
+_LOADERS: dict[str, Callable[[Path], DocumentEncoder]] = {
+    "cdv": _load_cdv,
+    "capr": _load_bi,
+    SENTENCE_TRANSFORMER: _load_bi,
+}
+_SCORERS: dict[str, Callable[[Path], RankerScorer | CaprScorer]] = {
+    _RANKER: _load_ranker,
+    "capr": _load_capr,
+    SENTENCE_TRANSFORMER: _load_capr,
+}

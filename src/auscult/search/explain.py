@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.queries import Query
@@ -42,7 +40,7 @@ class ScoreCurves:
         document: The document, as stored in the index.
         entity: The entity half's share of each sentence's cosine.
         aspect: The aspect half's share.
-        combined: Their sum: the sentence's cosine, in [-1, 1].
+        combined: The sentence's cosine, in [-1, 1]: their sum, where the model has an entity and an aspect half.
         passages: Every passage, in order.
         best: Number of the best passage; None in a document without sentences.
     """
@@ -83,7 +81,7 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
     first = reader.sentences_of(passages.start).start if passages else 0
     sentence_vectors = reader.sentence_vectors[first : first + len(document.sentences)]
     shares = searcher.split(sentence_vectors, vector)
-    means = searcher.split(reader.passage_vectors[passages.start : passages.stop], vector).sum(axis=1)
+    means = searcher.products(reader.passage_vectors[passages.start : passages.stop], vector)
     spans = []
     begin = 0
     for passage, score in zip(document.passages, means.tolist(), strict=True):
@@ -96,7 +94,7 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
         document=document,
         entity=tuple(shares[:, 0].tolist()),
         aspect=tuple(shares[:, 1].tolist()),
-        combined=tuple(np.sum(shares, axis=1).tolist()),
+        combined=tuple(searcher.products(sentence_vectors, vector).tolist()),
         passages=tuple(spans),
         best=max(worded, key=lambda number: spans[number].score, default=None),
     )

@@ -145,11 +145,19 @@ class Searcher:
         return vectors
 
     def split(self, vectors: npt.NDArray[np.floating], query: FloatArray) -> npt.NDArray[np.float64]:
-        """The entity's and the aspect's share of each row's inner product with a query, shape (rows, 2)."""
+        """The entity's and the aspect's share of each row's inner product with a query, shape (rows, 2).
+
+        Zeros for a model whose vectors speak for both together; `products` has the whole.
+        """
         products = np.multiply(vectors, query, dtype=np.float64)
         parts = self.index.manifest.model.parts
         shares = [products[:, slice(*parts.get(name, (0, 0)))].sum(axis=1) for name in ("entity", "aspect")]
         return np.stack(shares, axis=1)
+
+    def products(self, vectors: npt.NDArray[np.floating], query: FloatArray) -> npt.NDArray[np.float64]:
+        """Each row's inner product with a query, (rows,): the sum of shares where the model has parts."""
+        products: npt.NDArray[np.float64] = np.multiply(vectors, query, dtype=np.float64).sum(axis=1)
+        return products
 
     def _hit(self, rank: int, row: int, score: float, query: FloatArray) -> Hit:
         reader = self.index.reader
@@ -158,7 +166,9 @@ class Searcher:
         text = reader.passage_text(row)
         sentences = reader.sentences_of(row)
         ((entity, aspect),) = self.split(reader.passage_vectors[row : row + 1], query).tolist()
-        shares = self.split(reader.sentence_vectors[sentences.start : sentences.stop], query).tolist()
+        vectors = reader.sentence_vectors[sentences.start : sentences.stop]
+        shares = self.split(vectors, query).tolist()
+        wholes = self.products(vectors, query).tolist()
         return Hit(
             rank=rank,
             passage_id=passage.passage_id,
@@ -178,10 +188,10 @@ class Searcher:
                     start=sentence.start,
                     end=sentence.end,
                     text=text[sentence.start - passage.start : sentence.end - passage.start],
-                    score=entity_share + aspect_share,
+                    score=whole,
                     entity_score=entity_share,
                     aspect_score=aspect_share,
                 )
-                for sentence, (entity_share, aspect_share) in zip(passage.sentences, shares, strict=True)
+                for sentence, (entity_share, aspect_share), whole in zip(passage.sentences, shares, wholes, strict=True)
             ),
         )

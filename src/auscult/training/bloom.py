@@ -19,7 +19,7 @@ from auscult.models.cdv.sentences import tokenize
 from auscult.models.cdv.spaces import BloomSpace
 from auscult.models.modules.recurrent import pack
 from auscult.models.word_vectors import WordVectors
-from auscult.training.examples import DocumentBatches, Key
+from auscult.training.batches import DocumentBatches, Key
 from auscult.training.experiment import BloomTraining
 from auscult.training.labels import LabelledDocument
 from auscult.training.loop import Schedule, fit

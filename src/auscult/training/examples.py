@@ -7,16 +7,17 @@ seed, epoch and row: a resumed training sees exactly what an uninterrupted one w
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
-from torch.utils.data import Dataset, Sampler
+from torch.utils.data import Dataset
 
 from auscult.interfaces import FloatArray
 from auscult.models.cdv.encoder import aspect_vector, join_halves
@@ -31,10 +32,11 @@ from auscult.models.cdv.sentences import (
 )
 from auscult.models.cdv.spaces import TargetSpace
 from auscult.models.modules.recurrent import pack
+from auscult.training.batches import Key
+from auscult.training.data import TrainingData
+from auscult.training.experiment import Experiment
 from auscult.training.labels import EntityLabel, LabelledDocument
 from auscult.training.substitution import NamePool, mentions_words, replace_words
-
-Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Example:
         passages: (sentences,) position of each sentence's passage in `queries`, -1 where that has no full label.
         queries: (labelled passages, target_dim * tasks), unit rows.
         labels: What each labelled passage answers, to tell which passages are no negatives of each other.
+        texts: The sentences, where they are not encoded yet; `inputs` then holds their flags alone.
     """
 
     inputs: FloatArray
@@ -54,6 +57,7 @@ class Example:
     passages: np.ndarray
     queries: FloatArray
     labels: tuple[str, ...]
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)  # not frozen: the training library moves the fields to its device in place
@@ -66,6 +70,7 @@ class Batch:
         passages: (sentences,) row in `queries`, -1 for none.
         queries: (passages, dim).
         labels: (passages,) equal numbers answer the same query.
+        texts: The sentences in the order of `inputs.data`, where they are not encoded yet.
     """
 
     inputs: PackedSequence
@@ -73,6 +78,7 @@ class Batch:
     passages: Tensor
     queries: Tensor
     labels: Tensor
+    texts: list[str]
 
 
 class DocumentExamples(Dataset[Example]):
@@ -80,7 +86,7 @@ class DocumentExamples(Dataset[Example]):
 
     Args:
         documents: Labelled training documents.
-        sentences: The sentence encoder.
+        sentences: The sentence encoder; None where it is trained itself, and examples hold texts.
         spaces: The target space of each task.
         unit_halves: As in the network's configuration.
         max_sentences: Sentences read of a document.
@@ -94,8 +100,8 @@ class DocumentExamples(Dataset[Example]):
     def __init__(
         self,
         documents: Sequence[LabelledDocument],
-        sentences: SentenceEncoder,
-        spaces: dict[Task, TargetSpace],
+        sentences: SentenceEncoder | None,
+        spaces: Mapping[Task, TargetSpace],
         *,
         unit_halves: bool,
         max_sentences: int,
@@ -119,8 +125,8 @@ class DocumentExamples(Dataset[Example]):
         self._fixed: list[npt.NDArray[np.float16]] = []
         if isinstance(sentences, AveragedWords):
             self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
-        else:
-            # A transformer's vectors never change and cost the most: made once, kept in half precision.
+        elif sentences is not None:
+            # A frozen transformer's vectors never change and cost the most: made once, kept in half precision.
             self._fixed = [
                 sentences.encode(item.document, max_tokens=max_tokens).astype(np.float16) for item in documents
             ]
@@ -130,6 +136,39 @@ class DocumentExamples(Dataset[Example]):
             for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
         ]
         self._aspects: dict[tuple[str, ...], FloatArray] = {}
+
+    @classmethod
+    def of(
+        cls,
+        experiment: Experiment,
+        data: TrainingData,
+        sentences: SentenceEncoder | None,
+        spaces: Mapping[Task, TargetSpace],
+        *,
+        max_sentences: int | None = None,
+    ) -> Self:
+        """The examples of an experiment.
+
+        Args:
+            experiment: Which says how they are read.
+            data: Its documents.
+            sentences: As for the class.
+            spaces: As for the class.
+            max_sentences: Other than the experiment's.
+        """
+        choice = experiment.training
+        return cls(
+            data.documents,
+            sentences,
+            spaces,
+            unit_halves=experiment.targets.kind == "average",
+            max_sentences=max_sentences or choice.max_sentences,
+            max_tokens=choice.max_tokens,
+            random_window=choice.random_window,
+            pool=data.pool,
+            substitute=experiment.labels.substitute,
+            seed=experiment.seed,
+        )
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -160,6 +199,8 @@ class DocumentExamples(Dataset[Example]):
     def _encoded(self, row: int, window: slice) -> FloatArray:
         if isinstance(self._sentences, AveragedWords):
             return self._sentences.encode_tokens(self._tokens[row][window])
+        if self._sentences is None:
+            return np.zeros((len(self._flags[row][window]), 0), dtype=np.float32)
         return np.asarray(self._fixed[row][window], dtype=np.float32)
 
     def __getitem__(self, key: Key) -> Example:
@@ -205,7 +246,13 @@ class DocumentExamples(Dataset[Example]):
             passages=np.array([position.get(passage, -1) for passage in passage_of], dtype=np.int64),
             queries=queries,
             labels=tuple(self._label(title, item.aspects[passage]) for passage in complete),
+            texts=self._texts(item, window),
         )
+
+    def _texts(self, item: LabelledDocument, window: slice) -> tuple[str, ...]:
+        if self._sentences is not None:
+            return ()
+        return tuple(item.document.slice(sentence) for sentence in item.document.sentences[window])
 
     def _aspect(self, headings: tuple[str, ...]) -> FloatArray:
         if "aspect" not in self._spaces:
@@ -258,53 +305,14 @@ def collate(examples: Sequence[Example]) -> Batch:
     numbers: dict[str, int] = {}
     labels = [numbers.setdefault(label, len(numbers)) for example in examples for label in example.labels]
     tasks = examples[0].targets
+    texts = [text for example in examples for text in example.texts]
+    starts = accumulate((len(example.texts) for example in examples), initial=0)
+    places = [torch.arange(len(example.texts)) + start for example, start in zip(examples, starts, strict=False)]
     return Batch(
         inputs=inputs,
         targets={task: pack([torch.from_numpy(e.targets[task]) for e in examples]).data for task in tasks},
         passages=pack(passages).data,
         queries=torch.from_numpy(np.concatenate([example.queries for example in examples])),
         labels=torch.tensor(labels, dtype=torch.long),
+        texts=[texts[place] for place in pack(places).data] if texts else [],
     )
-
-
-class DocumentBatches(Sampler[list[Key]]):
-    """Shuffled batches of documents of similar length, dealt out to the processes of a multi-device training.
-
-    Args:
-        lengths: Steps (sentences) of each document.
-        batch_documents: Documents a batch.
-        jitter: Documents whose lengths differ by less meet by chance.
-        seed: Of the shuffling; each epoch is shuffled anew.
-    """
-
-    def __init__(self, lengths: Sequence[int], *, batch_documents: int, seed: int, jitter: float = 20.0) -> None:
-        self._lengths = list(lengths)
-        self._size = batch_documents
-        self._seed = seed
-        self._jitter = jitter
-        self.epoch = 0
-
-    def set_epoch(self, epoch: int) -> None:
-        """Shuffle for this epoch; the training library calls it."""
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        _, processes = _process()
-        return -(-len(self._lengths) // self._size) // processes or 1
-
-    def __iter__(self) -> Iterator[list[Key]]:
-        rng = random.Random(f"{self._seed}/{self.epoch}")
-        keys = [length + rng.random() * self._jitter for length in self._lengths]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        batches = [order[i : i + self._size] for i in range(0, len(order), self._size)]
-        rng.shuffle(batches)
-        rank, processes = _process()
-        for batch in batches[rank::processes][: len(self)]:
-            yield [(self.epoch, row) for row in batch]
-
-
-def _process() -> tuple[int, int]:
-    """This process' rank and how many there are."""
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        return torch.distributed.get_rank(), torch.distributed.get_world_size()
-    return 0, 1

@@ -7,6 +7,7 @@ Defaults are arnold2020's section 5.2 throughout, so a file says only where it d
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
@@ -54,6 +55,38 @@ class WordVectorChoice(Settings):
     texts: list[CorpusChoice] = []
 
 
+class FineTuning(Settings):
+    """A second stage, in which the transformer that reads sentences is trained with the network (grundmann2021, 3.2).
+
+    The paper gives the two stages and the pooling; all figures here are this project's.
+
+    Attributes:
+        pooling: What of a sentence's states the network reads in this stage.
+        epochs: At most; each ends with a validation.
+        batch_documents: Documents a step.
+        max_sentences: Sentences read of a document in this stage; None for as many as in the first.
+        learning_rate: The transformer's highest.
+        network_learning_rate: The network's highest.
+        warm_up: Share of all steps in which both rise; they fall to 0 in a straight line afterwards.
+        chunk: Sentences whose activations are held at once; never changes a gradient.
+        precision: "bf16" lets the transformer compute in half precision and keeps weights in single.
+        checkpoint_minutes: A killed training loses at most so much.
+        patience: Stop after so many epochs without a better validation; None runs all.
+    """
+
+    pooling: Literal["cls", "mean"] = "cls"
+    epochs: int = Field(default=10, ge=1)
+    batch_documents: int = Field(default=4, ge=1)
+    max_sentences: int | None = Field(default=None, ge=1)
+    learning_rate: float = Field(default=2e-5, gt=0)
+    network_learning_rate: float = Field(default=2e-4, gt=0)
+    warm_up: float = Field(default=0.1, ge=0, lt=1)
+    chunk: int = Field(default=32, ge=1)
+    precision: Literal["float32", "bf16"] = "float32"
+    checkpoint_minutes: float = Field(default=5.0, ge=0)
+    patience: int | None = Field(default=3, ge=1)
+
+
 class SentenceChoice(Settings):
     """The sentence encoder: averaged words (Eq. 8) or a pooled transformer (Eq. 9).
 
@@ -61,7 +94,8 @@ class SentenceChoice(Settings):
         kind: "average" or "transformer".
         vectors: Word vectors of their own for "average" (GloVe, say); None shares the targets' vectors.
         frequency_weighted: Append a second average in which rare words weigh more (a departure).
-        transformer: Hub name or folder, for "transformer".
+        transformer: Hub name or folder, for "transformer"; environment variables in it are expanded.
+        fine_tune: Then train the transformer too; None keeps it as it is (arnold2020).
     """
 
     kind: Literal["average", "transformer"] = "average"
@@ -69,12 +103,32 @@ class SentenceChoice(Settings):
     frequency_weighted: bool = False
     transformer: str = ""
     pooling: Literal["mean", "cls"] = "mean"
+    fine_tune: FineTuning | None = None
 
     @model_validator(mode="after")
     def _transformer_is_named(self) -> SentenceChoice:
         if self.kind == "transformer" and not self.transformer:
             raise ValueError("kind 'transformer' needs 'transformer: NAME or FOLDER'")
+        if self.kind != "transformer" and self.fine_tune is not None:
+            raise ValueError("fine_tune needs kind 'transformer'")
         return self
+
+
+def backbone_name(said: str, field: str) -> str:
+    """A hub name or folder with environment variables and the home folder expanded.
+
+    Args:
+        said: As an experiment file has it.
+        field: Where it does.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+    name = os.path.expandvars(said)
+    if "$" in name:
+        remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
+        raise ConfigError(f"the environment variable of '{field}: {said}'", "none set", remedy)
+    return str(Path(name).expanduser()) if name.startswith("~") else name
 
 
 class BloomTraining(Settings):

@@ -5,13 +5,15 @@ This is the only file that imports `lightning`.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import lightning
 import torch
@@ -21,6 +23,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 _LAST, _BEST = "last", "best"
+Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
 
 
 class Objective(Protocol):
@@ -44,12 +47,28 @@ class Objective(Protocol):
         ...
 
 
+@runtime_checkable
+class Resumable(Protocol):
+    """A batch sampler that can go on in the middle of an epoch."""
+
+    def resume(self, epoch: int, batches: int) -> None:
+        """Leave out the first batches of this epoch: they were trained on before the training was killed."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """How long and where to train.
 
     Attributes:
         decay: Factor on the learning rate after each epoch.
+        warm_up: Share of all steps in which the learning rate rises from 0; from there it falls to 0 at the last
+            step, both in a straight line, and `decay` takes no part. None leaves the rate to `decay`.
+        precision: "bf16-mixed" and "16-mixed" compute in half precision and keep weights in single.
+        checkpoint_minutes: Also checkpoint inside epochs, as often as this; the loader's batch sampler must then be
+            `Resumable`. None checkpoints at the end of epochs only.
+        step_seeds: Seed every step's chance (dropout) by seed, step and process, so that a training resumed inside
+            an epoch ends as an uninterrupted one.
         monitor: The validation measure that chooses the epoch; None keeps the last one and writes no checkpoints.
         patience: Stop after so many epochs without a better one; None never stops early.
     """
@@ -57,6 +76,10 @@ class Schedule:
     epochs: int
     seed: int
     decay: float = 1.0
+    warm_up: float | None = None
+    precision: Precision = "32-true"
+    checkpoint_minutes: float | None = None
+    step_seeds: bool = False
     monitor: str | None = None
     patience: int | None = None
     gradient_clip: float | None = None
@@ -72,46 +95,107 @@ class History:
     best: int
 
 
+@dataclass(slots=True)
+class _Part:
+    """What is done of the epoch in progress; kept in checkpoints inside epochs."""
+
+    batches: int = 0
+    rows: int = 0
+    loss: float = 0.0
+    seconds: float = 0.0
+
+
 class _Module(lightning.LightningModule):
     """Adapts an objective to the library, and keeps every epoch's figures in the checkpoint beside the weights."""
 
-    def __init__(self, objective: Objective, decay: float, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, objective: Objective, schedule: Schedule, loader: DataLoader[Any], say: Callable[[str], None]
+    ) -> None:
         super().__init__()
         self.network = objective.network
         self.epochs: list[dict[str, float]] = []
         self._objective = objective
-        self._decay = decay
+        self._schedule = schedule
+        self._batches: object = loader.batch_sampler
         self._say = say
-        self._began = 0.0
+        self._began = time.monotonic()
+        self._part = _Part()
+        self._before = _Part()
 
     def training_step(self, batch: Any, _: int) -> Tensor:
+        if self._schedule.step_seeds:
+            torch.manual_seed(_step_seed(self._schedule.seed, self.global_step, self.global_rank))
         loss, rows = self._objective.loss(batch)
         self.log("loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=rows, sync_dist=True)
+        if self._schedule.checkpoint_minutes is not None:
+            self._part.batches += 1
+            self._part.rows += rows
+            self._part.loss += float(loss.detach()) * rows
         return loss
 
     def on_train_epoch_start(self) -> None:
         self._began = time.monotonic()
 
     def on_train_epoch_end(self) -> None:
-        measures = {f"validation_{name}": value for name, value in self._objective.measures().items()}
+        with self.trainer.precision_plugin.val_step_context():
+            measures = {f"validation_{name}": value for name, value in self._objective.measures().items()}
         self.log_dict(measures, prog_bar=True, sync_dist=True)
         self.network.train()
-        seconds = round(time.monotonic() - self._began, 2)
-        figures = {"loss": float(self.trainer.callback_metrics["loss"]), **measures}
+        seconds = round(time.monotonic() - self._began + self._before.seconds, 2)
+        figures = {"loss": self._epoch_loss(), **measures}
         rounded = {name: round(value, 6) for name, value in figures.items()}
         self.epochs.append({"epoch": self.current_epoch, **rounded, "seconds": seconds})
         listed = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
         self._say(f"epoch {self.current_epoch}: {listed}, {seconds:.0f} s")
+        self._part, self._before = _Part(), _Part()
+
+    def _epoch_loss(self) -> float:
+        """The library's mean; of an epoch that was resumed it knows only the later part."""
+        if self._before.rows:
+            return self._part.loss / self._part.rows
+        return float(self.trainer.callback_metrics["loss"])
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["auscult_epochs"] = self.epochs
+        self._part.seconds = self._before.seconds + time.monotonic() - self._began
+        checkpoint["auscult_part"] = asdict(self._part)
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self.epochs = list(checkpoint["auscult_epochs"])
+        part = checkpoint.get("auscult_part", {})
+        if part.get("batches"):
+            self._part, self._before = _Part(**part), _Part(**part)
+            if isinstance(self._batches, Resumable):
+                self._batches.resume(int(checkpoint["epoch"]), self._part.batches)
 
     def configure_optimizers(self) -> Any:
         optimizer = self._objective.optimizer()
-        return [optimizer], [torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=self._decay)]
+        warm_up = self._schedule.warm_up
+        if warm_up is None:
+            return [optimizer], [torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=self._schedule.decay)]
+        steps = int(self.trainer.estimated_stepping_batches)
+        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps, warm_up))
+        return [optimizer], [{"scheduler": rate, "interval": "step"}]
+
+
+class _TimedCheckpoint(ModelCheckpoint):
+    """Checkpoints inside epochs; the end of an epoch is left to the callbacks that come after validation."""
+
+    def on_train_batch_end(self, trainer: lightning.Trainer, *arguments: Any, **named: Any) -> None:
+        if not trainer.is_last_batch:
+            super().on_train_batch_end(trainer, *arguments, **named)
+
+
+def _step_seed(seed: int, step: int, process: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{process}".encode()).digest()[:8], "big") >> 1
+
+
+def _rate(step: int, steps: int, warm_up: float) -> float:
+    """Share of the full learning rate: up in a straight line, then down to 0 at the last step."""
+    rising = warm_up * steps
+    if step < rising:
+        return (step + 1) / (rising + 1)
+    return max(0.0, (steps - step) / max(1.0, steps - rising))
 
 
 def fit(
@@ -125,8 +209,8 @@ def fit(
 ) -> History:
     """Train a network in place.
 
-    With a monitored measure, every epoch is checkpointed under `folder`; a later call goes on from the last one, and
-    the network ends with the weights of the best.
+    With a monitored measure, every epoch is checkpointed under `folder`, and between epochs as often as the schedule
+    says; a later call goes on from the last checkpoint, and the network ends with the weights of the best epoch.
 
     Args:
         objective: Network, loss, validation, optimiser.
@@ -138,20 +222,12 @@ def fit(
     """
     _quiet()
     lightning.seed_everything(schedule.seed, verbose=False)
-    callbacks: list[Callback] = []
-    if schedule.monitor is not None:
-        # Two: the library's own "last" follows only the epochs that are better than those before.
-        shared: dict[str, Any] = {"enable_version_counter": False, "save_on_train_epoch_end": True}
-        callbacks.append(ModelCheckpoint(folder, filename=_BEST, monitor=schedule.monitor, mode="max", **shared))
-        callbacks.append(ModelCheckpoint(folder, filename=_LAST, every_n_epochs=1, **shared))
-        if schedule.patience is not None:
-            callbacks.append(
-                EarlyStopping(schedule.monitor, mode="max", patience=schedule.patience, check_on_train_epoch_end=True)
-            )
+    callbacks = _callbacks(schedule, folder)
     trainer = lightning.Trainer(
         max_epochs=schedule.epochs,
         accelerator=schedule.accelerator,
         devices=schedule.devices,
+        precision=schedule.precision,
         gradient_clip_val=schedule.gradient_clip,
         callbacks=callbacks,
         default_root_dir=folder,
@@ -163,7 +239,7 @@ def fit(
     )
     last = folder / f"{_LAST}.ckpt"
     resume = last if schedule.monitor is not None and last.is_file() else None
-    module = _Module(objective, schedule.decay, say)
+    module = _Module(objective, schedule, loader, say)
     # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
     trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
     chosen = len(module.epochs) - 1
@@ -173,6 +249,27 @@ def fit(
         chosen = int(best["epoch"])
     objective.network.cpu()
     return History(module.epochs, chosen)
+
+
+def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:
+    if schedule.monitor is None:
+        return []
+    # Two: the library's own "last" follows only the epochs that are better than those before.
+    shared: dict[str, Any] = {"enable_version_counter": False, "save_on_train_epoch_end": True}
+    callbacks: list[Callback] = [
+        ModelCheckpoint(folder, filename=_BEST, monitor=schedule.monitor, mode="max", **shared),
+        ModelCheckpoint(folder, filename=_LAST, every_n_epochs=1, **shared),
+    ]
+    if schedule.checkpoint_minutes is not None:
+        interval = timedelta(minutes=schedule.checkpoint_minutes)
+        callbacks.append(
+            _TimedCheckpoint(folder, filename=_LAST, train_time_interval=interval, enable_version_counter=False)
+        )
+    if schedule.patience is not None:
+        callbacks.append(
+            EarlyStopping(schedule.monitor, mode="max", patience=schedule.patience, check_on_train_epoch_end=True)
+        )
+    return callbacks
 
 
 def is_main_process() -> bool:
@@ -185,4 +282,6 @@ def _quiet() -> None:
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message=r".*LeafSpec.*")
+    # Batch samplers skip what was trained on before: see `Resumable`.
+    warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
     warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.network import CdvNetwork
@@ -42,16 +43,8 @@ class CdvObjective:
         self._asked_for = asked_for
 
     def loss(self, batch: Batch) -> tuple[Tensor, int]:
-        """The named distance loss, plus the weighted contrastive loss; a mean over the batch's sentences."""
-        decoded = self.network(batch.inputs)
-        loss = LOSSES[self._experiment.loss](decoded, batch.targets)
-        contrast = self._experiment.contrast
-        if contrast.weight and len(batch.queries) > 1:
-            passages = passage_means(self.network.joined(decoded), batch.passages, len(batch.queries))
-            loss = loss + contrast.weight * contrastive_loss(
-                passages, batch.queries, batch.labels, temperature=contrast.temperature
-            )
-        return loss, len(batch.inputs.data)
+        """See `cdv_loss`; and the number of sentences."""
+        return cdv_loss(self.network, self._experiment, batch.inputs, batch), len(batch.inputs.data)
 
     def measures(self) -> Mapping[str, float]:
         """Retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
@@ -61,6 +54,26 @@ class CdvObjective:
         """Adam with decoupled weight decay (section 5.2)."""
         choice = self._experiment.training
         return torch.optim.AdamW(self.network.parameters(), lr=choice.learning_rate, weight_decay=choice.weight_decay)
+
+
+def cdv_loss(network: CdvNetwork, experiment: Experiment, inputs: PackedSequence, batch: Batch) -> Tensor:
+    """The distance loss that an experiment names, plus its weighted contrastive loss; a mean over the sentences.
+
+    Args:
+        network: Decodes the inputs.
+        experiment: Names the losses.
+        inputs: Packed (sentences, input_dim), laid out as the batch's.
+        batch: Targets and queries.
+    """
+    decoded = network(inputs)
+    loss = LOSSES[experiment.loss](decoded, batch.targets)
+    contrast = experiment.contrast
+    if contrast.weight and len(batch.queries) > 1:
+        passages = passage_means(network.joined(decoded), batch.passages, len(batch.queries))
+        loss = loss + contrast.weight * contrastive_loss(
+            passages, batch.queries, batch.labels, temperature=contrast.temperature
+        )
+    return loss
 
 
 def passage_means(sentences: Tensor, passages: Tensor, count: int) -> Tensor:

@@ -4,6 +4,8 @@ FOLDER/experiment.json     what is trained here; another experiment is refused
 FOLDER/words/              word vectors and word frequencies
 FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets
 FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
+FOLDER/frozen/             where the transformer is fine-tuned: the model before, a whole one
+FOLDER/fine-tuning/        the checkpoints of that second stage
 FOLDER/model/              the model, in the open format of `models.cdv.persistence`
 FOLDER/training.json       how it went: every epoch's loss and validation, time, hardware, versions
 """
@@ -29,10 +31,12 @@ from auscult.models.cdv.sentences import FLAGS, AveragedWords, SentenceEncoder, 
 from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult.models.cdv.transformer import PooledTransformer
 from auscult.models.word_vectors import PlainTable, SubwordTable, WordVectors, from_state, read_word_vectors
+from auscult.training.batches import DocumentBatches
 from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult.training.data import TrainingData, gather
-from auscult.training.examples import DocumentBatches, DocumentExamples, collate
-from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice
+from auscult.training.examples import DocumentExamples, collate
+from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice, backbone_name
+from auscult.training.fine_tuning import fine_tune, kept_stage
 from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
 from auscult.training.loop import History, Schedule, fit
 from auscult.training.objective import CdvObjective
@@ -83,13 +87,23 @@ def train(
     torch.manual_seed(experiment.seed)
     network = CdvNetwork(_network_config(experiment, sentences, words))
 
-    def as_encoder(trained: CdvNetwork) -> CdvEncoder:
-        return CdvEncoder(trained, sentences, spaces, name=experiment.title or experiment.name)
+    def first_stage() -> tuple[CdvEncoder, History]:
+        def as_encoder(trained: CdvNetwork) -> CdvEncoder:
+            return CdvEncoder(trained, sentences, spaces, name=experiment.title or experiment.name)
+
+        history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, say, progress)
+        return as_encoder(network), history
 
     say(f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}")
-    history = _optimise(experiment, data, network, sentences, spaces, as_encoder, folder, say, progress)
-    encoder = as_encoder(network)
-    record = _record(experiment, data, network, history, prepared, time.monotonic() - began)
+    record: dict[str, Any] = {}
+    if experiment.sentences.fine_tune is None:
+        encoder, history = first_stage()
+    else:
+        frozen, before = kept_stage(folder / "frozen", first_stage)
+        say("fine-tuning the transformer")
+        encoder, history = fine_tune(experiment, data, frozen, folder / "fine-tuning", say=say, progress=progress)
+        record["frozen"] = {"best_epoch": before.best, "history": before.epochs}
+    record |= _record(experiment, data, encoder, history, prepared, time.monotonic() - began)
     if experiment.validation.calibrate:
         asked_for = common_headings(data.documents, experiment.validation.heading_documents)
         quality = calibrate(encoder, data.held_out, asked_for)
@@ -145,7 +159,8 @@ def _sentence_encoder(experiment: Experiment, words: WordVectors, shares: dict[s
             remedy = "set labels.substitute to 0 or sentences.kind to 'average'"
             raise ConfigError("averaged words where names are substituted", "a transformer", remedy)
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        return PooledTransformer(choice.transformer, pooling=choice.pooling, device=device)
+        name = backbone_name(choice.transformer, "transformer")
+        return PooledTransformer(name, pooling=choice.pooling, device=device)
     own = words if choice.vectors is None else _read_vectors(choice.vectors)
     return AveragedWords(own, shares if choice.frequency_weighted else None)
 
@@ -233,18 +248,7 @@ def _optimise(
 ) -> History:
     """Train the network in place and leave it with the weights of the best epoch."""
     choice = experiment.training
-    examples = DocumentExamples(
-        data.documents,
-        sentences,
-        spaces,
-        unit_halves=network.config.unit_halves,
-        max_sentences=choice.max_sentences,
-        max_tokens=choice.max_tokens,
-        random_window=choice.random_window,
-        pool=data.pool,
-        substitute=experiment.labels.substitute,
-        seed=experiment.seed,
-    )
+    examples = DocumentExamples.of(experiment, data, sentences, spaces)
     if network.config.standardize:
         network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
     batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
@@ -267,11 +271,14 @@ def _optimise(
 def _record(
     experiment: Experiment,
     data: TrainingData,
-    network: CdvNetwork,
+    encoder: CdvEncoder,
     history: History,
     prepared: float,
     seconds: float,
 ) -> dict[str, Any]:
+    trained: list[torch.nn.Module] = [encoder.network]
+    if isinstance(encoder.sentences, PooledTransformer) and encoder.sentences.name_or_path is None:
+        trained.append(encoder.sentences.backbone)
     return {
         "kind": "training",
         "model": experiment.title or experiment.name,
@@ -279,7 +286,7 @@ def _record(
         "documents": len(data.documents),
         "sentences": sum(len(item.passage_of) for item in data.documents),
         "held_out_documents": len(data.held_out),
-        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "parameters": sum(each.numel() for module in trained for each in module.parameters() if each.requires_grad),
         "preparation_seconds": round(prepared, 1),
         "seconds_this_run": round(seconds, 1),
     }

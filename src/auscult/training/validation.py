@@ -62,6 +62,23 @@ def retrieval_quality(
     return {"R@1": float((ahead == 0).mean()), "RR": float((1.0 / (ahead + 1)).mean())}
 
 
+def wrong_ahead(scores: FloatArray, answers: Sequence[bool]) -> int:
+    """How many wrong candidates score at least as high as the best answer: ties count against the model.
+
+    Args:
+        scores: (candidates,).
+        answers: Which of them answer; at least one.
+    """
+    right = np.array(answers)
+    return int((scores[~right] >= scores[right].max()).sum())
+
+
+def place_measures(ahead: Sequence[int]) -> dict[str, float]:
+    """R@1 and RR (mean reciprocal rank) of queries with so many wrong candidates ahead of their best answer."""
+    ranks = np.array(ahead, dtype=np.float64) + 1.0
+    return {"R@1": float((ranks == 1).mean()), "RR": float((1.0 / ranks).mean())}
+
+
 def calibrate(
     encoder: CdvEncoder, held_out: Sequence[LabelledDocument], asked_for: frozenset[tuple[str, ...]]
 ) -> dict[str, float]:

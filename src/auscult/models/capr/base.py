@@ -10,15 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from torch import Tensor, nn
 
 from auscult.documents import Document, Passage
 from auscult.errors import ConfigError
+from auscult.models.backbone import Backbone, Pooling
 from auscult.queries import Query
-
-Pooling = Literal["cls", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +77,21 @@ class PassageRanker(nn.Module, ABC):
         kind: How experiment files and saved models name it: "bi", "poly", "cross".
         title: How tables name it.
         config: Its settings.
+        head: What it learns besides its backbones; holds nothing where that is all.
+        batch_size: Texts read at once where no gradient is wanted; never changes a score.
+        surroundings: Characters of the document before and behind a passage that it reads.
     """
 
     kind: ClassVar[str]
     title: ClassVar[str]
     config: CaprConfig
+    head: nn.Module
+    batch_size: int = 32
+    surroundings: int = 0
+
+    @abstractmethod
+    def backbones(self) -> dict[str, Backbone]:
+        """Its encoders by the names it is made with and they are saved under."""
 
     @abstractmethod
     def score_lists(
@@ -99,11 +108,11 @@ class PassageRanker(nn.Module, ABC):
         """
 
     @abstractmethod
-    def keep(self, passages: Sequence[PassageText]) -> list[Tensor] | Tensor | Sequence[PassageText]:
+    def keep(self, passages: Sequence[PassageText]) -> Tensor | Sequence[Tensor | PassageText]:
         """What of passages can be computed before the query is known, without gradients, on the processor."""
 
     @abstractmethod
-    def score_kept(self, query: str, kept: list[Tensor] | Tensor | Sequence[PassageText]) -> Tensor:
+    def score_kept(self, query: str, kept: Tensor | Sequence[Tensor | PassageText]) -> Tensor:
         """Scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
 
 

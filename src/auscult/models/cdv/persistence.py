@@ -2,9 +2,11 @@
 
     model.json            kind, format, sizes, sentence encoder, spaces, how it was trained
     weights.safetensors   network.*, words.*, frequencies, entity.*, aspect.*
+    sentences/            the transformer that reads sentences, as Hugging Face saves it, where the model has its own
 
-Weights may be stored in half precision (`half=True`, for shipped models); they are computed with in single precision.
-Nothing is pickled. The fingerprint is a SHA-256 of both files without the training record.
+A transformer that was not trained with the model is not copied; `model.json` tells what it was opened by. Weights may be
+stored in half precision (`half=True`, for shipped models); they are computed with in single precision. Nothing is
+pickled. The fingerprint is a SHA-256 of all files without the training record.
 """
 
 from __future__ import annotations
@@ -23,15 +25,18 @@ from safetensors.torch import load_file, save_file
 
 from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
+from auscult.models.backbone import open_backbone
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.network import CdvConfig, CdvNetwork, Task
 from auscult.models.cdv.sentences import AveragedWords, SentenceEncoder
 from auscult.models.cdv.spaces import AverageSpace, BloomSpace, TargetSpace, restore_bloom
 from auscult.models.cdv.transformer import PooledTransformer
+from auscult.models.file_digest import digest_of
 from auscult.models.word_vectors import WordVectors, from_state
 
 FORMAT = 1
 _SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
+_SENTENCES = "sentences"
 Tensors = dict[str, torch.Tensor]
 
 
@@ -42,7 +47,7 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
         encoder: The model.
         folder: Where to.
         training: How it was trained, for the record: data, seed, version, hardware, date.
-        half: Store floating-point arrays in half precision.
+        half: Store floating-point arrays in half precision; not those of a transformer.
 
     Returns:
         The fingerprint.
@@ -56,23 +61,28 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
         "entity_weight": encoder.entity_weight,
         "document_share": encoder.document_share,
         "network": encoder.network.config.as_dict(),
-        "sentences": _pack_sentences(encoder.sentences, words, tensors),
         "spaces": {task: _pack_space(task, space, words, tensors) for task, space in encoder.spaces.items()},
     }
-    settings["words"] = words.pack(tensors)
-    if half:
-        # Only single precision is halved: word frequencies are doubles, too small for half precision.
-        tensors = {key: value.half() if value.dtype == torch.float32 else value for key, value in tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        weights, described = Path(scratch) / _WEIGHTS, Path(scratch) / _SETTINGS
-        save_file({key: value.contiguous().clone() for key, value in tensors.items()}, weights)
-        # A kill between the two renames below leaves a pair that `load` refuses, never another model.
-        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        fresh, stale = Path(scratch) / "fresh", Path(scratch) / "stale"
+        fresh.mkdir()
+        stale.mkdir()
+        settings["sentences"] = _pack_sentences(encoder.sentences, words, tensors, fresh)
+        settings["words"] = words.pack(tensors)
+        if half:
+            # Only single precision is halved: word frequencies are doubles, too small for half precision.
+            tensors = {key: value.half() if value.dtype == torch.float32 else value for key, value in tensors.items()}
+        save_file({key: value.contiguous().clone() for key, value in tensors.items()}, fresh / _WEIGHTS)
+        digest = hashlib.sha256((fresh / _WEIGHTS).read_bytes()).hexdigest()
         record = {**settings, "weights_sha256": digest, "training": dict(training or {})}
-        described.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        weights.replace(folder / _WEIGHTS)
-        described.replace(folder / _SETTINGS)
+        (fresh / _SETTINGS).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        # A kill between two renames leaves a folder that `load` refuses, never another model.
+        for name in (_SENTENCES, _WEIGHTS, _SETTINGS):
+            if (folder / name).exists():
+                (folder / name).rename(stale / name)
+            if (fresh / name).exists():
+                (fresh / name).rename(folder / name)
     return fingerprint(folder)
 
 
@@ -96,7 +106,7 @@ def load(folder: Path) -> CdvEncoder:
         spaces: dict[Task, TargetSpace] = {
             task: _restore_space(task, described, words, tensors) for task, described in settings["spaces"].items()
         }
-        sentences = _restore_sentences(settings["sentences"], words, tensors)
+        sentences = _restore_sentences(settings["sentences"], words, tensors, folder / _SENTENCES)
     except (OSError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         reason = f"{folder} ({error})"
         raise ModelError("a whole CDV model folder", reason, "train or copy the model again") from error
@@ -188,9 +198,14 @@ class _Words:
         return described
 
 
-def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors) -> dict[str, object]:
+def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors, fresh: Path) -> dict[str, object]:
+    """What to say of a sentence encoder; a transformer of the model's own is written into the folder `fresh`."""
     if isinstance(sentences, PooledTransformer):
-        return {"kind": sentences.kind, "name_or_path": sentences.name_or_path, "pooling": sentences.pooling}
+        described: dict[str, object] = {"kind": sentences.kind, "pooling": sentences.pooling}
+        if sentences.name_or_path is not None:
+            return described | {"name_or_path": sentences.name_or_path}
+        sentences.backbone.save(fresh / _SENTENCES)
+        return described | {"files_sha256": _files_digest(fresh / _SENTENCES)}
     if not isinstance(sentences, AveragedWords):
         raise ModelError("averaged words or a pooled transformer", type(sentences).__name__, "extend persistence.py")
     packed: dict[str, object] = {"kind": sentences.kind, "words": words.number(sentences.vectors)}
@@ -202,9 +217,21 @@ def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors)
     return packed
 
 
-def _restore_sentences(described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors) -> SentenceEncoder:
+def _files_digest(folder: Path) -> str:
+    return digest_of((file for file in folder.rglob("*") if file.is_file()), folder)
+
+
+def _restore_sentences(
+    described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors, own: Path
+) -> SentenceEncoder:
+    """The sentence encoder of a model; `own` is where its own transformer is, if it has one."""
     if described["kind"] == PooledTransformer.kind:
-        return PooledTransformer(described["name_or_path"], pooling=described["pooling"])
+        if "files_sha256" not in described:
+            return PooledTransformer(described["name_or_path"], pooling=described["pooling"])
+        if _files_digest(own) != described["files_sha256"]:
+            expected = f"the transformer that {_SETTINGS} was written with"
+            raise ModelError(expected, f"another or a damaged one in {own}", "train or copy the model again")
+        return PooledTransformer(open_backbone(str(own)), pooling=described["pooling"])
     frequencies = None
     if "frequency_words" in described:
         frequencies = dict(zip(described["frequency_words"].split(), tensors["frequencies"].tolist(), strict=True))

@@ -1,1 +1,1 @@
-"""Training of neural rankers on queries made of titles and headings, with sampled negatives."""
+"""Training of neural rankers, on queries made of titles and headings or a corpus' own, with sampled negatives."""

@@ -1,4 +1,4 @@
-"""Training queries of titles and headings ("IgA nephropathy; symptoms"), their answers, and sampled negatives.
+"""Training queries, their answers, and sampled negatives; queries of titles and headings ("IgA nephropathy; symptoms").
 
 All chance in an example comes from seed, epoch and query, so that a resumed training ends as an uninterrupted one.
 """
@@ -11,20 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
 from torch import Tensor
-from torch.utils.data import Dataset, Sampler
+from torch.utils.data import Dataset
 
 from auscult.models.analysis import Analyzer
-from auscult.models.lexical import Bm25Index
 from auscult.models.rankers.base import Ranker, Tokens, pad
 from auscult.models.rankers.scorer import Lexicon, passage_words
+from auscult.training.batches import Key
+from auscult.training.best_passages import BestPassages
 from auscult.training.labels import LabelledDocument
 from auscult.training.ranking.experiment import NegativeChoice
 
 _analyse = Analyzer()
-Key = tuple[int, int]
-"""An epoch and a query's row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +30,9 @@ class TrainingQuery:
     """A query, as the rows of passages see it.
 
     Attributes:
-        words: Title and headings.
-        answers: Rows of the passages with that title and those headings.
-        related: Rows of the title's other passages.
+        words: Title and headings, or a question.
+        answers: Rows of the passages with that title and those headings, or of those judged relevant.
+        related: Rows of the title's other passages, or of the others of the documents that answer.
     """
 
     words: tuple[str, ...]
@@ -47,7 +45,7 @@ class QueryPool:
     """Queries over passages.
 
     Attributes:
-        queries: One for each title and headings.
+        queries: With at least one answer each.
         passages: The words of every passage, sentence by sentence.
     """
 
@@ -100,19 +98,14 @@ class HardNegatives:
     def __init__(self, pool: QueryPool, depth: int) -> None:
         self._pool = pool
         self._depth = depth
-        texts = [[word for sentence in passage for word in sentence] for passage in pool.passages]
-        self._index = Bm25Index(texts, k1=1.2, b=0.75)
+        self._best = BestPassages([[word for sentence in passage for word in sentence] for passage in pool.passages])
         self._found: dict[int, tuple[int, ...]] = {}
 
     def of(self, row: int) -> tuple[int, ...]:
         """Passage rows, best first, without the query's answers."""
         if row not in self._found:
             query = self._pool.queries[row]
-            scores = self._index.score_all(query.words)
-            depth = min(self._depth + len(query.answers), len(scores))
-            best = np.argpartition(-scores, depth - 1)[:depth]
-            best = best[np.lexsort((best, -scores[best]))]
-            self._found[row] = tuple(int(each) for each in best if each not in query.answers and scores[each] > 0)
+            self._found[row] = self._best.of(query.words, self._depth, without=query.answers)
         return self._found[row]
 
 
@@ -202,46 +195,3 @@ class RankingExamples(Dataset[Example]):
                 return other.passages[0]
         # A batch with one query has no other's answer: a negative of its own stands in.
         return examples[position].passages[-1]
-
-
-class QueryBatches(Sampler[list[Key]]):
-    """Shuffled batches of queries; an epoch is a part of a pass, and the next goes on where it ended.
-
-    Args:
-        queries: How many there are.
-        per_epoch: How many of them an epoch shows.
-        batch_queries: How many a batch.
-        seed: Of the shuffling; each pass is shuffled anew.
-    """
-
-    def __init__(self, queries: int, *, per_epoch: int, batch_queries: int, seed: int) -> None:
-        self._queries = queries
-        self._per_epoch = per_epoch
-        self._size = batch_queries
-        self._seed = seed
-        self._pass: tuple[int, list[int]] = (-1, [])
-        self.epoch = 0
-
-    def set_epoch(self, epoch: int) -> None:
-        """Draw for this epoch; the training library calls it."""
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return -(-self._per_epoch // self._size)
-
-    def __iter__(self) -> Iterator[list[Key]]:
-        first = self.epoch * self._per_epoch
-        rows = [self._row(number) for number in range(first, first + self._per_epoch)]
-        for start in range(0, len(rows), self._size):
-            yield [(self.epoch, row) for row in rows[start : start + self._size]]
-
-    def _row(self, number: int) -> int:
-        done, position = divmod(number, self._queries)
-        return self._order(done)[position]
-
-    def _order(self, done: int) -> list[int]:
-        if self._pass[0] != done:
-            order = list(range(self._queries))
-            random.Random(f"{self._seed}/{done}").shuffle(order)
-            self._pass = (done, order)
-        return self._pass[1]

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from auscult.errors import ConfigError
 from auscult.models.rankers.base import RankerConfig
@@ -76,6 +76,8 @@ class RankingExperiment(DataExperiment):
     """A ranker's experiment.
 
     Attributes:
+        queries: What is asked: "headings", queries made of titles and headings, or "corpus", the queries that the
+            corpora bring with them, answered as their judgements say.
         model: A ranker's name.
         settings: Of the ranker, where they differ from its paper's.
         min_count: Rarer words of the training passages are treated as words that training never saw.
@@ -83,6 +85,7 @@ class RankingExperiment(DataExperiment):
         evaluate: Corpora whose test queries `auscult bench` asks the model.
     """
 
+    queries: Literal["headings", "corpus"] = "headings"
     model: str
     settings: dict[str, Any] = Field(default_factory=dict)
     labels: LabelChoice = LabelChoice(mentions=False)
@@ -92,6 +95,14 @@ class RankingExperiment(DataExperiment):
     training: RankingTraining = RankingTraining()
     validation_queries: int = Field(default=150, ge=1)
     evaluate: list[str] = Field(default_factory=list)
+
+    @model_serializer(mode="wrap")
+    def _without_unsaid_queries(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # A training that was begun before there was a choice is still the same experiment.
+        fields: dict[str, Any] = write(self)
+        if fields.get("queries") == "headings":
+            del fields["queries"]
+        return fields
 
     @model_validator(mode="after")
     def _model_is_known(self) -> RankingExperiment:

@@ -14,8 +14,11 @@ from auscult.models.rankers.scorer import Lexicon, score_passages
 from auscult.training.losses import hinge_loss, listwise_loss
 from auscult.training.ranking.examples import HardNegatives, QueryPool, RankingBatch
 from auscult.training.ranking.experiment import RankingTraining
+from auscult.training.validation import place_measures, wrong_ahead
 
 _CANDIDATES = 20
+# Where a query has many answers, there must be something left to tell them from.
+_ANSWERS = _CANDIDATES // 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,9 @@ class ValidationQuery:
 def validation_queries(
     pool: QueryPool, ranker: Ranker, lexicon: Lexicon, *, number: int, seed: int
 ) -> list[ValidationQuery]:
-    """Held-out queries with 20 candidates each: the answers, the title's other passages, and what BM25 ranks highest.
+    """Held-out queries with 20 candidates each: answers, passages from around them, and what BM25 ranks highest.
+
+    At most a quarter of them are answers. Passages from around are the title's others, or the document's.
 
     Args:
         pool: Queries and passages of held-out documents.
@@ -46,7 +51,7 @@ def validation_queries(
     asked = []
     for row in sorted(order.tolist()):
         query = pool.queries[row]
-        rows = list(dict.fromkeys((*query.answers, *query.related, *hard.of(row))))[:_CANDIDATES]
+        rows = list(dict.fromkeys((*query.answers[:_ANSWERS], *query.related, *hard.of(row))))[:_CANDIDATES]
         for each in rows:
             if each not in passages:
                 passages[each] = ranker.lay_out_passage([lexicon.ids(sentence) for sentence in pool.passages[each]])
@@ -93,16 +98,12 @@ class RankingObjective:
         """R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
         self._ranker.eval()
         device = next(self._ranker.parameters()).device
-        ahead = [self._ahead(query, device) for query in self._held_out]
+        ahead = [
+            wrong_ahead(score_passages(self._ranker, asked.query, asked.passages, device=device), asked.answers)
+            for asked in self._held_out
+        ]
         self._ranker.train()
-        ranks = np.array(ahead, dtype=np.float64) + 1.0
-        return {"R@1": float((ranks == 1).mean()), "RR": float((1.0 / ranks).mean())}
-
-    def _ahead(self, asked: ValidationQuery, device: torch.device) -> int:
-        """How many wrong candidates score at least as high as the best answer."""
-        scores = score_passages(self._ranker, asked.query, asked.passages, device=device)
-        answers = np.array(asked.answers)
-        return int((scores[~answers] >= scores[answers].max()).sum())
+        return place_measures(ahead)
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam (decoupled weight decay), or Adadelta as zhu2019 (section 5.3)."""

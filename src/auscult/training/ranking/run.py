@@ -19,16 +19,19 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
+from auscult.corpora.knowledge import open_knowledge_base
 from auscult.errors import ConfigError
 from auscult.models.rankers.base import Ranker
 from auscult.models.rankers.persistence import save
 from auscult.models.rankers.registry import ranker_kind
 from auscult.models.rankers.scorer import Lexicon
 from auscult.models.vocabulary import Vocabulary, build_vocabulary
-from auscult.training.data import gather
+from auscult.training.batches import RowBatches
+from auscult.training.data import TrainingData, gather, read
 from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
 from auscult.training.loop import History, Schedule, fit
-from auscult.training.ranking.examples import QueryBatches, QueryPool, RankingExamples, make_queries
+from auscult.training.ranking.asked import gather_asked
+from auscult.training.ranking.examples import QueryPool, RankingExamples, make_queries
 from auscult.training.ranking.experiment import RankingExperiment
 from auscult.training.ranking.objective import RankingObjective, validation_queries
 from auscult.training.run import word_vectors
@@ -61,9 +64,8 @@ def train(
         tell(f"already trained: {kept.model}")
         return kept
     began = time.monotonic()
-    data = gather(experiment, tell)
+    data, training, held_out = _gather(experiment, tell)
     source, _ = word_vectors(experiment, data, folder.parent / f"words-{_words_key(experiment)}", tell)
-    training, held_out = make_queries(data.documents), make_queries(data.held_out)
     _check(training, held_out)
     vocabulary = build_vocabulary(
         (list(chain.from_iterable(passage)) for passage in training.passages),
@@ -81,16 +83,33 @@ def train(
     return finish(folder, record, lambda model: save(ranker, vocabulary, model, name=name, training=record))
 
 
+def _gather(experiment: RankingExperiment, tell: Callable[[str], None]) -> tuple[TrainingData, QueryPool, QueryPool]:
+    """What word vectors learn from, training queries, and held-out queries."""
+    if experiment.queries == "headings":
+        data = gather(experiment, tell)
+        return data, make_queries(data.documents), make_queries(data.held_out)
+    asked = gather_asked(experiment, tell)
+    knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
+    texts = asked.documents + [document for choice in experiment.word_vectors.texts for document in read(choice)]
+    data = TrainingData(documents=[], held_out=[], knowledge=knowledge, pool=None, texts=texts)
+    return data, asked.training, asked.held_out
+
+
 def _check(training: QueryPool, held_out: QueryPool) -> None:
     for pool, which in ((training, "training"), (held_out, "held-out")):
         if not pool.queries:
-            remedy = "add documents whose sections have headings"
-            raise ConfigError(f"{which} documents with titles and headings", "none", remedy)
+            remedy = (
+                "add documents whose sections have headings, or set 'queries: corpus' where the corpora have queries"
+            )
+            raise ConfigError(f"{which} queries", "none", remedy)
 
 
 def _words_key(experiment: RankingExperiment) -> str:
     """The same for experiments whose word vectors would be trained on the same texts in the same way."""
-    content = experiment.model_dump_json(include={"corpora", "validation", "knowledge", "word_vectors", "seed"})
+    said = {"corpora", "validation", "knowledge", "word_vectors", "seed"}
+    if experiment.queries == "corpus":
+        said |= {"queries", "never_learn"}
+    content = experiment.model_dump_json(include=said)
     return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
@@ -109,11 +128,8 @@ def _optimise(
     lexicon = Lexicon(ranker, vocabulary)
     examples = RankingExamples(training, ranker, lexicon, experiment.negatives, seed=experiment.seed)
     asked = validation_queries(held_out, ranker, lexicon, number=experiment.validation_queries, seed=experiment.seed)
-    batches = QueryBatches(
-        len(examples),
-        per_epoch=choice.queries or len(examples),
-        batch_queries=choice.batch_queries,
-        seed=experiment.seed,
+    batches = RowBatches(
+        len(examples), per_epoch=choice.queries or len(examples), size=choice.batch_queries, seed=experiment.seed
     )
     loader: DataLoader[Any] = DataLoader(examples, batch_sampler=batches, collate_fn=examples.collate)
     schedule = Schedule(

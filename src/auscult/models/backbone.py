@@ -5,9 +5,9 @@ Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from auscult.errors import ModelError, naming_extra
 
+Pooling = Literal["cls", "mean"]
 QUERY_MARK, PASSAGE_MARK = "[QUERY]", "[PASSAGE]"
 
 
@@ -58,6 +59,14 @@ class Backbone(nn.Module):
         batch = self.tokenizer(list(texts), None if second is None else list(second), padding=True, **cut)
         return {name: torch.tensor(rows) for name, rows in batch.items()}
 
+    def cut(self, text: str, max_tokens: int) -> str:
+        """A text up to the end of its last token but those it is too long by; marks around it are not counted."""
+        limited = self.tokenizer(
+            text, add_special_tokens=False, truncation=True, max_length=max_tokens, return_offsets_mapping=True
+        )
+        offsets: list[tuple[int, int]] = limited["offset_mapping"]
+        return text[: offsets[-1][1]] if offsets else ""
+
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
         """Last hidden states, (texts, tokens, dim)."""
         states: Tensor = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}).last_hidden_state
@@ -72,14 +81,30 @@ class Backbone(nn.Module):
         return states
 
     def add_marks(self) -> None:
-        """Teach it the tokens [QUERY] and [PASSAGE], for one encoder that reads both (section 3.2)."""
-        self.tokenizer.add_special_tokens({"additional_special_tokens": [QUERY_MARK, PASSAGE_MARK]})
-        self.model.resize_token_embeddings(len(self.tokenizer), mean_resizing=False)
+        """Teach it the tokens [QUERY] and [PASSAGE], for one encoder that reads both (grundmann2021, section 3.2)."""
+        self.tokenizer.add_tokens([QUERY_MARK, PASSAGE_MARK], special_tokens=True)
+        # Never fewer than there are: some encoders have more rows than their tokenizer has tokens.
+        rows = max(len(self.tokenizer), self.model.get_input_embeddings().num_embeddings)
+        self.model.resize_token_embeddings(rows, mean_resizing=False)
 
     def save(self, folder: Path) -> None:
         """Write both in the library's own format."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+
+
+def pool(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
+    """One vector a text, (texts, dim): the first token's state, or the mean over all tokens.
+
+    Args:
+        states: (texts, tokens, dim).
+        mask: (texts, tokens), other than 0 where there is a token.
+        pooling: Which.
+    """
+    if pooling == "cls":
+        return states[:, 0]
+    weights = mask.to(states).unsqueeze(-1)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1.0)
 
 
 def open_backbone(name_or_path: str) -> Backbone:
@@ -98,4 +123,43 @@ def open_backbone(name_or_path: str) -> Backbone:
         reason = str(error).splitlines()[0]
         remedy = "give a folder saved with save_pretrained, or a hub name on a machine with a network"
         raise ModelError("a Hugging Face encoder", f"{name_or_path!r} ({reason})", remedy) from error
+    # What BERT puts on top of its first token is never read here, and training on several GPUs wants a gradient for
+    # every parameter that asks for one.
+    if getattr(model, "pooler", None) is not None:
+        model.pooler.requires_grad_(False)
     return Backbone(model, tokenizer)
+
+
+def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
+    """An encoder of the library with random weights.
+
+    Args:
+        kind: As the library names it: "longformer".
+        settings: Of its configuration, where they differ from the library's; what that does not know is ignored there.
+
+    Raises:
+        MissingExtraError: When `transformers` is not installed.
+    """
+    with naming_extra("transformers", "transformers"):
+        from transformers import AutoConfig, AutoModel
+    return AutoModel.from_config(AutoConfig.for_model(kind, **settings))  # type: ignore[no-untyped-call]
+
+
+def find_file(name_or_path: str, file: str) -> Path | None:
+    """A file of a saved model: in its folder, or of a hub name's; None where it has no such file.
+
+    Raises:
+        MissingExtraError: When `transformers` is not installed.
+    """
+    if Path(name_or_path).is_dir():
+        path = Path(name_or_path) / file
+        return path if path.is_file() else None
+    with naming_extra("transformers", "transformers"):
+        from transformers.utils.hub import cached_file
+    try:
+        found: str | None = cached_file(
+            name_or_path, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_gated_repo=False
+        )
+    except (OSError, ValueError):
+        return None
+    return Path(found) if found else None

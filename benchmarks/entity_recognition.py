@@ -1,0 +1,192 @@
+"""How fast are entities found in clinical notes, and how many of them are negated, past, of the family or conditional?
+
+    AUSCULT_DATA=... python benchmarks/entity_recognition.py [--spacy NAME ...] [--gliner NAME ...]
+
+Reads all clinical notes of the catalogue. Every recogniser is timed over whole notes (a sample of them for those that
+run a model), then `label_passages` as a whole: recognising, dropping placeholders, marking contexts. Times are those
+that the process spent on its processor, which neighbours on a busy machine do not lengthen as they do the clock's. A
+blank spaCy pipeline with names of the knowledge base stands for spaCy where none is named: that is spaCy's own cost.
+Also: how often the contexts of tests/data/context_sentences.tsv are told right. Writes
+benchmarks/results/entity_recognition.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import spacy
+
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.recognition import (
+    CONTEXTS,
+    NO_LABELS,
+    ContextFilter,
+    DictionaryRecognizer,
+    Entity,
+    EntityRecognizer,
+    GlinerRecognizer,
+    SpacyRecognizer,
+    label_passages,
+    read_entities,
+)
+from auscult.corpora import open_corpus
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.documents import Document
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.provenance import describe_hardware, find_revision, now
+
+HERE = Path(__file__).resolve().parent
+RESULT = HERE / "results" / "entity_recognition.json"
+GOLD = HERE.parent / "tests" / "data" / "context_sentences.tsv"
+NOTES = ("mtsamples", "aci-bench", "mts-dialog", "primock57")
+RULER_NAMES = 5_000
+
+
+def seconds(deed: Callable[[], object], repeats: int) -> float:
+    """The least processor time of several runs, in one thread."""
+    taken = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        deed()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+def speed(recognizer: EntityRecognizer, texts: Sequence[str], repeats: int) -> dict[str, Any]:
+    """Megabytes (UTF-8) a second of one recogniser, and how much it finds."""
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    found = sum(map(len, recognizer.recognise_many(texts)))
+    taken = seconds(lambda: list(recognizer.recognise_many(texts)), repeats)
+    return {
+        "recognizer": recognizer.name,
+        "notes": len(texts),
+        "megabytes": size,
+        "megabytes_per_second": size / taken,
+        "entities": found,
+        "entities_per_megabyte": found / size,
+    }
+
+
+def ruler(knowledge: KnowledgeBase) -> SpacyRecognizer:
+    """A spaCy pipeline without a statistical model: its tokeniser and phrase rules."""
+    nlp = spacy.blank("en")
+    names = [concept.name for concept in islice(knowledge, RULER_NAMES)]
+    patterns: list[dict[str, Any]] = [{"label": "PROBLEM", "pattern": name} for name in names]
+    nlp.add_pipe("entity_ruler", config={"phrase_matcher_attr": "LOWER"}).add_patterns(patterns)  # type: ignore[attr-defined]
+    nlp.meta["name"] = "blank_entity_ruler"
+    return SpacyRecognizer(nlp)
+
+
+def models(arguments: argparse.Namespace, knowledge: KnowledgeBase) -> Iterator[EntityRecognizer]:
+    """The recognisers that were asked for."""
+    yield ruler(knowledge)
+    for name in arguments.spacy:
+        yield SpacyRecognizer(name)
+    for name in arguments.gliner:
+        yield GlinerRecognizer(name)
+
+
+def shares(entities: Sequence[Entity]) -> dict[str, float]:
+    """Share of mentions in each context, in none, and in one that makes it no label."""
+    counts = Counter(context for entity in entities for context in entity.contexts)
+    return {
+        **{context: counts[context] / len(entities) for context in CONTEXTS},
+        "none": sum(not entity.contexts for entity in entities) / len(entities),
+        "no_label": sum(bool(entity.contexts & NO_LABELS) for entity in entities) / len(entities),
+    }
+
+
+def gold(context: ContextFilter) -> dict[str, Any]:
+    """Share of the gold sentences whose contexts are told exactly, and precision and recall of each context."""
+    with GOLD.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    pairs = []
+    for row in rows:
+        at = row["sentence"].index(row["entity"])
+        found = context.mark(row["sentence"], [Entity(at, at + len(row["entity"]), row["entity"])])[0].contexts
+        pairs.append((set(found), set(row["flags"].split(",")) - {"-"}))
+    parts = {
+        row["part"]: [f == w for (f, w), r in zip(pairs, rows, strict=True) if r["part"] == row["part"]] for row in rows
+    }
+    return {
+        "sentences": len(rows),
+        **{f"exact_{part}": sum(right) / len(right) for part, right in parts.items()},
+        "by_context": {
+            name: {
+                "precision": sum(name in f & w for f, w in pairs) / sum(name in f for f, _ in pairs),
+                "recall": sum(name in f & w for f, w in pairs) / sum(name in w for _, w in pairs),
+            }
+            for name in CONTEXTS
+        },
+    }
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure everything and put the record together."""
+    documents: list[Document] = [document for name in NOTES for document in open_corpus(name).documents()]
+    texts = [document.text for document in documents]
+    sample = random.Random(0).sample(texts, min(arguments.sample, len(texts)))
+    knowledge = open_knowledge_base()
+    dictionary, context = DictionaryRecognizer(knowledge), ContextFilter()
+    entities = [e for document in documents for row in read_entities(document, dictionary, context) for e in row]
+    whole = seconds(lambda: [label_passages(d, dictionary, context) for d in documents], arguments.repeats)
+    bare = seconds(lambda: [label_passages(d, dictionary, None) for d in documents], arguments.repeats)
+    labels = [row for document in documents for row in label_passages(document, dictionary, context)]
+    return {
+        "kind": "entity_recognition",
+        "title": f"Entities in {len(documents):,} clinical notes",
+        "corpora": list(NOTES),
+        "notes": len(documents),
+        "sentences": len(labels),
+        "megabytes": sum(len(text.encode()) for text in texts) / 1e6,
+        "cores_used": 1,
+        "repeats": arguments.repeats,
+        "recognizers": [
+            speed(dictionary, texts, arguments.repeats),
+            *(speed(model, sample, 1) for model in models(arguments, knowledge)),
+        ],
+        "label_passages_seconds": whole,
+        "label_passages_without_context_seconds": bare,
+        "mentions": len(entities),
+        "sentences_with_label": sum(map(bool, labels)),
+        "context_shares": shares(entities),
+        "context_gold": gold(context),
+        "versions": {name: version(name) for name in ("ahocorasick_rs", "spacy", "negspacy")},
+        "date": now(),
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+    }
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Speed of entity recognition, and contexts of what is found.")
+    parser.add_argument("--spacy", nargs="*", default=[], help="spaCy pipelines, by name or folder")
+    parser.add_argument("--gliner", nargs="*", default=[], help="GLiNER models, by name or folder")
+    parser.add_argument("--sample", type=int, default=300, help="notes to read with recognisers that run a model")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and write the record."""
+    arguments = parse()
+    record = run(arguments)
+    with whole_or_nothing(arguments.out) as partial:
+        partial.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(record, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Entities by GLiNER, which finds whatever classes it is given the names of; the one file that imports it.
+
+Zaratiana et al. 2024 (zaratiana2024): an encoder reads the class names and the text together, and every span is
+scored against every class; sigma(span . class) above a threshold is an entity. Cost: one forward pass of the encoder a
+sentence, in batches. Texts are read sentence by sentence, because the library cuts what exceeds the model's window
+(384 words of most models); of a longer sentence the end stays unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.recognition.entity import Entity, named_concept, visible_entity
+from auscult.documents.building import segment_passage
+from auscult.errors import ConfigError, ModelError, naming_extra
+
+CLINICAL_LABELS = ("disease", "symptom", "medication", "procedure", "body part")
+"""The classes asked for where none are named."""
+
+
+class GlinerRecognizer:
+    """A GLiNER model and the classes to look for.
+
+    Args:
+        model: Its name on the hub, or its folder.
+        labels: Class names in plain words.
+        knowledge: Gives a concept to entities that are called like one.
+        threshold: Smallest score of an entity, in (0, 1).
+        batch_size: Texts to take at a time, and sentences to read at a time.
+
+    Raises:
+        MissingExtraError: GLiNER is not installed.
+        ConfigError: No labels, or a threshold that is no probability.
+        ModelError: No such model, or one that cannot be opened.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        labels: Sequence[str] = CLINICAL_LABELS,
+        *,
+        knowledge: KnowledgeBase | None = None,
+        threshold: float = 0.5,
+        batch_size: int = 16,
+    ) -> None:
+        if not labels:
+            raise ConfigError("at least one label to look for", "none", f"give some, as {', '.join(CLINICAL_LABELS)}")
+        if not 0 < threshold < 1:
+            raise ConfigError("a threshold between 0 and 1", str(threshold), "take 0.5, or less to find more")
+        self._model = _open(model)
+        self.name = f"gliner:{Path(model).name}"
+        self._labels = list(labels)
+        self._knowledge = knowledge
+        self._threshold = threshold
+        self._batch_size = batch_size
+
+    def recognise(self, text: str) -> list[Entity]:
+        """Entities in order, without overlap."""
+        return next(self.recognise_many([text]))
+
+    def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
+        """Entities of each text, read in batches."""
+        remaining = iter(texts)
+        while batch := list(islice(remaining, self._batch_size)):
+            ranges = [segment_passage(text, 0, len(text)) for text in batch]
+            sentences = [text[s.start : s.end] for text, spans in zip(batch, ranges, strict=True) for s in spans]
+            predictions = iter(self._predict(sentences))
+            for text, spans in zip(batch, ranges, strict=True):
+                entities = [self._entity(text, s.start, found) for s in spans for found in next(predictions)]
+                yield sorted((entity for entity in entities if entity), key=lambda entity: entity.start)
+
+    def _predict(self, sentences: list[str]) -> list[list[dict[str, Any]]]:
+        if not sentences:
+            return []
+        found: list[list[dict[str, Any]]] = self._model.inference(
+            sentences, self._labels, threshold=self._threshold, flat_ner=True, batch_size=self._batch_size
+        )
+        return found
+
+    def _entity(self, text: str, at: int, found: dict[str, Any]) -> Entity | None:
+        entity = visible_entity(text, at + found["start"], at + found["end"])
+        if entity is None:
+            return None
+        concept = named_concept(self._knowledge, entity.name)
+        return replace(entity, concept_id=concept, kind=found["label"], found_by=(self.name,))
+
+
+def _open(model: str | Path) -> Any:
+    with naming_extra("gliner", "gliner"):
+        from gliner import GLiNER  # type: ignore[import-not-found, import-untyped, unused-ignore]  # without types
+    try:
+        return GLiNER.from_pretrained(str(model))
+    except (OSError, ValueError, KeyError) as error:
+        # OSError holds the hub's errors too: no such model, no network, no leave.
+        reason = str(error).splitlines()[0]
+        remedy = "give the folder of a GLiNER model, or its hub name on a machine that reaches the hub"
+        raise ModelError(f"a GLiNER model called {model}", f"none that opens ({reason})", remedy) from error
+
+
+__all__ = ["CLINICAL_LABELS", "GlinerRecognizer"]

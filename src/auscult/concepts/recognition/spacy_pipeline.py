@@ -1,0 +1,126 @@
+"""Entities by a spaCy pipeline: scispaCy, medspaCy, or one's own; the one file that imports spaCy and medspaCy.
+
+Cost: the pipeline's. A small statistical one reads tens of kilobytes a second on one core; texts are read in
+batches (`Language.pipe`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.recognition.entity import Entity, named_concept, visible_entity
+from auscult.errors import DataError, ModelError, naming_extra
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+MEDSPACY = "medspacy"
+"""The name under which medspaCy's default pipeline is opened, which no folder holds."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class SpacyRecognizer:
+    """The entities (`Doc.ents`) of a spaCy pipeline.
+
+    Args:
+        pipeline: An installed pipeline's name ("en_core_sci_sm"), a folder of one, "medspacy", or a pipeline that is
+            loaded already.
+        knowledge: Gives a concept to entities that are called like one, where the pipeline links none.
+        batch_size: Texts to read at a time.
+
+    Raises:
+        MissingExtraError: spaCy is not installed.
+        ModelError: There is no such pipeline, or it needs components that are not installed.
+    """
+
+    def __init__(
+        self, pipeline: str | Path | Language, *, knowledge: KnowledgeBase | None = None, batch_size: int = 64
+    ) -> None:
+        self._nlp = _open(pipeline) if isinstance(pipeline, str | Path) else pipeline
+        self.name = f"spacy:{self._nlp.meta['lang']}_{self._nlp.meta['name']}"
+        self._knowledge = knowledge
+        self._batch_size = batch_size
+
+    def recognise(self, text: str) -> list[Entity]:
+        """Entities in order, without overlap.
+
+        Raises:
+            DataError: The text is longer than the pipeline takes.
+        """
+        return next(self.recognise_many([text]))
+
+    def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
+        """Entities of each text, read in batches.
+
+        Raises:
+            DataError: A text is longer than the pipeline takes.
+        """
+        pairs = ((plain_characters(self._checked(text)), text) for text in texts)
+        for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=self._batch_size):
+            found = []
+            for span in doc.ents:
+                entity = visible_entity(text, span.start_char, span.end_char)
+                if entity is not None:
+                    concept = span.kb_id_ or span.ent_id_ or named_concept(self._knowledge, entity.name)
+                    found.append(replace(entity, concept_id=concept, kind=span.label_, found_by=(self.name,)))
+            yield found
+
+    def _checked(self, text: str) -> str:
+        limit = self._nlp.max_length
+        if len(text) > limit:
+            expected = f"a text of at most {limit:,} characters, which is what {self.name} takes"
+            raise DataError(expected, f"one of {len(text):,}", "give it sentence by sentence or passage by passage")
+        return text
+
+
+def blank_english() -> Language:
+    """English tokens without any model.
+
+    Raises:
+        MissingExtraError: spaCy is not installed.
+    """
+    with naming_extra("ner", "spacy"):
+        import spacy
+
+    return spacy.blank("en")
+
+
+def plain_characters(text: str) -> str:
+    """The text with half surrogate pairs, which compiled tokenisers refuse, replaced; the length stays."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _open(pipeline: str | Path) -> Language:
+    with naming_extra("ner", "spacy"):
+        import spacy
+    name = str(pipeline)
+    if name == MEDSPACY:
+        return _open_medspacy()
+    try:
+        return spacy.load(pipeline)
+    except (OSError, ValueError, ImportError) as error:
+        # OSError: absent or damaged; ValueError: a component nobody registered (E002); ImportError: its own package.
+        reason = str(error).splitlines()[0]
+        remedy = "install it with pip, or give the folder of a pipeline saved by spaCy"
+        raise ModelError(f"a spaCy pipeline called {name}", f"none that opens ({reason})", remedy) from error
+
+
+def _open_medspacy() -> Language:
+    try:
+        import medspacy  # type: ignore[import-not-found, import-untyped, unused-ignore]  # without types
+    except ModuleNotFoundError as error:
+        if error.name != MEDSPACY:
+            raise
+        remedy = "run: pip install medspacy, in an environment that may hold the older spaCy it asks for"
+        raise ModelError("the package medspacy", "an installation without it", remedy) from error
+    pipeline: Language = medspacy.load()
+    return pipeline
+
+
+__all__ = ["MEDSPACY", "SpacyRecognizer", "blank_english", "plain_characters"]

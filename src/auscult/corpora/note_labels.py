@@ -1,0 +1,104 @@
+"""What passages of a clinical note are about (grundmann2021, section 3.1): entities of the text, aspects of headings.
+
+A mention is no label where its sentence says that the patient does not have it, had it once, that a relative has it, or
+that it may come ("no nausea", "father had gout", "return if febrile"), nor where it stands for something else: a mark
+of de-identification, or the passage's own heading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from auscult.concepts.names import normalise_name
+from auscult.concepts.note_aspects import note_aspects
+from auscult.concepts.recognition.context import ContextFilter
+from auscult.concepts.recognition.dictionary import DictionaryRecognizer
+from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
+from auscult.concepts.recognition.placeholders import own_headings, placeholders, without
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.documents import Document, Passage
+
+NO_LABELS: tuple[Context, ...] = ("negated", "historical", "family", "hypothetical")
+"""Contexts in which a mention is no label."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageEntity:
+    """An entity of a passage.
+
+    Attributes:
+        key: Its concept's identifier, or "name:" and its words where it has none.
+        name: The words of its first mention, in small letters but for acronyms.
+        mentioned: Whether at least one mention is a label; else all are negated, of others, or the like.
+    """
+
+    key: str
+    name: str
+    mentioned: bool
+
+
+class NoteLabeller:
+    """Reads entities and aspects off notes. Nothing is opened before the first note is read.
+
+    Args:
+        recognizer: Finds entities; names of the default knowledge base where not given.
+        no_labels: Contexts in which a mention is no label.
+        aspects: From a heading to its aspects.
+    """
+
+    def __init__(
+        self,
+        recognizer: EntityRecognizer | None = None,
+        *,
+        no_labels: Sequence[Context] = NO_LABELS,
+        aspects: Callable[[str], tuple[str, ...]] = note_aspects,
+    ) -> None:
+        self._given = recognizer
+        self._no_labels = frozenset(no_labels)
+        self._aspects = aspects
+
+    def aspects(self, note: Document) -> list[tuple[str, ...]]:
+        """The aspects of each passage, in order; none for one without heading."""
+        return [self._aspects(passage.heading) if passage.heading.strip() else () for passage in note.passages]
+
+    def entities(self, note: Document) -> list[tuple[PassageEntity, ...]]:
+        """The entities of each passage, in order of their first mention.
+
+        Raises:
+            CorpusMissingError: The default knowledge base is not on this machine.
+            MissingExtraError: What reads contexts is not installed.
+        """
+        found = self._recognizer.recognise(note.text)
+        found = without(found, [*placeholders(note.text), *own_headings(note)])
+        return [tuple(self._of_passage(note, passage, found)) for passage in note.passages]
+
+    def _of_passage(self, note: Document, passage: Passage, found: Sequence[Entity]) -> Iterator[PassageEntity]:
+        entities: dict[str, PassageEntity] = {}
+        for sentence in passage.sentences:
+            inside = [each for each in found if sentence.start <= each.start and each.end <= sentence.end]
+            moved = [replace(e, start=e.start - sentence.start, end=e.end - sentence.start) for e in inside]
+            for entity in self._context.mark(note.slice(sentence), moved):
+                name = " ".join(entity.name.split())
+                key = entity.concept_id or f"name:{normalise_name(name)}"
+                known = entities.get(key)
+                mentioned = not entity.contexts & self._no_labels or (known is not None and known.mentioned)
+                entities[key] = PassageEntity(key, known.name if known else _in_running_text(name), mentioned)
+        yield from entities.values()
+
+    @cached_property
+    def _recognizer(self) -> EntityRecognizer:
+        return self._given or DictionaryRecognizer(open_knowledge_base())
+
+    @cached_property
+    def _context(self) -> ContextFilter:
+        return ContextFilter()
+
+
+def _in_running_text(name: str) -> str:
+    """Small letters, but for words in capitals that are short enough to be acronyms: "COPD" stays as it is."""
+    return " ".join(word if word.isupper() and len(word) < 6 else word.lower() for word in name.split())
+
+
+__all__ = ["NO_LABELS", "NoteLabeller", "PassageEntity"]

@@ -1,0 +1,111 @@
+"""A folder of plain-text notes: every `*.txt` below it is one note, whose sections are found by their headings.
+
+A note's id is its path below the folder, without ".txt" and with forward slashes; it is also its `patient`, by which
+notes are split. Where each patient's notes lie in a folder of their own, `patient_folders` takes that folder's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from auscult.corpora.records import BadRecords, Record, RecordError, reject
+from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.documents.note_headings import note_sections
+from auscult.errors import CorpusMissingError
+from auscult.interfaces import SentenceSplitter
+
+_BOM = b"\xef\xbb\xbf"
+SUFFIX = ".txt"
+
+
+def text_files(folder: Path) -> list[Path]:
+    """The text files below a folder, in the order of their paths; hidden files and folders are left out."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
+    shown = (path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    return sorted(shown, key=lambda path: path.relative_to(folder).as_posix())
+
+
+class TextFolderCorpus(SectionedCorpus):
+    """A folder of plain-text notes in UTF-8.
+
+    Args:
+        folder: Read with all folders in it.
+        name: The corpus' name; the folder's when not given.
+        skip_bad: Leave files out that are not UTF-8 or hold no words, and count them in `bad`, instead of raising.
+        splitter: Finds sentences; the default splitter when not given.
+        patient_folders: The folder just below `folder` is the patient, for notes that lie in one.
+
+    Raises:
+        CorpusMissingError: There is no such folder, or no text file below it.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        patient_folders: bool = False,
+    ) -> None:
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            found = "a file" if self.folder.exists() else "no such folder"
+            raise CorpusMissingError(f"a folder of notes at {self.folder}", found, "correct the path")
+        files = text_files(self.folder)
+        if not files:
+            raise CorpusMissingError(
+                f"notes in {self.folder}", f"no file *{SUFFIX} in it or below", "put one text file for each note there"
+            )
+        self._patient_folders = patient_folders
+        super().__init__(*files, name=name or self.folder.resolve().name, skip_bad=skip_bad, splitter=splitter)
+
+    def records(self, report: BadRecords) -> Iterator[Record]:
+        """One record `{"text"}` a file."""
+        for path in self.paths:
+            try:
+                yield Record(path, 1, {"text": read_text(path)})
+            except RecordError as error:
+                if not self._skip_bad:
+                    raise
+                report.add(error)
+
+    def draft(self, record: Record) -> Draft:
+        """Read one note."""
+        text = record.text("text")
+        place = record.path.relative_to(self.folder)
+        doc_id = place.as_posix()[: -len(SUFFIX)]
+        patient = place.parts[0] if self._patient_folders and len(place.parts) > 1 else doc_id
+        return Draft(
+            doc_id=doc_id,
+            title="",
+            sections=note_sections(text),
+            text=text,
+            source=self.name,
+            metadata={"patient": patient},
+        )
+
+
+def read_text(path: Path) -> str:
+    """A file's text, byte for byte (line ends stay), except for a byte order mark.
+
+    Raises:
+        RecordError: It cannot be read, holds null bytes (as UTF-16 does), or is not UTF-8; names the file and the
+            offset of the first bad byte.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reject("unreadable file", str(path), "a readable file", error.strerror or str(error))
+    zero = data.find(b"\0")
+    if zero >= 0:
+        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", "a null byte, as in UTF-16 or a binary file")
+    try:
+        return data.removeprefix(_BOM).decode("utf-8")
+    except UnicodeDecodeError as error:
+        offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
+        reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", f"byte 0x{data[offset]:02x}")
+
+
+__all__ = ["SUFFIX", "TextFolderCorpus", "read_text", "text_files"]

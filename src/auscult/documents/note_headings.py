@@ -1,0 +1,161 @@
+"""Headings of clinical notes, found by the template styles that their authors follow (grundmann2021 section 3.1).
+
+    "Doctors typically write clinical aspects as headings into the document. We extract these terms by matching the
+    template style of the documents using regular expressions."
+
+The paper does not print its expressions; these are our own. Styles:
+
+- `CHIEF COMPLAINT: Chest pain.`, `Plan:` (a line begins with words and a colon; also numbered, `2. ACTIVITY:`);
+- `PHYSICAL EXAM` or `Hospital Course` alone on a line;
+- `ALLERGIES: None. MEDICATIONS: Aspirin.` (further headings inside a line, behind the end of a sentence).
+
+Words in upper case are a heading by their form. Words in lower case must all be words of headings
+(`note_headings.toml`), else every "Reports the following:" would be one. Parts of an examination ("HEENT:",
+"Lungs:") stay inside their section. Cost: two passes of compiled expressions over the text, linear in its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from auscult.documents.building import Section
+from auscult.documents.heading_words import examine, known_end
+
+# The longest true headings are sentences of about this many characters.
+_LONGEST = 80
+
+_NUMBER = r"(?:(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)][ \t]+)?"
+# A full stop belongs to a heading only inside an abbreviation ("I.V FLUIDS"), not before a blank.
+_CHARACTER = r"(?:[\w '\u2019&/(),#+-]|\.(?=\w))"
+# Words from the beginning of a line to a colon, to a dash between blanks, or to the end of the line.
+_LINE = re.compile(
+    rf"^[ \t]*({_NUMBER})([A-Za-z]{_CHARACTER}{{0,{_LONGEST - 1}}}?)"
+    r"(?:[ \t]*(:)(?![\d/])|[ \t]+([-\u2013])[ \t]|(?<![.,;])[ \t]*\r?$)",
+    re.MULTILINE,
+)
+# Before a colon inside a line: words behind the end of a sentence, or a run of words in upper case.
+_COLON = re.compile(r":(?![\d/])")
+_BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+([A-Z]{_CHARACTER}*?)[ \t]*")
+_UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[ \t]?$")
+_VISIBLE = re.compile(r"\S")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSection:
+    """A stretch of a note under one heading.
+
+    Attributes:
+        heading: As written, without number and colon; empty for what stands before the first heading.
+        heading_start: Offset of the heading's first character; `start` where there is no heading.
+        start: Offset of the text under it, behind white space.
+        end: One past the text's last visible character; equals `start` for a heading without text.
+    """
+
+    heading: str
+    heading_start: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What looks like a heading: its words, and where its number, its words and the text behind it begin."""
+
+    words: str
+    outer: int
+    start: int
+    body: int
+    mark: str  # ":", a dash, "" at the end of a line, "inside" for a colon inside a line
+
+
+def find_sections(text: str) -> list[NoteSection]:
+    """Divide a note at its headings.
+
+    Args:
+        text: The note, untouched. De-identification placeholders ("[**Name**]", "___") are text as any other.
+
+    Returns:
+        Sections in order; the first without heading where text precedes all headings (or there are none). Headings
+        and sections hold every visible character once, except numbers and marks of headings. Nothing for a blank
+        note.
+    """
+    sections: list[NoteSection] = []
+    heading, heading_start, at = "", -1, 0
+    for found in _headings(text):
+        _close(sections, text, heading, heading_start, at, found.outer)
+        heading, heading_start, at = found.words, found.start, found.body
+    _close(sections, text, heading, heading_start, at, len(text))
+    return sections
+
+
+def note_sections(text: str) -> list[Section]:
+    """The sections of a note as `build_document` takes them together with the whole text."""
+    return [Section(found.heading, text[found.start : found.end], start=found.start) for found in find_sections(text)]
+
+
+def _close(sections: list[NoteSection], text: str, heading: str, heading_start: int, at: int, stop: int) -> None:
+    body = text[at:stop]
+    tail = body.lstrip()
+    start = stop - len(tail) if tail else at
+    if heading or tail:
+        sections.append(NoteSection(heading, heading_start if heading else start, start, start + len(tail.rstrip())))
+
+
+def _headings(text: str) -> Iterator[_Found]:
+    """Accepted headings in order; none begins before the text of the one before it."""
+    last: _Found | None = None
+    for found in sorted(_candidates(text), key=lambda each: each.start):
+        if (last is None or found.outer >= last.body) and _accept(found, last, text):
+            last = found
+            yield found
+
+
+def _candidates(text: str) -> Iterator[_Found]:
+    for match in _LINE.finditer(text):
+        words = match[2].rstrip()
+        yield _Found(words, match.start(1), match.start(2), match.end(), match[3] or match[4] or "")
+    for colon in _COLON.finditer(text):
+        # Looking back no further than a heading is long keeps a note of one line linear.
+        at = max(colon.start() - _LONGEST, 0)
+        at = text.rfind("\n", at, colon.start()) + 1 or at
+        found = _inside(text[at : colon.start()], at)
+        if found is not None:
+            yield found
+
+
+def _inside(before: str, at: int) -> _Found | None:
+    """A heading inside a line; `before` is what stands before its colon, from offset `at` on."""
+    if match := _BEHIND_SENTENCE.fullmatch(before):
+        words, start = match[1], at + match.start(1)
+    elif match := _UPPER_RUN.search(before):
+        run = match[0].rstrip()
+        words = known_end(run)
+        start = at + match.start() + len(run) - len(words)
+    else:
+        return None
+    return _Found(words, start, start, at + len(before) + 1, "inside") if words else None
+
+
+def _accept(found: _Found, last: _Found | None, text: str) -> bool:
+    words = examine(found.words)
+    if words is None or not (words.known or words.formed):
+        return False
+    if found.mark in (":", "inside"):
+        return True
+    if found.mark:
+        return words.upper and words.known
+    # Alone on its line: little tells a heading from a line of text.
+    if not (_after_blank(text, found.outer) or (words.known and words.upper)):
+        return False
+    return words.known or last is None or _VISIBLE.search(text, last.body, found.outer) is not None
+
+
+def _after_blank(text: str, at: int) -> bool:
+    """Whether what begins a line stands behind an empty line, or begins the text."""
+    before = text[max(at - 200, 0) : at].rstrip(" \t\r").removesuffix("\n").rstrip(" \t\r")
+    return not before or before.endswith("\n")
+
+
+__all__ = ["NoteSection", "find_sections", "note_sections"]

@@ -1,0 +1,161 @@
+"""Experiment files of bi-, poly- and cross-encoders: backbone, labels, negatives and budget.
+
+Defaults are grundmann2021's where the paper gives them (section 4.3): AdamW, batches of 32, 50 epochs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from auscult.models.capr.base import CaprConfig
+from auscult.models.capr.registry import ARCHITECTURES, configure
+from auscult.training.experiment import (
+    DataExperiment,
+    LabelChoice,
+    Settings,
+    WordVectorChoice,
+    backbone_name,
+    check_experiment,
+)
+from auscult.training.loop import Precision
+
+_PRECISIONS: dict[str, Precision] = {"float32": "32-true", "bf16": "bf16-mixed", "16-mixed": "16-mixed"}
+
+
+class PairLabels(LabelChoice):
+    """What a passage's queries are made of.
+
+    Attributes:
+        mentions: Besides the title, also the entities mentioned in the passage, linked through the knowledge base.
+        aspects: "heading" is one label, as it is asked for ("symptoms and presentation"); "parts" makes each of its
+            parts a label of its own.
+    """
+
+    mentions: bool = False
+    aspects: Literal["heading", "parts"] = "heading"
+
+
+class PairNegatives(Settings):
+    """The passages that a query's answer is told from.
+
+    Attributes:
+        in_batch: "all" other passages of the batch (Eq. 1), or so many of them, drawn anew for each query: a
+            cross-encoder reads every pair of query and passage, which makes "all" dear (a departure).
+        bm25: Also so many drawn from the `bm25_depth` passages that BM25 ranks highest (a departure).
+    """
+
+    in_batch: int | Literal["all"] = "all"
+    bm25: int = Field(default=0, ge=0)
+    bm25_depth: int = Field(default=64, ge=1)
+
+    @model_validator(mode="after")
+    def _some(self) -> PairNegatives:
+        if self.in_batch != "all" and (self.in_batch < 0 or self.in_batch + self.bm25 == 0):
+            raise ValueError("at least one negative a query is needed")
+        return self
+
+
+class PairTraining(Settings):
+    """Optimisation and budget.
+
+    Attributes:
+        epochs: Each ends with a validation.
+        pairs: At most so many pairs an epoch, drawn without repeats until all passages have been seen; None for all.
+        batch_pairs: Pairs a step, of which each is the others' negative.
+        learning_rate: The highest; the paper's figure is missing from its text.
+        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards.
+        precision: "bf16" or "16-mixed" compute in half precision (the paper) and keep weights in single.
+        chunk: Texts whose activations are held at once, so that the batch fits a small memory; None for all.
+        max_passage_tokens: Passages are cut here in training, and where the settings say afterwards; None for there.
+        checkpoint_minutes: A killed training loses at most so much.
+        patience: Stop after so many epochs without a better validation; None runs all.
+    """
+
+    epochs: int = Field(default=50, ge=1)
+    pairs: int | None = Field(default=None, ge=2)
+    batch_pairs: int = Field(default=32, ge=2)
+    learning_rate: float = Field(default=5e-5, gt=0)
+    warm_up: float = Field(default=0.1, ge=0, lt=1)
+    weight_decay: float = Field(default=0.01, ge=0)
+    gradient_clip: float | None = Field(default=1.0, gt=0)
+    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
+    chunk: int | None = Field(default=None, ge=1)
+    max_passage_tokens: int | None = Field(default=None, ge=3)
+    checkpoint_minutes: float = Field(default=5.0, ge=0)
+    patience: int | None = Field(default=None, ge=1)
+    accelerator: str = "auto"
+    devices: int | Literal["auto"] = "auto"
+
+    @property
+    def lightning_precision(self) -> Precision:
+        """The precision as the training library names it."""
+        return _PRECISIONS[self.precision]
+
+
+class CaprExperiment(DataExperiment):
+    """An experiment of one architecture.
+
+    Attributes:
+        architecture: "bi", "poly" or "cross".
+        backbone: A hub name or a folder; environment variables in it are expanded.
+        settings: Of the architecture, where they differ from its paper's.
+        clinical_notes: Names among `corpora`: notes, split by patient; their titles name nothing, their entities are
+            recognised in the text.
+        validation_queries: Asked after each epoch, over the held-out documents.
+        least_passages: Fewer usable training passages are an error.
+        evaluate: Corpora whose test queries `auscult bench` asks the model.
+    """
+
+    model: Literal["capr"]
+    architecture: str
+    backbone: str = Field(min_length=1)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    labels: PairLabels = PairLabels()
+    clinical_notes: list[str] = Field(default_factory=list)
+    knowledge: str | None = None
+    negatives: PairNegatives = PairNegatives()
+    training: PairTraining = PairTraining()
+    validation_queries: int = Field(default=150, ge=1)
+    least_passages: int = Field(default=2, ge=2)
+    evaluate: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> CaprExperiment:
+        if self.architecture not in ARCHITECTURES:
+            raise ValueError(f"architecture: {self.architecture!r} is none of {', '.join(ARCHITECTURES)}")
+        if self.word_vectors != WordVectorChoice() or self.labels.substitute or self.validation.calibrate:
+            raise ValueError("word_vectors, labels.substitute and validation.calibrate are not for transformers")
+        names = {corpus.name for corpus in self.corpora}
+        if unknown := set(self.clinical_notes) - names:
+            raise ValueError(f"clinical_notes: {', '.join(sorted(unknown))} is none of 'corpora'")
+        return self
+
+    def config(self) -> CaprConfig:
+        """The architecture's settings.
+
+        Raises:
+            ConfigError: A setting the architecture does not have, or a wrong value.
+        """
+        return configure(self.architecture, self.settings)
+
+    def backbone_name(self) -> str:
+        """The backbone with environment variables expanded.
+
+        Raises:
+            ConfigError: One of them is not set.
+        """
+        return backbone_name(self.backbone, "backbone")
+
+
+def read_capr_experiment(path: Path) -> CaprExperiment:
+    """Read and check an experiment file of a bi-, poly- or cross-encoder.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    experiment = check_experiment(path, CaprExperiment)
+    experiment.config()
+    return experiment

@@ -1,0 +1,131 @@
+"""Passages of clinical notes with the labels that the notes carry (grundmann2021, section 3.1).
+
+A note's title names no entity ("Consult - 2"): entities are what its passages mention, aspects their headings. Labels
+and splits are those of the benchmark on clinical notes (`corpora.note_labels`, `corpora.note_splits`), so that of one
+patient's notes none is trained on and another asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from auscult.corpora import open_corpus
+from auscult.corpora.note_labels import NoteLabeller
+from auscult.corpora.note_queries import NoteQueriesCorpus
+from auscult.corpora.note_splits import split_notes
+from auscult.documents import Document
+from auscult.errors import ConfigError
+from auscult.models.capr.base import passage_text
+from auscult.training.capr.pairs import LabelledPassage, PassagePool
+from auscult.training.experiment import CorpusChoice
+from auscult.training.labels import EntityLabel
+
+_TRAIN, _VALIDATION = "train", "validation"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitNotes:
+    """Notes by what they are for; those of the split "test" are in neither."""
+
+    training: list[Document]
+    validation: list[Document]
+
+
+def read_notes(choices: Sequence[CorpusChoice], *, validation: int, say: Callable[[str], None]) -> SplitNotes:
+    """Read notes and split them by patient and sample.
+
+    Args:
+        choices: Corpora of notes; a split of one is taken as it is, and split again where it is not the corpus' own.
+        validation: At most so many notes are held out. Where a tenth of all (two at least) would be more than the
+            split gives, which few notes can do, further patients follow in the order of a hash.
+        say: Told how many notes there are.
+
+    Raises:
+        ConfigError: There are none, or so few that none are left to train on.
+    """
+    notes: list[Document] = []
+    splits: dict[str, str] = {}
+    others: list[Document] = []
+    for choice in choices:
+        corpus = open_corpus(choice.name)
+        found = [note for note in corpus.documents(choice.split) if note.sentences]
+        say(f"{choice.name}: {len(found):,} notes")
+        notes += found
+        if isinstance(corpus, NoteQueriesCorpus):
+            splits |= corpus.splits
+        else:
+            others += found
+    if not notes:
+        where = ", ".join(choice.name for choice in choices)
+        raise ConfigError("clinical notes", f"none in {where}", "check the path, and that the files hold text")
+    splits |= _split(others)
+    split = SplitNotes(*([note for note in notes if splits[note.doc_id] == name] for name in (_TRAIN, _VALIDATION)))
+    split = _enough(split, min(validation, max(2, len(notes) // 10)), validation)
+    if not split.training:
+        raise ConfigError("notes of several patients", f"{len(notes)} notes of too few", "give more notes")
+    return split
+
+
+def _split(notes: Sequence[Document]) -> dict[str, str]:
+    texts = {note.doc_id: "\n".join(note.slice(passage) for passage in note.passages) for note in notes}
+    return split_notes(texts, {note.doc_id: patient_of(note) for note in notes})
+
+
+def _enough(split: SplitNotes, least: int, most: int) -> SplitNotes:
+    """Hold out between so many notes, by whole patients where notes have to be moved."""
+    validation = sorted(split.validation, key=_order)[:most]
+    training = sorted(split.training, key=_order)
+    while len(validation) < least and training:
+        patient = patient_of(training[0])
+        validation += [note for note in training if patient_of(note) == patient]
+        training = [note for note in training if patient_of(note) != patient]
+    return SplitNotes(training, validation)
+
+
+def _order(note: Document) -> tuple[str, str]:
+    return hashlib.sha256(patient_of(note).encode()).hexdigest(), note.doc_id
+
+
+def patient_of(note: Document) -> str:
+    """Whose note it is; the note itself where its source does not say."""
+    return note.metadata.get("patient") or f"note:{note.doc_id}"
+
+
+def label_notes(notes: Sequence[Document], labeller: NoteLabeller, *, surroundings: int = 0) -> PassagePool:
+    """Passages of notes with their labels; those without entity or aspect are skipped and counted.
+
+    Args:
+        notes: To label.
+        labeller: Reads entities and aspects off a note.
+        surroundings: Characters kept of what stands around a passage, for architectures that read them.
+    """
+    passages: list[LabelledPassage] = []
+    without_aspect = without_entity = 0
+    for note in notes:
+        rows = zip(note.passages, labeller.entities(note), labeller.aspects(note), strict=True)
+        for passage, found, aspects in rows:
+            if not passage.sentences:
+                continue
+            entities = tuple(EntityLabel(each.key, each.name) for each in found if each.mentioned)
+            without_aspect += not aspects
+            without_entity += bool(aspects) and not entities
+            if aspects and entities:
+                text = passage_text(note, passage, surroundings=surroundings)
+                passages.append(LabelledPassage(text, entities, tuple(aspects)))
+    return PassagePool(tuple(passages), without_aspect, without_entity)
+
+
+def check_headings(pool: PassagePool, notes: int) -> None:
+    """Refuse notes of which none has a heading.
+
+    Raises:
+        ConfigError: No passage has an aspect.
+    """
+    if not pool.passages and not pool.without_entity:
+        remedy = "check that they are whole notes with their line breaks; headings look like 'ALLERGIES:' or 'Plan:'"
+        raise ConfigError("notes with headings", f"{notes:,} notes in which none was found", remedy)
+
+
+__all__ = ["SplitNotes", "check_headings", "label_notes", "patient_of", "read_notes"]

@@ -1,0 +1,211 @@
+"""Training pairs: a passage, and a query drawn from its labels (grundmann2021, section 3.1).
+
+A passage has several entities (title, mentions) and several aspects (headings); every epoch draws one of each anew.
+All chance in a pair comes from seed, epoch and passage, so that a resumed training ends as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from auscult.concepts import normalise_heading
+from auscult.models.analysis import Analyzer
+from auscult.models.capr.base import PassageText, passage_text, query_text
+from auscult.queries import Query
+from auscult.training.batches import Key
+from auscult.training.best_passages import BestPassages
+from auscult.training.capr.experiment import PairLabels, PairNegatives
+from auscult.training.labels import EntityLabel, LabelledDocument
+
+_analyse = Analyzer()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPassage:
+    """A passage that training can ask for.
+
+    Attributes:
+        passage: Its text.
+        entities: At least one.
+        aspects: At least one.
+    """
+
+    passage: PassageText
+    entities: tuple[EntityLabel, ...]
+    aspects: tuple[str, ...]
+
+    def answers(self, entity: str, aspect: str) -> bool:
+        """Whether it has both labels; the entity by its key."""
+        return aspect in self.aspects and any(each.key == entity for each in self.entities)
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePool:
+    """Passages to learn from.
+
+    Attributes:
+        passages: Those with an entity and an aspect.
+        without_aspect: How many were skipped because nothing stands above them.
+        without_entity: How many others were skipped because they name nothing.
+    """
+
+    passages: tuple[LabelledPassage, ...]
+    without_aspect: int = 0
+    without_entity: int = 0
+
+    def __add__(self, other: PassagePool) -> PassagePool:
+        return PassagePool(
+            self.passages + other.passages,
+            self.without_aspect + other.without_aspect,
+            self.without_entity + other.without_entity,
+        )
+
+
+def label_passages(documents: Iterable[LabelledDocument], choice: PairLabels, *, surroundings: int = 0) -> PassagePool:
+    """Passages of labelled documents; those without entity or aspect are skipped and counted, the wordless left out.
+
+    Args:
+        documents: With labels of titles, mentions and headings.
+        choice: Which of the labels to take.
+        surroundings: Characters kept of what stands around a passage, for architectures that read them.
+    """
+    passages: list[LabelledPassage] = []
+    without_aspect = without_entity = 0
+    for item in documents:
+        named: list[dict[str, EntityLabel]] = [{} for _ in item.document.passages]
+        for row, mentions in zip(item.passage_of, item.mentions, strict=True):
+            named[row] |= {label.key: label for label in mentions} if choice.mentions else {}
+        for passage, found, parts in zip(item.document.passages, named, item.aspects, strict=True):
+            if not passage.sentences:
+                continue
+            entities = ((item.title,) if item.title is not None else ()) + tuple(found.values())
+            aspects = parts if choice.aspects == "parts" else heading_label(passage.heading)
+            without_aspect += not aspects
+            without_entity += bool(aspects) and not entities
+            if aspects and entities:
+                text = passage_text(item.document, passage, surroundings=surroundings)
+                passages.append(LabelledPassage(text, entities, aspects))
+    return PassagePool(tuple(passages), without_aspect, without_entity)
+
+
+def heading_label(heading: str) -> tuple[str, ...]:
+    """A heading as one label, in the words it is asked for with; nothing where there is none."""
+    parts = normalise_heading(heading) if heading.strip() else []
+    return (" and ".join(parts),) if parts else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A query and the passage it was drawn from.
+
+    Attributes:
+        key: Epoch and row of the passage.
+        entity: Key of the entity drawn.
+        aspect: The aspect drawn.
+        query: Both as the architectures read them.
+        hard: Rows of its BM25 negatives.
+    """
+
+    key: Key
+    entity: str
+    aspect: str
+    query: str
+    hard: tuple[int, ...]
+
+
+class PairBatch:
+    """A training batch; no dataclass, because the training library would take one apart and copy it.
+
+    Attributes:
+        queries: Texts.
+        passages: Each once.
+        rows: Long, (queries, k): which passages a query is scored with, its own first.
+        spared: Bool, (queries, k): passages that answer the query too, which are no negatives of it.
+    """
+
+    def __init__(self, queries: list[str], passages: list[PassageText], rows: Tensor, spared: Tensor) -> None:
+        self.queries = queries
+        self.passages = passages
+        self.rows = rows
+        self.spared = spared
+
+
+class PairExamples(Dataset[Pair]):
+    """Passages as a data set of pairs.
+
+    Args:
+        pool: Passages.
+        choice: The negatives.
+        seed: Of all draws.
+    """
+
+    def __init__(self, pool: PassagePool, choice: PairNegatives, *, seed: int) -> None:
+        self.passages = pool.passages
+        self._choice = choice
+        self._seed = seed
+        self._best = BestPassages(words_of(pool.passages)) if choice.bm25 else None
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def __getitem__(self, key: Key) -> Pair:
+        rng = self._chance(key, "labels")
+        passage = self.passages[key[1]]
+        entity, aspect = rng.choice(passage.entities), rng.choice(passage.aspects)
+        return Pair(key, entity.key, aspect, ask(entity.name, aspect), self._hard(key, entity, aspect))
+
+    def _hard(self, key: Key, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
+        if self._best is None:
+            return ()
+        words = _analyse(f"{entity.name} {aspect}")
+        found = self._best.of(words, self._choice.bm25_depth, without=(key[1],))
+        wrong = [row for row in found if not self._same(row, key[1], entity.key, aspect)]
+        return tuple(self._chance(key, "bm25").sample(wrong, min(self._choice.bm25, len(wrong))))
+
+    def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
+        """Whether a passage is the query's own, letter by letter, or answers the query as well."""
+        other = self.passages[row]
+        return other.passage.text == self.passages[own].passage.text or other.answers(entity, aspect)
+
+    def _chance(self, key: Key, purpose: str) -> random.Random:
+        return random.Random(f"{self._seed}/{key[0]}/{key[1]}/{purpose}")
+
+    def collate(self, pairs: Sequence[Pair]) -> PairBatch:
+        """One batch: every passage once, and for each query its own passage and its negatives among them."""
+        rows = list(dict.fromkeys([pair.key[1] for pair in pairs] + [row for pair in pairs for row in pair.hard]))
+        place = {row: number for number, row in enumerate(rows)}
+        columns, spared = [], []
+        for pair in pairs:
+            own = pair.key[1]
+            others = [row for row in rows if row != own]
+            false = {row for row in others if self._same(row, own, pair.entity, pair.aspect)}
+            shown = [own, *self._negatives(pair, others, false)]
+            columns.append([place[row] for row in shown])
+            spared.append([row in false for row in shown])
+        passages = [self.passages[row].passage for row in rows]
+        return PairBatch([pair.query for pair in pairs], passages, torch.tensor(columns), torch.tensor(spared))
+
+    def _negatives(self, pair: Pair, others: list[int], false: set[int]) -> list[int]:
+        """As many for each query; other answers are drawn, and masked, only where the batch has nothing else."""
+        if self._choice.in_batch == "all":
+            return others
+        wanted = min(self._choice.in_batch + self._choice.bm25, len(others))
+        order = self._chance(pair.key, "batch").sample(others, len(others))
+        order.sort(key=lambda row: (row not in pair.hard, row in false))
+        return order[:wanted]
+
+
+def ask(entity: str, aspect: str) -> str:
+    """A training query as the architectures read it."""
+    return query_text(Query(query_id="", entity=entity, aspects=(aspect,)))
+
+
+def words_of(passages: Sequence[LabelledPassage]) -> list[list[str]]:
+    """The words of passages, for BM25."""
+    return [_analyse(item.passage.text) for item in passages]

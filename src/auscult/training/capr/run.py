@@ -1,0 +1,151 @@
+"""Training a bi-, poly- or cross-encoder from an experiment; a killed run goes on where its last checkpoint was.
+
+FOLDER/experiment.json     what is trained here; another experiment is refused
+FOLDER/passages.json       what is learned from: counts and a digest; other documents are refused
+FOLDER/checkpoints/        the last checkpoint and the best epoch, as the training library writes them
+FOLDER/model/              the model, in the format of `models.capr.persistence`
+FOLDER/training.json       how it went
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from auscult.errors import ConfigError
+from auscult.models.capr.base import PassageRanker
+from auscult.models.capr.persistence import save
+from auscult.models.capr.registry import create
+from auscult.training.batches import RowBatches
+from auscult.training.capr.experiment import CaprExperiment, PairTraining
+from auscult.training.capr.gathering import Gathered, gather_passages, remember
+from auscult.training.capr.objective import AskedPassage, PairObjective, held_out_queries
+from auscult.training.capr.pairs import PairExamples
+from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
+from auscult.training.loop import History, Schedule, fit
+
+_MONITOR = "validation_RR"
+
+
+def train(
+    experiment: CaprExperiment,
+    folder: Path,
+    *,
+    say: Callable[[str], None] | None = None,
+    progress: bool = False,
+) -> Outcome:
+    """Train an architecture, or go on with a training that was interrupted in the same folder.
+
+    Args:
+        experiment: What to train.
+        folder: Where everything is kept.
+        say: Told of each stage in a few words.
+        progress: Show progress bars.
+
+    Raises:
+        ConfigError: The folder holds another experiment, or too few passages can be learned from.
+        CorpusMissingError: A corpus of the experiment is not on this machine.
+        ModelError: The backbone cannot be opened.
+    """
+    claim(experiment, folder)
+    tell = teller(say)
+    if (kept := finished(folder)) is not None:
+        tell(f"already trained: {kept.model}")
+        return kept
+    began = time.monotonic()
+    # First, because a wrong name should fail before minutes of reading.
+    torch.manual_seed(experiment.seed)
+    ranker = create(experiment.architecture, experiment.backbone_name(), experiment.settings)
+    _freeze_unread(ranker)
+    gathered = gather_passages(experiment, tell, surroundings=ranker.surroundings)
+    counts = remember(gathered, folder / "passages.json")
+    asked = held_out_queries(gathered.held_out, number=experiment.validation_queries, seed=experiment.seed)
+    if not asked:
+        raise ConfigError("held-out passages of different entities or aspects", "none", "hold out more documents")
+    prepared = time.monotonic() - began
+    tell(f"{ranker.title}: {counts['passages']:,} passages, {len(asked):,} held-out queries")
+    history = _optimise(experiment, gathered, asked, ranker, folder, tell, progress)
+    record = _record(experiment, ranker, history, counts, len(asked), prepared)
+    name = experiment.title or ranker.title
+    return finish(folder, record, lambda model: save(ranker, model, name=name, training=record))
+
+
+def _freeze_unread(ranker: PassageRanker) -> None:
+    """Poolers of pre-trained encoders are part of no score; training in several processes needs to know."""
+    for name, parameter in ranker.named_parameters():
+        if ".pooler." in name:
+            parameter.requires_grad_(False)
+
+
+def _optimise(
+    experiment: CaprExperiment,
+    gathered: Gathered,
+    asked: list[AskedPassage],
+    ranker: PassageRanker,
+    folder: Path,
+    say: Callable[[str], None],
+    progress: bool,
+) -> History:
+    """Train in place, and leave the architecture with the weights of the best epoch."""
+    choice = experiment.training
+    whole = ranker.config
+    if choice.max_passage_tokens is not None:
+        shorter = min(choice.max_passage_tokens, whole.max_passage_tokens)
+        ranker.config = dataclasses.replace(whole, max_passage_tokens=shorter)
+    examples = PairExamples(gathered.training, experiment.negatives, seed=experiment.seed)
+    batches = RowBatches(
+        len(examples), per_epoch=_per_epoch(choice, len(examples)), size=choice.batch_pairs, seed=experiment.seed
+    )
+    # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
+    loader: DataLoader[Any] = DataLoader(
+        examples, batch_sampler=batches, collate_fn=examples.collate, generator=torch.Generator()
+    )
+    schedule = Schedule(
+        epochs=choice.epochs,
+        seed=experiment.seed,
+        warm_up=choice.warm_up,
+        precision=choice.lightning_precision,
+        checkpoint_minutes=choice.checkpoint_minutes,
+        step_seeds=True,
+        monitor=_MONITOR,
+        patience=choice.patience,
+        gradient_clip=choice.gradient_clip,
+        accelerator=choice.accelerator,
+        devices=choice.devices,
+    )
+    objective = PairObjective(ranker, choice, [each.passage for each in gathered.held_out.passages], asked)
+    history = fit(objective, loader, schedule, folder=folder / "checkpoints", say=say, progress=progress)
+    ranker.config = whole
+    return history
+
+
+def _per_epoch(choice: PairTraining, passages: int) -> int:
+    return passages if choice.pairs is None else min(choice.pairs, passages)
+
+
+def _record(
+    experiment: CaprExperiment,
+    ranker: PassageRanker,
+    history: History,
+    counts: dict[str, Any],
+    asked: int,
+    prepared: float,
+) -> dict[str, Any]:
+    per_epoch = _per_epoch(experiment.training, counts["passages"])
+    return {
+        "kind": "capr",
+        "model": experiment.title or ranker.title,
+        **describe(experiment, history),
+        **counts,
+        "held_out_queries": asked,
+        "parameters": sum(each.numel() for each in ranker.parameters() if each.requires_grad),
+        "history": [{**epoch, "queries": (row + 1) * per_epoch} for row, epoch in enumerate(history.epochs)],
+        "seconds": round(sum(epoch["seconds"] for epoch in history.epochs), 1),
+        "preparation_seconds": round(prepared, 1),
+    }

@@ -1,0 +1,48 @@
+"""Cheaper forms of the architectures give nearly the same scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("transformers")
+pytest.importorskip("onnxscript")
+pytest.importorskip("onnxruntime")
+
+import torch
+
+from auscult.errors import ModelError
+from auscult.models.capr.base import PassageText
+from auscult.models.capr.export import FORMS, OnnxBackbone, convert
+from auscult.models.capr.registry import create
+from tiny_bert import save_tiny_bert
+
+PASSAGES = [PassageText(text) for text in ("people with asthma", "the signs of gout come slowly " * 9, "a gene")]
+SETTINGS = {"bi": {"shared": True, "pooling": "mean", "cosine": True}, "cross": {"pooling": "mean"}}
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_every_form_scores_as_the_model_does(kind: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    ranker = create(kind, str(save_tiny_bert(tmp_path / "bert")), SETTINGS[kind]).eval()
+    before = {name: value.clone() for name, value in ranker.state_dict().items()}
+    plain = ranker.score_kept("gout ; symptoms", ranker.keep(PASSAGES))
+    for form in FORMS:
+        other = convert(ranker, form, tmp_path / "onnx")
+        scores = other.score_kept("gout ; symptoms", other.keep(PASSAGES))
+        # 8-bit weights round; ONNX Runtime only adds in another order.
+        tolerance = 1e-4 if form == "onnx" else 0.1
+        assert torch.allclose(scores, plain, rtol=tolerance, atol=tolerance * float(plain.abs().max())), form
+        if form == "onnx-int8":
+            assert not torch.equal(scores, plain), "nothing was rounded"
+    after = ranker.state_dict()
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    backbone = next(iter(create("bi", str(save_tiny_bert(tmp_path / "bert"))).backbones().values()))
+    (tmp_path / "x.onnx").write_bytes(b"no model")
+    with pytest.raises(ModelError, match=r"x\.onnx"):
+        OnnxBackbone(tmp_path / "x.onnx", backbone)

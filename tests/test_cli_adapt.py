@@ -1,0 +1,185 @@
+"""`auscult adapt`: from raw notes to a model that searches them, in one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import BertConfig, BertModel, BertTokenizerFast
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from auscult.errors import AuscultError, ConfigError, CorpusMissingError, ModelError
+from auscult.models import load_scorer
+from auscult.queries import Query
+from auscult.training.capr.objective import PairObjective
+
+pytest.importorskip("negspacy")
+
+CONDITIONS = ["asthma", "gout", "measles", "mumps", "scurvy", "rickets"]
+ONTOLOGY = "format-version: 1.2\n" + "".join(
+    f"\n[Term]\nid: DOID:{row}\nname: {name}\n" for row, name in enumerate(CONDITIONS, start=1)
+)
+NOTE = """CHIEF COMPLAINT: Patient {n} comes with {one} since Monday.
+
+PAST MEDICAL HISTORY:
+Known {two}. No {three}.
+
+ALLERGIES: None known.
+
+PLAN:
+1. Treat {one} with tablets.
+2. Return to the ward in {n} days.
+"""
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("backbone")
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    pieces = [
+        *marks,
+        *CONDITIONS,
+        "plan",
+        "history",
+        "complaint",
+        *letters,
+        ".",
+        ";",
+        *(f"##{each}" for each in letters),
+    ]
+    (folder / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    tokenizer = BertTokenizerFast.from_pretrained(folder, model_max_length=64)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=64, initializer_range=0.3,
+    )  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for n in range(20):
+        one, two, three = (CONDITIONS[(n * step + step) % len(CONDITIONS)] for step in (1, 5, 7))
+        (folder / f"note-{n}.txt").write_text(NOTE.format(n=n, one=one, two=two, three=three), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def ontology(tmp_path: Path) -> Path:
+    path = tmp_path / "conditions.obo"
+    path.write_text(ONTOLOGY, encoding="utf-8")
+    return path
+
+
+def call(notes: Path | str, out: Path, backbone: Path | str, ontology: Path, *further: str) -> Any:
+    arguments = ["adapt", str(notes), "--out", str(out), "--backbone", str(backbone), "--knowledge", str(ontology)]
+    arguments += ["--epochs", "2", "--least", "10", "--no-progress", *further]
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.parametrize("kind", ["bi", "poly", "cross"])
+def test_raw_notes_become_a_model_that_scores(kind: str, notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    out = tmp_path / "model"
+    done = call(notes, out, backbone, ontology, "--model", kind)
+    assert done.exit_code == 0, done.output
+    assert "skipped" in done.output
+    assert "held-out patients" in done.output
+    from auscult.corpora import open_corpus
+
+    documents = list(open_corpus(str(notes)).documents())
+    scorer = load_scorer(out)
+    scorer.prepare(documents)
+    asked = [passage.passage_id for passage in documents[0].passages]
+    scores = scorer.score(Query(query_id="", entity="asthma", aspects=("plan",)), asked)
+    assert len(set(scores.tolist())) == len(asked) == 4
+    assert not (tmp_path / "model.training" / "checkpoints").exists()
+
+
+def test_an_adapted_bi_encoder_is_searchable(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    out, index = tmp_path / "model", tmp_path / "index"
+    assert call(notes, out, backbone, ontology).exit_code == 0
+    made = CliRunner().invoke(app, ["index", str(notes), "--model", str(out), "--out", str(index)])
+    assert made.exit_code == 0, (made.output, made.exception)
+    found = CliRunner().invoke(app, ["search", str(index), "--entity", "gout", "--aspect", "plan"])
+    assert found.exit_code == 0, (found.output, found.exception)
+    assert "note-" in found.output
+
+
+def test_an_adaptation_goes_on_and_is_not_done_twice(
+    notes: Path, backbone: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    class KilledError(Exception):
+        """Stands for a power cut."""
+
+    out = tmp_path / "model"
+    measures = PairObjective.measures
+    done: list[int] = []
+
+    def dies(self: PairObjective) -> Any:
+        if len(done) == 1:
+            raise KilledError
+        done.append(1)
+        return measures(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PairObjective, "measures", dies)
+        assert isinstance(call(notes, out, backbone, ontology).exception, KilledError)
+    assert not out.exists()
+    resumed = call(notes, out, backbone, ontology)
+    assert resumed.exit_code == 0, resumed.output
+    assert "epoch 0: loss" not in resumed.output
+    assert "epoch 1: loss" in resumed.output
+    again = call(notes, out, backbone, ontology)
+    assert again.exit_code == 0, again.output
+    assert "already trained" in again.output
+    other = call(notes, out, backbone, ontology, "--seed", "2")
+    assert isinstance(other.exception, ConfigError)
+    anew = call(notes, out, backbone, ontology, "--seed", "2", "--restart")
+    assert anew.exit_code == 0, anew.output
+
+
+def test_an_empty_folder_is_named(backbone: Path, ontology: Path, tmp_path: Path):
+    (tmp_path / "empty").mkdir()
+    done = call(tmp_path / "empty", tmp_path / "model", backbone, ontology)
+    assert isinstance(done.exception, AuscultError)
+    assert isinstance(done.exception, CorpusMissingError)
+    assert "empty" in str(done.exception)
+
+
+def test_notes_without_headings_are_refused(backbone: Path, ontology: Path, tmp_path: Path):
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    for n in range(12):
+        (folder / f"{n}.txt").write_text(f"He came on day {n} with gout and went home again.\n", encoding="utf-8")
+    done = call(folder, tmp_path / "model", backbone, ontology)
+    assert isinstance(done.exception, ConfigError)
+    assert "notes with headings" in str(done.exception)
+
+
+def test_a_backbone_that_is_not_there_fails_before_notes_are_read(notes: Path, ontology: Path, tmp_path: Path):
+    done = call(notes, tmp_path / "model", tmp_path / "nowhere", ontology)
+    assert isinstance(done.exception, ModelError)
+    assert "notes" not in done.output
+
+
+def test_too_few_passages_are_counted(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    done = call(notes, tmp_path / "model", backbone, ontology, "--least", "500")
+    assert isinstance(done.exception, ConfigError)
+    assert "500 passages or more" in str(done.exception)
+
+
+def test_a_folder_of_something_else_is_kept(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    out = tmp_path / "model"
+    out.mkdir()
+    (out / "letter.txt").write_text("mine")
+    assert isinstance(call(notes, out, backbone, ontology).exception, ConfigError)
+    assert (out / "letter.txt").read_text() == "mine"

@@ -1,0 +1,121 @@
+"""Rankers trained on the queries that a corpus brings with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lightning")
+
+from auscult.corpora import open_corpus
+from auscult.errors import ConfigError
+from auscult.models import load_ranker
+from auscult.queries import Query
+from auscult.training.ranking.asked import gather_asked
+from auscult.training.ranking.experiment import RankingExperiment, read_ranking_experiment
+from auscult.training.ranking.run import train
+
+ROOT = Path(__file__).resolve().parent.parent
+TOPICS = ["asthma", "gout", "measles", "mumps", "rubella", "scurvy", "rickets", "croup"]
+SHARED = "Rest and water help with nearly everything."
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    """Eight training questions with two snippets each, and two test questions, one of them asked in training too.
+
+    One snippet answers a training question and a test question.
+    """
+
+    def question(number: int, body: str, *texts: str) -> dict[str, object]:
+        snippets = [{"document": f"http://pubmed/{number}", "text": text} for text in texts]
+        return {"id": f"q{number}", "body": body, "snippets": snippets}
+
+    training = [
+        question(n, f"What causes {topic}?", f"A germ causes {topic}.", f"The signs of {topic} come slowly.")
+        for n, topic in enumerate(TOPICS)
+    ]
+    training.append(question(9, "Which things help?", SHARED))
+    tested = [question(20, "what causes CROUP", "A virus swells the throat."), question(21, "What helps?", SHARED)]
+    folder = tmp_path / "questions"
+    folder.mkdir()
+    for name, rows in (("training.json", training), ("12B1_golden.json", tested)):
+        (folder / name).write_text(json.dumps({"questions": rows}))
+    return str(folder)
+
+
+def experiment(corpus: str, **changes: object) -> RankingExperiment:
+    fields = {
+        "name": "asked", "track": "adapted", "queries": "corpus", "model": "knrm", "knowledge": None, "min_count": 1,
+        "corpora": [{"name": corpus, "split": "train"}], "never_learn": [{"name": corpus}],
+        "validation": {"corpora": [corpus], "documents": 3},
+        "word_vectors": {"dim": 8, "epochs": 2, "buckets": 300, "min_count": 1},
+        "negatives": {"random": 2, "bm25": 1, "same_entity": 1}, "training": {"epochs": 2, "accelerator": "cpu"},
+    }  # fmt: skip
+    return RankingExperiment.model_validate(fields | changes)
+
+
+def silent(_: str) -> None:
+    """Says nothing."""
+
+
+def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus: str):
+    found = gather_asked(experiment(corpus), silent)
+    for pool in (found.training, found.held_out):
+        for query in pool.queries:
+            topic = query.words[-1]
+            answers = {" ".join(word for sentence in pool.passages[row] for word in sentence) for row in query.answers}
+            assert answers == {f"a germ causes {topic}", f"the signs of {topic} come slowly"}
+    texts = [set(pool.passages) for pool in (found.training, found.held_out)]
+    assert texts[0].isdisjoint(texts[1])
+    asked = [{query.words for query in pool.queries} for pool in (found.training, found.held_out)]
+    assert asked[0].isdisjoint(asked[1])
+    # Two snippets a question: two questions hold three or more.
+    assert (len(asked[0]), len(asked[1])) == (5, 2)
+
+
+def test_what_is_never_to_be_learned_is_in_no_pool_and_no_text(corpus: str):
+    """A test question that training asks too, and a snippet that answers questions of both splits."""
+    found = gather_asked(experiment(corpus), silent)
+    assert SHARED not in {document.text for document in found.documents}
+    assert ("what", "causes", "croup") not in {
+        query.words for pool in (found.training, found.held_out) for query in pool.queries
+    }
+    loose = gather_asked(experiment(corpus, never_learn=[]), silent)
+    assert SHARED in {document.text for document in loose.documents}
+    assert len(loose.training.queries) + len(loose.held_out.queries) == len(TOPICS) + 1
+
+
+def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path: Path):
+    outcome = train(experiment(corpus), tmp_path / "run")
+    assert outcome.record["queries"] == 5
+    assert outcome.record["experiment"]["queries"] == "corpus"
+    ranker = load_ranker(str(outcome.model))
+    documents = list(open_corpus(corpus).documents())
+    ranker.prepare(documents)
+    scores = ranker.score(Query("q", "", text="What helps?"), [each.doc_id for each in documents])
+    assert len(set(scores.tolist())) > 1
+
+
+def test_a_split_is_needed_and_enough_answers(corpus: str):
+    with pytest.raises(ConfigError, match="a split of"):
+        gather_asked(experiment(corpus, corpora=[{"name": corpus}]), silent)
+    many = experiment(corpus, validation={"corpora": [corpus], "documents": 100})
+    with pytest.raises(ConfigError, match=r"validation\.documents"):
+        gather_asked(many, silent)
+
+
+def test_an_experiment_without_the_choice_is_written_as_before_there_was_one(corpus: str):
+    """Or trainings that were begun then would be refused."""
+    assert "queries" not in experiment(corpus, queries="headings").model_dump()
+    assert experiment(corpus).model_dump()["queries"] == "corpus"
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("experiments/galko2017/*.yaml")), ids=lambda f: f.stem)
+def test_shipped_experiments_learn_from_no_test_question(file: Path):
+    found = read_ranking_experiment(file)
+    assert found.name == file.stem
+    assert [(each.name, each.split) for each in found.corpora] == [("bioasq", "train")]
+    assert [(each.name, each.split) for each in found.never_learn] == [("bioasq", "test")]
