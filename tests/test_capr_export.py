@@ -32,9 +32,9 @@ def test_every_form_scores_as_the_model_does(kind: str, tmp_path: Path) -> None:
     for form in FORMS:
         other = convert(ranker, form, tmp_path / "onnx")
         scores = other.score_kept("gout ; symptoms", other.keep(PASSAGES))
-        # 8-bit weights round; ONNX Runtime only adds in another order.
-        tolerance = 1e-4 if form == "onnx" else 0.1
-        assert torch.allclose(scores, plain, rtol=tolerance, atol=tolerance * float(plain.abs().max())), form
+        # 8-bit weights round, much in so small a model; ONNX Runtime only adds in another order.
+        tolerance = 1e-4 if form == "onnx" else 0.3
+        assert torch.allclose(scores, plain, rtol=0, atol=tolerance * float(plain.abs().max())), form
         if form == "onnx-int8":
             assert not torch.equal(scores, plain), "nothing was rounded"
     after = ranker.state_dict()

@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from auscult.cli.main import app
+from auscult.errors import ConfigError
 from small_experiment import CAUSES, ENTITIES, SYMPTOMS, TREATMENT
 
 pytest.importorskip("lightning")
@@ -142,3 +143,23 @@ def test_wrong_input_fails_before_any_training(bench: Path):
         assert done.exit_code != 0
         assert told in str(done.exception)
     assert not (bench / "runs").exists()
+
+
+def test_capr_models_are_put_on_a_bench_too(tmp_path: Path):
+    from auscult.cli.bench import _plan
+
+    file = ROOT / "experiments" / "grundmann2021" / "adapted-bi.yaml"
+    plan = _plan(file)
+    assert plan.name == yaml.safe_load(file.read_text())["name"]
+    assert list(plan.evaluate) == ["medquad"]
+    bad = {
+        "base": str(ROOT / "experiments" / "bases" / "grundmann2021-adapted.yaml"),
+        "name": "x",
+        "architecture": "tri",
+    }
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump(bad))
+    with pytest.raises(ConfigError, match="architecture: 'tri'"):
+        _plan(tmp_path / "bad.yaml")
+    wrong = CliRunner().invoke(app, ["bench", str(tmp_path / "bad.yaml"), "--out", str(tmp_path / "runs")])
+    assert wrong.exit_code != 0
+    assert not (tmp_path / "runs").exists()

@@ -148,6 +148,21 @@ def test_a_training_killed_in_its_second_stage_ends_as_an_uninterrupted_one(
         torch.testing.assert_close(after[name], value, atol=1e-6, rtol=1e-5)
 
 
+def test_half_precision_trains_much_alike(corpus: Path, ontology: Path, bert: Path, tmp_path: Path):
+    losses = []
+    for precision in ("float32", "bf16"):
+        sentences = {"kind": "transformer", "transformer": str(bert), "fine_tune": {**TUNING, "precision": precision}}
+        if losses:
+            (tmp_path / "float32" / "words").rename(tmp_path / "words")
+            (tmp_path / precision).mkdir()
+            (tmp_path / "words").rename(tmp_path / precision / "words")
+        outcome = run.train(experiment(corpus, ontology, bert, sentences=sentences), tmp_path / precision)
+        losses.append([epoch["loss"] for epoch in outcome.record["history"]])
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+    assert losses[1] != losses[0]
+    assert weights(outcome.model / "sentences")["embeddings.word_embeddings.weight"].dtype == torch.float32
+
+
 def joint(bert: Path, chunk: int, pooling: str = "cls") -> JointNetwork:
     torch.manual_seed(0)
     network = CdvNetwork(CdvConfig(input_dim=21, lstm_dim=8, discourse_dim=8, target_dim=4))

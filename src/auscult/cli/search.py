@@ -15,9 +15,9 @@ from rich.text import Text
 
 from auscult.errors import QueryError
 from auscult.interfaces import Hit
-from auscult.models import load_model
+from auscult.models import load_model, load_scorer
 from auscult.queries import Query
-from auscult.search import Searcher, Understanding
+from auscult.search import Pipeline, Searcher, Understanding
 from auscult.search.explain import printable
 
 #: Letters of a passage that are shown at least, and how many sentences of it are highlighted.
@@ -58,6 +58,10 @@ def search(
     group: Annotated[Group, typer.Option(help="A hit for every passage, or for every document.")] = Group.passage,
     source: Annotated[list[str] | None, typer.Option(help="Only documents of this source; repeatable.")] = None,
     model: ModelOption = "",
+    rerank: Annotated[
+        str, typer.Option("--rerank", help="A ranker, poly- or cross-encoder that orders the best candidates anew.")
+    ] = "",
+    candidates: Annotated[int, typer.Option(help="With --rerank: how many passages it reads.")] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="One hit per line, as JSON with sentence scores.")] = False,
 ) -> None:
     """Find the passages that answer ⟨entity, aspect⟩ in an index."""
@@ -66,7 +70,8 @@ def search(
         raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
     searcher = open_searcher(index, model)
     understanding = understand(searcher, entity, aspect or (), question)
-    hits = searcher.search(understanding.query, k, group_by=group.value, sources=source or ())
+    finder = Pipeline(searcher, load_scorer(rerank), candidates=candidates) if rerank else searcher
+    hits = finder.search(understanding.query, k, group_by=group.value, sources=source or ())
     say(understanding)
     if as_json:
         for hit in hits:

@@ -4,8 +4,8 @@
     weights.safetensors   network.*, words.*, frequencies, entity.*, aspect.*
     sentences/            the transformer that reads sentences, as Hugging Face saves it, where the model has its own
 
-A transformer that was not trained with the model is not copied; `model.json` tells what it was opened by. Weights may be
-stored in half precision (`half=True`, for shipped models); they are computed with in single precision. Nothing is
+A transformer that was not trained with the model is not copied; `model.json` tells what it was opened by. Weights may
+be stored in half precision (`half=True`, for shipped models); they are computed with in single precision. Nothing is
 pickled. The fingerprint is a SHA-256 of all files without the training record.
 """
 

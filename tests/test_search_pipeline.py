@@ -1,0 +1,54 @@
+"""Retrieve, then re-rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auscult.errors import QueryError
+from auscult.models.lexical import TfIdfScorer
+from auscult.queries import Query
+from auscult.search import Pipeline, Searcher, build_index
+from encoders import HashedEncoder
+from leaflets import leaflets
+
+ENCODER = HashedEncoder(256)
+ASKED = Query("q1", "Gout", ("symptoms",))
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    folder: Path = tmp_path_factory.mktemp("pipeline") / "index"
+    build_index(leaflets(), ENCODER, folder, corpus="leaflets")
+    return Searcher.open(folder, ENCODER)
+
+
+def test_the_scorer_decides_the_order(searcher: Searcher) -> None:
+    hits = Pipeline(searcher, TfIdfScorer(), candidates=12).search(ASKED, k=5)
+    found = {hit.passage_id: hit for hit in searcher.search(ASKED, k=12)}
+    alone = TfIdfScorer()
+    alone.prepare(leaflets())
+    expected = alone.score(ASKED, list(found))
+    best = [list(found)[row] for row in np.argsort(-expected, kind="stable")[:5]]
+    assert [hit.passage_id for hit in hits] == best
+    assert [hit.passage_id for hit in hits] != list(found)[:5]
+    assert [hit.rank for hit in hits] == [1, 2, 3, 4, 5]
+    assert [hit.score for hit in hits] == sorted((float(each) for each in expected), reverse=True)[:5]
+    for hit in hits:
+        assert (hit.text, hit.sentences) == (found[hit.passage_id].text, found[hit.passage_id].sentences)
+
+
+def test_only_candidates_are_reranked(searcher: Searcher) -> None:
+    hits = Pipeline(searcher, TfIdfScorer(), candidates=3).search(ASKED, k=3)
+    assert {hit.passage_id for hit in hits} == {hit.passage_id for hit in searcher.search(ASKED, k=3)}
+
+
+def test_more_hits_than_candidates_are_retrieved_for(searcher: Searcher) -> None:
+    assert len(Pipeline(searcher, TfIdfScorer(), candidates=1).search(ASKED, k=6)) == 6
+
+
+def test_no_candidates_are_refused(searcher: Searcher) -> None:
+    with pytest.raises(QueryError, match="at least 1"):
+        Pipeline(searcher, TfIdfScorer(), candidates=0)
