@@ -103,8 +103,8 @@ def test_table_and_file(tmp_path: Path) -> None:
     table = trait_table(found)
     assert [row[:2] for row in table.rows] == [("CAPR-Bi", "1")]
     shares = dict(zip(TRAITS, table.rows[0][2:], strict=True))
-    assert shares["same entity"] == "100.00"
-    assert shares["long passage"] == "0.00"
+    assert shares["same entity"] == "100.0"
+    assert shares["long passage"] == "0.0"
     write_traits(tmp_path / "errors.jsonl", found)
     (line,) = (tmp_path / "errors.jsonl").read_text().splitlines()
     assert json.loads(line)["traits"] == ["same entity", "structural aspect"]

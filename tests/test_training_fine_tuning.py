@@ -160,7 +160,7 @@ def test_half_precision_trains_much_alike(corpus: Path, ontology: Path, bert: Pa
         losses.append([epoch["loss"] for epoch in outcome.record["history"]])
     assert losses[1] == pytest.approx(losses[0], rel=0.05)
     assert losses[1] != losses[0]
-    assert weights(outcome.model / "sentences")["embeddings.word_embeddings.weight"].dtype == torch.float32
+    assert weights(outcome.model / "sentences")["model.embeddings.word_embeddings.weight"].dtype == torch.float32
 
 
 def joint(bert: Path, chunk: int, pooling: str = "cls") -> JointNetwork:

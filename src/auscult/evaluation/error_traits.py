@@ -31,7 +31,7 @@ from auscult.concepts.recognition.placeholders import placeholders
 from auscult.corpora.note_labels import NoteLabeller, PassageEntity
 from auscult.documents import Document, Passage
 from auscult.evaluation.errors import RankingError, classify_aspects
-from auscult.evaluation.tables import TextTable, percent
+from auscult.evaluation.tables import TextTable
 from auscult.evaluation.task import Task
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.queries import Query
@@ -196,11 +196,9 @@ def trait_table(errors: Mapping[str, Sequence[TraitedError]]) -> TextTable:
     Args:
         errors: Label of a model -> its wrong answers.
     """
-    columns = tuple(trait.replace(" ", "\n") for trait in TRAITS)
+    columns = ("long", "same\nentity", "rel.\nentity", "same\naspect", "rel.\naspect", "struct.", "negated", "anon.")
     rows = tuple(
-        (label, f"{len(own):,}", *(percent(sum(trait in each.traits for each in own) / len(own)) for trait in TRAITS))
-        for label, own in errors.items()
-        if own
+        (label, f"{len(own):,}", *(_share(own, trait) for trait in TRAITS)) for label, own in errors.items() if own
     )
     notes = ("Percent of the wrong top-1 passages; one may be in several classes (grundmann2021, section 4.5).",)
     return TextTable("Wrong top-1 passages by class", ("Model", "errors", *columns), rows, notes)
@@ -217,6 +215,10 @@ def write_traits(path: Path, errors: Mapping[str, Sequence[TraitedError]]) -> No
             for each in own:
                 row = {"model": label, **asdict(each.error), "traits": list(each.traits)}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _share(errors: Sequence[TraitedError], trait: Trait) -> str:
+    return f"{100 * sum(trait in each.traits for each in errors) / len(errors):.1f}"
 
 
 def _anonymised_share(text: str) -> float:
