@@ -1,0 +1,297 @@
+"""Milliseconds a query with a bi-, a poly- and a cross-encoder, against numbers of passages (grundmann2021, 4.4).
+
+    AUSCULT_DATA=... python benchmarks/capr_latency.py MODEL [MODEL ...] [--sizes 64 256 1024 2048 8192]
+
+Each MODEL is a folder of `auscult train` or `auscult adapt`. A query is asked of passages of 512 tokens whose vectors
+(bi), token states (poly) or texts (cross) are kept. As many passages as --distinct are read, and repeated up to the
+size: the same work, without hours of reading first. On the processor, and on a GPU where one is at hand.
+
+Bi and cross are also measured in cheaper forms (`models.capr.export`): ONNX Runtime, and the same in 8-bit integers.
+What they lose in R@1 is measured on a sample of MedQuAD's test queries, 64 candidates each, all forms on the same ones.
+
+Medians over repeats; models take turns, so that a busy moment meets all of them, and ratios are of one run. A point
+that would take longer than --longest seconds, judging by the one before, is left out and listed: none is extrapolated.
+
+Writes benchmarks/results/capr_latency.json and docs/figures/capr_latency.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import dataclasses
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from auscult.corpora import open_corpus
+from auscult.documents import Document
+from auscult.drawing import blank_figure
+from auscult.evaluation.bars import INK, save_as
+from auscult.evaluation.measures import measure
+from auscult.evaluation.protocol import run_task
+from auscult.evaluation.task import Task, build_task
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.models.capr.base import PassageRanker, PassageText, query_text
+from auscult.models.capr.export import FORMS, convert
+from auscult.models.capr.opening import open_model
+from auscult.models.capr.scorer import CaprScorer
+from auscult.provenance import describe_hardware, find_revision, now
+
+HERE = Path(__file__).resolve().parent
+RESULT = HERE / "results" / "capr_latency.json"
+FIGURE = HERE.parent / "docs" / "figures" / "capr_latency.png"
+PLAIN = "float32"
+CONVERTED = ("bi", "cross")
+COLOURS = {"bi": "#1f5a82", "poly": "#d98c2b", "cross": "#8c2d3f"}
+STYLES = {PLAIN: "-", "onnx": ":", "onnx-int8": "--"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Contestant:
+    """A model in one form on one device."""
+
+    kind: str
+    form: str
+    device: str
+    ranker: PassageRanker
+
+    @property
+    def label(self) -> str:
+        """How tables and figures call it."""
+        return f"{self.kind}, {self.form}, {self.device}"
+
+
+def contestants(rankers: Sequence[PassageRanker], forms: Sequence[str], folder: Path) -> Iterator[Contestant]:
+    """Every model as it is on each device, and in its cheaper forms on the processor."""
+    for ranker in rankers:
+        yield Contestant(ranker.kind, PLAIN, "cpu", ranker)
+        for form in forms if ranker.kind in CONVERTED else ():
+            yield Contestant(ranker.kind, form, "cpu", convert(ranker, form, folder / ranker.kind))
+    if torch.cuda.is_available():
+        for ranker in rankers:
+            # A copy, so that the one on the processor stays there.
+            yield Contestant(ranker.kind, PLAIN, torch.cuda.get_device_name(), copy.deepcopy(ranker).to("cuda"))
+
+
+def tokens_read(ranker: PassageRanker) -> int:
+    """How much of a passage a model reads, marks among it."""
+    return min(ranker.config.max_passage_tokens, *(backbone.limit for backbone in ranker.backbones().values()))
+
+
+def long_passages(ranker: PassageRanker, texts: Sequence[str], count: int) -> list[PassageText]:
+    """Passages as long as the model reads, of words of real passages."""
+    backbone = next(iter(ranker.backbones().values()))
+    words = " ".join(texts)
+    passages = []
+    for _ in range(count):
+        piece = backbone.cut(words[: 12 * backbone.limit], backbone.limit)
+        words = words[len(piece) :]
+        passages.append(PassageText(piece))
+    return passages
+
+
+def long_enough(documents: Iterable[Document], characters: int) -> Iterator[str]:
+    """Texts of documents until there are so many characters of them."""
+    for document in documents:
+        yield document.text
+        characters -= len(document.text)
+        if characters <= 0:
+            return
+
+
+def repeated(kept: Any, size: int) -> Any:
+    """What is kept of passages, as often as it takes to have as many as asked."""
+    if isinstance(kept, torch.Tensor):
+        return kept.repeat(-(-size // len(kept)), 1)[:size]
+    return list(islice(cycle(kept), size))
+
+
+def seconds_of(contestant: Contestant, query: str, kept: Any) -> float:
+    """Seconds to ask one query."""
+    began = time.perf_counter()
+    contestant.ranker.score_kept(query, kept)
+    return time.perf_counter() - began
+
+
+def latencies(
+    field: Sequence[Contestant], queries: Sequence[str], texts: Sequence[str], arguments: argparse.Namespace
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Measured points, and what was left out."""
+    kept, rates = {}, {}
+    reference = next((each for each in field if each.kind == "bi"), None)
+    for each in field:
+        passages = long_passages(field[0].ranker, texts, arguments.distinct)
+        began = time.perf_counter()
+        kept[each.label] = each.ranker.keep(passages)
+        rates[each.label] = len(passages) / (time.perf_counter() - began)
+    points: list[dict[str, Any]] = []
+    left_out: list[dict[str, Any]] = []
+    last = dict.fromkeys(kept, 0.0)
+    for before, size in zip([None, *arguments.sizes], arguments.sizes, strict=False):
+        here = []
+        for each in field:
+            expected = last[each.label] * size / before if before else 0.0
+            if expected > arguments.longest:
+                left_out.append({"model": each.kind, "form": each.form, "device": each.device, "passages": size})
+                last[each.label] = expected
+            else:
+                here.append(each)
+        taken = one_size(here, queries, kept, size, arguments.repeats)
+        for each in here:
+            middle = last[each.label] = statistics.median(taken[each.label])
+            points.append(
+                {
+                    "model": each.kind,
+                    "form": each.form,
+                    "device": each.device,
+                    "passages": size,
+                    "median_ms": 1e3 * middle,
+                    "times_bi": ratio(taken, each, reference),
+                    "passages_kept_per_second": rates[each.label] if each.kind != "cross" else None,
+                }
+            )
+    return points, left_out
+
+
+def one_size(
+    field: Sequence[Contestant], queries: Sequence[str], kept: dict[str, Any], size: int, repeats: int
+) -> dict[str, list[float]]:
+    """Seconds of each repeat; the first query warms up and is not counted."""
+    taken: dict[str, list[float]] = {each.label: [] for each in field}
+    for number, query in enumerate(islice(cycle(queries), repeats + 1)):
+        for each in field:
+            seconds = seconds_of(each, query, repeated(kept[each.label], size))
+            if number:
+                taken[each.label].append(seconds)
+    return taken
+
+
+def ratio(taken: dict[str, list[float]], each: Contestant, reference: Contestant | None) -> float | None:
+    """Median over repeats of a model's time over the plain bi-encoder's of the same repeat."""
+    if reference is None or reference.label not in taken:
+        return None
+    pairs = zip(taken[each.label], taken[reference.label], strict=True)
+    return statistics.median(own / other for own, other in pairs)
+
+
+def losses(field: Sequence[Contestant], arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """R@1 of each form on the same queries, and what it loses to float32."""
+    rows: list[dict[str, Any]] = []
+    corpus = open_corpus("medquad")
+    for kind in CONVERTED:
+        own = [each for each in field if each.kind == kind and each.device == "cpu"]
+        number = arguments.queries if kind == "bi" else arguments.cross_queries
+        if len(own) < 2 or not number:
+            continue
+        task = only_asked(build_task(corpus, number=number))
+        found = {each.form: first_recall(each, task) for each in own}
+        rows += [
+            {"model": kind, "form": form, "queries": number, "R@1": value, "loss": found[PLAIN] - value}
+            for form, value in found.items()
+        ]
+    return rows
+
+
+def only_asked(task: Task) -> Task:
+    """The same task without documents that hold no candidate: to read them would take hours and change nothing."""
+    asked = {passage_id for each in (task.candidates or {}).values() for passage_id in each}
+    documents = (each for each in task.documents if any(p.passage_id in asked for p in each.passages))
+    return dataclasses.replace(task, documents=tuple(documents))
+
+
+def first_recall(contestant: Contestant, task: Task) -> float:
+    """R@1 of a task."""
+    run = run_task(task, CaprScorer(contestant.ranker))
+    return measure(run.rankings, task.judgements, ("R@1",)).means()["R@1"]
+
+
+def draw(path: Path, points: Sequence[dict[str, Any]]) -> None:
+    """Milliseconds a query against passages, both on logarithmic axes (grundmann2021, section 4.4)."""
+    devices = list(dict.fromkeys(point["device"] for point in points))
+    figure = blank_figure(figsize=(7.5, 1.2 + 3.4 * len(devices)), layout="constrained")
+    panels = figure.subplots(len(devices), squeeze=False, sharex=True)[:, 0]
+    for axes, device in zip(panels, devices, strict=True):
+        lines: dict[tuple[str, str], list[tuple[int, float]]] = {}
+        for point in points:
+            if point["device"] == device:
+                lines.setdefault((point["model"], point["form"]), []).append((point["passages"], point["median_ms"]))
+        for (kind, form), line in lines.items():
+            name = kind if form == PLAIN else f"{kind}, {form}"
+            axes.plot(*zip(*line, strict=True), STYLES[form], color=COLOURS[kind], marker="o", markersize=3, label=name)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_title(f"Milliseconds a query, passages of 512 tokens: {device}", loc="left", fontsize=11, color=INK)
+        axes.set_ylabel("ms", color=INK)
+        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    sizes = sorted({point["passages"] for point in points})
+    panels[-1].set_xticks(sizes, [f"{size:,}" for size in sizes])
+    panels[-1].set_xlabel("passages", color=INK)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_as(figure, path)
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure everything."""
+    rankers = sorted((open_model(folder).ranker for folder in arguments.models), key=lambda each: each.kind)
+    texts = list(long_enough(open_corpus("medquad").documents("train"), 8 * 512 * arguments.distinct))
+    queries = [query_text(query) for query in open_corpus("medquad").queries("test")[: arguments.repeats + 1]]
+    with tempfile.TemporaryDirectory() as folder:
+        field = list(contestants(rankers, arguments.forms, Path(folder)))
+        points, left_out = latencies(field, queries, texts, arguments)
+        quality = losses(field, arguments)
+    return {
+        "kind": "capr-latency",
+        "title": "Bi-, poly- and cross-encoder: milliseconds a query",
+        "tokens_of_a_passage": min(tokens_read(ranker) for ranker in rankers),
+        "distinct_passages": arguments.distinct,
+        "repeats": arguments.repeats,
+        "longest_seconds": arguments.longest,
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "points": points,
+        "left_out_as_too_long": left_out,
+        "loss_in_R@1": quality,
+        "date": now(),
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+    }
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Milliseconds a query of bi-, poly- and cross-encoder.")
+    parser.add_argument("models", type=Path, nargs="+", help="model folders; one of each architecture at most")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[64, 256, 1024, 2048, 8192])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--distinct", type=int, default=64, help="passages that are read, and repeated")
+    parser.add_argument("--longest", type=float, default=60.0, help="seconds of a point that is still measured")
+    parser.add_argument("--forms", nargs="*", choices=FORMS, default=list(FORMS))
+    parser.add_argument("--queries", type=int, default=500, help="for the bi-encoder's loss in R@1; 0 for none")
+    parser.add_argument("--cross-queries", type=int, default=100, help="for the cross-encoder's; 0 for none")
+    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--figure", type=Path, default=FIGURE)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure, write the record, draw the figure."""
+    arguments = parse()
+    record = run(arguments)
+    with whole_or_nothing(arguments.out) as partial:
+        partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    draw(arguments.figure, record["points"])
+    print(json.dumps(record, indent=1))
+
+
+if __name__ == "__main__":
+    main()
