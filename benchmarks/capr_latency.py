@@ -213,7 +213,7 @@ def first_recall(contestant: Contestant, task: Task) -> float:
     return measure(run.rankings, task.judgements, ("R@1",)).means()["R@1"]
 
 
-def draw(path: Path, points: Sequence[dict[str, Any]]) -> None:
+def draw(path: Path, points: Sequence[dict[str, Any]], tokens: int) -> None:
     """Milliseconds a query against passages, both on logarithmic axes (grundmann2021, section 4.4)."""
     devices = list(dict.fromkeys(point["device"] for point in points))
     figure = blank_figure(figsize=(7.5, 1.2 + 3.4 * len(devices)), layout="constrained")
@@ -228,7 +228,9 @@ def draw(path: Path, points: Sequence[dict[str, Any]]) -> None:
             axes.plot(*zip(*line, strict=True), STYLES[form], color=COLOURS[kind], marker="o", markersize=3, label=name)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        axes.set_title(f"Milliseconds a query, passages of 512 tokens: {device}", loc="left", fontsize=11, color=INK)
+        axes.set_title(
+            f"Milliseconds a query, passages of {tokens} tokens: {device}", loc="left", fontsize=11, color=INK
+        )
         axes.set_ylabel("ms", color=INK)
         axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         for side in ("top", "right"):
@@ -289,7 +291,7 @@ def main() -> None:
     record = run(arguments)
     with whole_or_nothing(arguments.out) as partial:
         partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    draw(arguments.figure, record["points"])
+    draw(arguments.figure, record["points"], record["tokens_of_a_passage"])
     print(json.dumps(record, indent=1))
 
 
