@@ -7,9 +7,11 @@ of de-identification, or the passage's own heading.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 from auscult.concepts.names import normalise_name
 from auscult.concepts.note_aspects import note_aspects
@@ -20,6 +22,7 @@ from auscult.concepts.recognition.placeholders import own_headings, placeholders
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.documents import Document, Passage
 
+_START = attrgetter("start")
 NO_LABELS: tuple[Context, ...] = ("negated", "historical", "family", "hypothetical")
 """Contexts in which a mention is no label."""
 
@@ -71,13 +74,15 @@ class NoteLabeller:
             MissingExtraError: What reads contexts is not installed.
         """
         found = self._recognizer.recognise(note.text)
-        found = without(found, [*placeholders(note.text), *own_headings(note)])
+        found = sorted(without(found, [*placeholders(note.text), *own_headings(note)]), key=_START)
         return [tuple(self._of_passage(note, passage, found)) for passage in note.passages]
 
     def _of_passage(self, note: Document, passage: Passage, found: Sequence[Entity]) -> Iterator[PassageEntity]:
+        """Entities of a passage, given those of the whole note in the order of their starts."""
         entities: dict[str, PassageEntity] = {}
         for sentence in passage.sentences:
-            inside = [each for each in found if sentence.start <= each.start and each.end <= sentence.end]
+            first, behind = (bisect_left(found, place, key=_START) for place in (sentence.start, sentence.end))
+            inside = [each for each in found[first:behind] if each.end <= sentence.end]
             moved = [replace(e, start=e.start - sentence.start, end=e.end - sentence.start) for e in inside]
             for entity in self._context.mark(note.slice(sentence), moved):
                 name = " ".join(entity.name.split())

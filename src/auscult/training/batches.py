@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Self
@@ -14,22 +15,10 @@ Key = tuple[int, int]
 """An epoch and a row (of a query, a passage, a document): what an example is asked for by."""
 
 
-class RowBatches(Sampler[list[Key]]):
-    """Shuffled batches of rows; an epoch is a part of a pass over them, and the next goes on where it ended.
+class _DealtBatches(Sampler[list[Key]], ABC):
+    """An epoch's batches, of which each process yields its share, from where it was interrupted on."""
 
-    Args:
-        rows: How many there are.
-        per_epoch: How many of them an epoch shows.
-        size: How many a batch.
-        seed: Of the shuffling; each pass is shuffled anew.
-    """
-
-    def __init__(self, rows: int, *, per_epoch: int, size: int, seed: int) -> None:
-        self._rows = rows
-        self._per_epoch = per_epoch
-        self._size = size
-        self._seed = seed
-        self._pass: tuple[int, list[int]] = (-1, [])
+    def __init__(self) -> None:
         self._done = (-1, 0)
         self.epoch = 0
 
@@ -48,16 +37,49 @@ class RowBatches(Sampler[list[Key]]):
 
     def __len__(self) -> int:
         _, processes = this_process()
-        return -(-self._per_epoch // self._size) // processes or 1
+        return self._count() // processes or 1
 
     def __iter__(self) -> Iterator[list[Key]]:
-        process, processes = this_process()
+        rank, processes = this_process()
         epoch, done = self._done
+        own = self._batches()[rank::processes][: len(self)]
+        for batch in islice(own, done if self.epoch == epoch else 0, None):
+            yield [(self.epoch, row) for row in batch]
+
+    @abstractmethod
+    def _count(self) -> int:
+        """Batches of an epoch, of all processes together."""
+
+    @abstractmethod
+    def _batches(self) -> list[list[int]]:
+        """The rows of each batch of this epoch, the same in every process."""
+
+
+class RowBatches(_DealtBatches):
+    """Shuffled batches of rows; an epoch is a part of a pass over them, and the next goes on where it ended.
+
+    Args:
+        rows: How many there are.
+        per_epoch: How many of them an epoch shows.
+        size: How many a batch.
+        seed: Of the shuffling; each pass is shuffled anew.
+    """
+
+    def __init__(self, rows: int, *, per_epoch: int, size: int, seed: int) -> None:
+        super().__init__()
+        self._rows = rows
+        self._per_epoch = per_epoch
+        self._size = size
+        self._seed = seed
+        self._pass: tuple[int, list[int]] = (-1, [])
+
+    def _count(self) -> int:
+        return -(-self._per_epoch // self._size)
+
+    def _batches(self) -> list[list[int]]:
         first = self.epoch * self._per_epoch
-        starts = range(first, first + self._per_epoch, self._size)[process::processes][: len(self)]
-        for start in islice(starts, done if self.epoch == epoch else 0, None):
-            numbers = range(start, min(start + self._size, first + self._per_epoch))
-            yield [(self.epoch, self._row(number)) for number in numbers]
+        rows = [self._row(number) for number in range(first, first + self._per_epoch)]
+        return [rows[start : start + self._size] for start in range(0, len(rows), self._size)]
 
     def _row(self, number: int) -> int:
         done, position = divmod(number, self._rows)
@@ -68,7 +90,7 @@ class RowBatches(Sampler[list[Key]]):
         return self._pass[1][position]
 
 
-class DocumentBatches(Sampler[list[Key]]):
+class DocumentBatches(_DealtBatches):
     """Shuffled batches of documents of similar length, dealt out to the processes of a multi-device training.
 
     Args:
@@ -79,41 +101,22 @@ class DocumentBatches(Sampler[list[Key]]):
     """
 
     def __init__(self, lengths: Sequence[int], *, batch_documents: int, seed: int, jitter: float = 20.0) -> None:
+        super().__init__()
         self._lengths = list(lengths)
         self._size = batch_documents
         self._seed = seed
         self._jitter = jitter
-        self._done = (-1, 0)
-        self.epoch = 0
 
-    @property
-    def sampler(self) -> Self:
-        """Itself: the training library tells the epoch to a batch sampler's `sampler`, not to the batch sampler."""
-        return self
+    def _count(self) -> int:
+        return -(-len(self._lengths) // self._size)
 
-    def set_epoch(self, epoch: int) -> None:
-        """Shuffle for this epoch; the training library calls it."""
-        self.epoch = epoch
-
-    def resume(self, epoch: int, batches: int) -> None:
-        """Leave out the first batches of this epoch that this process would have been dealt."""
-        self._done = (epoch, batches)
-
-    def __len__(self) -> int:
-        _, processes = this_process()
-        return -(-len(self._lengths) // self._size) // processes or 1
-
-    def __iter__(self) -> Iterator[list[Key]]:
+    def _batches(self) -> list[list[int]]:
         rng = random.Random(f"{self._seed}/{self.epoch}")
         keys = [length + rng.random() * self._jitter for length in self._lengths]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         batches = [order[i : i + self._size] for i in range(0, len(order), self._size)]
         rng.shuffle(batches)
-        rank, processes = this_process()
-        epoch, done = self._done
-        own = batches[rank::processes][: len(self)]
-        for batch in islice(own, done if self.epoch == epoch else 0, None):
-            yield [(self.epoch, row) for row in batch]
+        return batches
 
 
 def this_process() -> tuple[int, int]:

@@ -59,12 +59,22 @@ def restart(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def finished(folder: Path) -> Outcome | None:
-    """What a training left that ran to its end, None where it has not."""
+def begin(experiment: DataExperiment, folder: Path, tell: Callable[[str], None]) -> Outcome | None:
+    """Claim a folder for an experiment.
+
+    Returns:
+        What an earlier training left there that ran to its end, which `tell` is told; None where there is work to do.
+
+    Raises:
+        ConfigError: The folder holds another experiment.
+    """
+    claim(experiment, folder)
     kept = folder / _RECORD
     if not kept.is_file():
         return None
-    return Outcome(folder / "model", json.loads(kept.read_text(encoding="utf-8")))
+    model = folder / "model"
+    tell(f"already trained: {model}")
+    return Outcome(model, json.loads(kept.read_text(encoding="utf-8")))
 
 
 def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object]) -> Outcome:

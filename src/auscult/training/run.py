@@ -37,7 +37,7 @@ from auscult.training.data import TrainingData, gather
 from auscult.training.examples import DocumentExamples, collate
 from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice, backbone_name
 from auscult.training.fine_tuning import fine_tune, kept_stage
-from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
+from auscult.training.folder import Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
 from auscult.training.objective import CdvObjective
 from auscult.training.validation import calibrate, common_headings
@@ -73,10 +73,8 @@ def train(
         ConfigError: The folder holds another experiment.
         CorpusMissingError: A corpus of the experiment is not on this machine.
     """
-    claim(experiment, folder)
     say = teller(say)
-    if (kept := finished(folder)) is not None:
-        say(f"already trained: {kept.model}")
+    if (kept := begin(experiment, folder, say)) is not None:
         return kept
     began = time.monotonic()
     data = gather(experiment, say)

@@ -27,7 +27,7 @@ from auscult.training.capr.experiment import CaprExperiment, PairTraining
 from auscult.training.capr.gathering import Gathered, gather_passages, remember
 from auscult.training.capr.objective import AskedPassage, PairObjective, held_out_queries
 from auscult.training.capr.pairs import PairExamples
-from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
+from auscult.training.folder import Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
 
 _MONITOR = "validation_RR"
@@ -53,10 +53,8 @@ def train(
         CorpusMissingError: A corpus of the experiment is not on this machine.
         ModelError: The backbone cannot be opened.
     """
-    claim(experiment, folder)
     tell = teller(say)
-    if (kept := finished(folder)) is not None:
-        tell(f"already trained: {kept.model}")
+    if (kept := begin(experiment, folder, tell)) is not None:
         return kept
     began = time.monotonic()
     # First, because a wrong name should fail before minutes of reading.

@@ -28,7 +28,7 @@ from auscult.models.rankers.scorer import Lexicon
 from auscult.models.vocabulary import Vocabulary, build_vocabulary
 from auscult.training.batches import RowBatches
 from auscult.training.data import TrainingData, gather, read
-from auscult.training.folder import Outcome, claim, describe, finish, finished, teller
+from auscult.training.folder import Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
 from auscult.training.ranking.asked import gather_asked
 from auscult.training.ranking.examples import QueryPool, RankingExamples, make_queries
@@ -58,10 +58,8 @@ def train(
         ConfigError: The folder holds another experiment, or no query can be made of the documents.
         CorpusMissingError: A corpus of the experiment is not on this machine.
     """
-    claim(experiment, folder)
     tell = teller(say)
-    if (kept := finished(folder)) is not None:
-        tell(f"already trained: {kept.model}")
+    if (kept := begin(experiment, folder, tell)) is not None:
         return kept
     began = time.monotonic()
     data, training, held_out = _gather(experiment, tell)
