@@ -1,0 +1,1 @@
+"""Knowledge graphs: readers, statistics, neighbourhoods, and linking of text to their entities."""

@@ -1,0 +1,60 @@
+"""A knowledge graph: entities with names, and triples subject - relation - object between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auscult.errors import DataError
+
+Triple = tuple[str, str, str]
+"""Id of the subject, relation, id of the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeGraph:
+    """Entities, relations and the triples between them.
+
+    Attributes:
+        entities: Ids, each once.
+        names: Of each entity, the preferred one first; its id where it has no name.
+        relations: Each once.
+        triples: Int64, (triples, 3): rows of subject, relation and object; each triple once.
+    """
+
+    entities: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    relations: tuple[str, ...]
+    triples: NDArray[np.int64]
+
+
+def make_graph(triples: Iterable[Triple], names: Mapping[str, Sequence[str]]) -> KnowledgeGraph:
+    """A graph of triples, in the order in which entities and relations first occur.
+
+    Args:
+        triples: Repeats are dropped.
+        names: By entity id, the preferred one first; entities without triples are left out.
+
+    Raises:
+        DataError: There is no triple.
+    """
+    entities: dict[str, int] = {}
+    relations: dict[str, int] = {}
+    rows = dict.fromkeys(
+        (
+            entities.setdefault(subject, len(entities)),
+            relations.setdefault(relation, len(relations)),
+            entities.setdefault(object_, len(entities)),
+        )
+        for subject, relation, object_ in triples
+    )
+    if not rows:
+        raise DataError("a knowledge graph with at least one triple", "none", "give a file that holds relations")
+    named = tuple(tuple(dict.fromkeys(name for name in names.get(each, ()) if name)) or (each,) for each in entities)
+    return KnowledgeGraph(tuple(entities), named, tuple(relations), np.array(list(rows), dtype=np.int64))
+
+
+__all__ = ["KnowledgeGraph", "Triple", "make_graph"]
