@@ -3,7 +3,7 @@
     AUSCULT_DATA=... python benchmarks/entity_recognition.py [--spacy NAME ...] [--gliner NAME ...]
 
 Reads all clinical notes of the catalogue. Every recogniser is timed over whole notes (a sample of them for those that
-run a model), then `label_passages` as a whole: recognising, dropping placeholders, marking contexts. Times are those
+run a model), then labelling as a whole: recognising, dropping placeholders, marking contexts. Times are those
 that the process spent on its processor, which neighbours on a busy machine do not lengthen as they do the clock's. A
 blank spaCy pipeline with names of the knowledge base stands for spaCy where none is named: that is spaCy's own cost.
 Also: how often the contexts of tests/data/context_sentences.tsv are told right. Writes
@@ -29,18 +29,17 @@ import spacy
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.recognition import (
     CONTEXTS,
-    NO_LABELS,
     ContextFilter,
     DictionaryRecognizer,
     Entity,
     EntityRecognizer,
     GlinerRecognizer,
     SpacyRecognizer,
-    label_passages,
     read_entities,
 )
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.note_labels import NO_LABELS, NoteLabeller
 from auscult.documents import Document
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.provenance import describe_hardware, find_revision, now
@@ -102,7 +101,7 @@ def shares(entities: Sequence[Entity]) -> dict[str, float]:
     return {
         **{context: counts[context] / len(entities) for context in CONTEXTS},
         "none": sum(not entity.contexts for entity in entities) / len(entities),
-        "no_label": sum(bool(entity.contexts & NO_LABELS) for entity in entities) / len(entities),
+        "no_label": sum(bool(entity.contexts & set(NO_LABELS)) for entity in entities) / len(entities),
     }
 
 
@@ -138,16 +137,18 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     sample = random.Random(0).sample(texts, min(arguments.sample, len(texts)))
     knowledge = open_knowledge_base()
     dictionary, context = DictionaryRecognizer(knowledge), ContextFilter()
-    entities = [e for document in documents for row in read_entities(document, dictionary, context) for e in row]
-    whole = seconds(lambda: [label_passages(d, dictionary, context) for d in documents], arguments.repeats)
-    bare = seconds(lambda: [label_passages(d, dictionary, None) for d in documents], arguments.repeats)
-    labels = [row for document in documents for row in label_passages(document, dictionary, context)]
+    rows = [row for document in documents for row in read_entities(document, dictionary, context)]
+    entities = [entity for row in rows for entity in row]
+    whole = seconds(lambda: [read_entities(d, dictionary, context) for d in documents], arguments.repeats)
+    bare = seconds(lambda: [read_entities(d, dictionary, None) for d in documents], arguments.repeats)
+    labeller = NoteLabeller(dictionary)
+    labelled = [any(e.mentioned for e in found) for document in documents for found in labeller.entities(document)]
     return {
         "kind": "entity_recognition",
         "title": f"Entities in {len(documents):,} clinical notes",
         "corpora": list(NOTES),
         "notes": len(documents),
-        "sentences": len(labels),
+        "sentences": len(rows),
         "megabytes": sum(len(text.encode()) for text in texts) / 1e6,
         "cores_used": 1,
         "repeats": arguments.repeats,
@@ -155,10 +156,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             speed(dictionary, texts, arguments.repeats),
             *(speed(model, sample, 1) for model in models(arguments, knowledge)),
         ],
-        "label_passages_seconds": whole,
-        "label_passages_without_context_seconds": bare,
+        "labelling_seconds": whole,
+        "labelling_without_context_seconds": bare,
         "mentions": len(entities),
-        "sentences_with_label": sum(map(bool, labels)),
+        "passages_with_label": sum(labelled),
         "context_shares": shares(entities),
         "context_gold": gold(context),
         "versions": {name: version(name) for name in ("ahocorasick_rs", "spacy", "negspacy")},

@@ -24,7 +24,6 @@ from auscult.concepts.recognition import (
     GlinerRecognizer,
     SpacyRecognizer,
     UnionRecognizer,
-    label_passages,
     own_headings,
     placeholders,
     read_entities,
@@ -32,7 +31,6 @@ from auscult.concepts.recognition import (
 from auscult.concepts.recognition.context import context_rules
 from auscult.documents import Document, Section, build_document
 from auscult.errors import ConfigError, DataError, MissingExtraError, ModelError
-from auscult.training.labels import EntityLabel
 
 spacy = pytest.importorskip("spacy", reason="needs the extra 'ner'")
 needs_context = pytest.mark.skipif(importlib.util.find_spec("negspacy") is None, reason="needs the extra 'ner'")
@@ -412,49 +410,7 @@ def test_a_numbered_heading_is_known_too() -> None:
     assert [document.text[start:end] for start, end in own_headings(document)] == ["CHIEF COMPLAINT"]
 
 
-# --- labels ----------------------------------------------------------------------------------------------------------
-
-
-def test_labels_leave_out_what_is_not_so(context: ContextFilter) -> None:
-    document = note(
-        ("", "Chest pain since Monday. Denies fever or nausea. His mother had asthma."),
-        ("", ""),
-        ("Family history", "Mother had breast cancer. No stroke."),
-        ("Past history", "History of CHF."),
-        ("Plan", "Return if fever develops. Asthma, chronic asthma."),
-    )
-    labels = label_passages(document, DICTIONARY, context)
-    assert len(labels) == len(document.sentences)
-    assert [[label.key for label in row] for row in labels] == [
-        ["X:1"],
-        [],
-        [],
-        ["X:4"],
-        [],
-        ["DOID:6000"],
-        [],
-        ["X:2"],
-    ]
-    assert EntityLabel(*labels[0][0]) == EntityLabel("X:1", "Chest pain")
-
-
-def test_what_is_dropped_can_be_chosen(context: ContextFilter) -> None:
-    document = note(("", "No fever. History of asthma."))
-    every = [{"X:5"}, {"X:2"}]
-    keys = [
-        [{label.key for label in row} for row in label_passages(document, DICTIONARY, each)] for each in (context, None)
-    ]
-    assert keys == [[set(), {"X:2"}], every]
-    strict = label_passages(document, DICTIONARY, context, dropped=frozenset({"negated", "historical"}))
-    assert strict == ((), ())
-    assert [
-        {label.key for label in row} for row in label_passages(document, DICTIONARY, context, dropped=frozenset())
-    ] == every
-
-
-def test_an_entity_without_concept_is_labelled_by_its_name() -> None:
-    labels = label_passages(note(("", "Old Gout. gout")), Words("w", "Gout"), None)
-    assert labels[0] == (("name:gout", "Gout"),)
+# --- documents -------------------------------------------------------------------------------------------------------
 
 
 def test_an_entity_over_the_end_of_a_sentence_is_none() -> None:

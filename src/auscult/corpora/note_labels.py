@@ -7,22 +7,20 @@ of de-identification, or the passage's own heading.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
+from itertools import chain
 
 from auscult.concepts.names import normalise_name
 from auscult.concepts.note_aspects import note_aspects
 from auscult.concepts.recognition.context import ContextFilter
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
-from auscult.concepts.recognition.placeholders import own_headings, placeholders, without
+from auscult.concepts.recognition.labelling import read_entities
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.documents import Document, Passage
+from auscult.documents import Document
 
-_START = attrgetter("start")
 NO_LABELS: tuple[Context, ...] = ("negated", "historical", "family", "hypothetical")
 """Contexts in which a mention is no label."""
 
@@ -73,24 +71,18 @@ class NoteLabeller:
             CorpusMissingError: The default knowledge base is not on this machine.
             MissingExtraError: What reads contexts is not installed.
         """
-        found = self._recognizer.recognise(note.text)
-        found = sorted(without(found, [*placeholders(note.text), *own_headings(note)]), key=_START)
-        return [tuple(self._of_passage(note, passage, found)) for passage in note.passages]
+        rows = iter(read_entities(note, self._recognizer, self._context))
+        return [self._of_passage(next(rows) for _ in passage.sentences) for passage in note.passages]
 
-    def _of_passage(self, note: Document, passage: Passage, found: Sequence[Entity]) -> Iterator[PassageEntity]:
-        """Entities of a passage, given those of the whole note in the order of their starts."""
+    def _of_passage(self, sentences: Iterable[tuple[Entity, ...]]) -> tuple[PassageEntity, ...]:
         entities: dict[str, PassageEntity] = {}
-        for sentence in passage.sentences:
-            first, behind = (bisect_left(found, place, key=_START) for place in (sentence.start, sentence.end))
-            inside = [each for each in found[first:behind] if each.end <= sentence.end]
-            moved = [replace(e, start=e.start - sentence.start, end=e.end - sentence.start) for e in inside]
-            for entity in self._context.mark(note.slice(sentence), moved):
-                name = " ".join(entity.name.split())
-                key = entity.concept_id or f"name:{normalise_name(name)}"
-                known = entities.get(key)
-                mentioned = not entity.contexts & self._no_labels or (known is not None and known.mentioned)
-                entities[key] = PassageEntity(key, known.name if known else _in_running_text(name), mentioned)
-        yield from entities.values()
+        for entity in chain.from_iterable(sentences):
+            name = " ".join(entity.name.split())
+            key = entity.concept_id or f"name:{normalise_name(name)}"
+            known = entities.get(key)
+            mentioned = not entity.contexts & self._no_labels or (known is not None and known.mentioned)
+            entities[key] = PassageEntity(key, known.name if known else _in_running_text(name), mentioned)
+        return tuple(entities.values())
 
     @cached_property
     def _recognizer(self) -> EntityRecognizer:

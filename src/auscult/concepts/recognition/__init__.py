@@ -1,14 +1,13 @@
 """Entities in running text by named entity recognition, and what their sentences say of them.
 
-Three back ends of one protocol (a dictionary, spaCy pipelines, GLiNER), their union, ConText's contexts, and the
-labels that come of it.
+Three back ends of one protocol (a dictionary, spaCy pipelines, GLiNER), their union, and ConText's contexts.
 """
 
 from auscult.concepts.recognition.context import CONTEXTS, ContextFilter
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
 from auscult.concepts.recognition.gliner_model import CLINICAL_LABELS, GlinerRecognizer
-from auscult.concepts.recognition.labelling import NO_LABELS, SentenceEntity, label_passages, read_entities
+from auscult.concepts.recognition.labelling import read_entities
 from auscult.concepts.recognition.placeholders import own_headings, placeholders
 from auscult.concepts.recognition.spacy_pipeline import MEDSPACY, SpacyRecognizer
 from auscult.concepts.recognition.union import UnionRecognizer
@@ -17,17 +16,14 @@ __all__ = [
     "CLINICAL_LABELS",
     "CONTEXTS",
     "MEDSPACY",
-    "NO_LABELS",
     "Context",
     "ContextFilter",
     "DictionaryRecognizer",
     "Entity",
     "EntityRecognizer",
     "GlinerRecognizer",
-    "SentenceEntity",
     "SpacyRecognizer",
     "UnionRecognizer",
-    "label_passages",
     "own_headings",
     "placeholders",
     "read_entities",

@@ -60,6 +60,8 @@ class HarSimpleConfig(RankerConfig):
         score_layers: Layers of the feed-forward network that makes the score.
         dropout: After each layer.
         train_words: Train the word vectors too.
+        one_encoder: Read queries and passages with the same BiGRU, so that a word has alike states in both from the
+            first step on (a departure, for ablation).
     """
 
     max_query_words: int = 15
@@ -68,6 +70,7 @@ class HarSimpleConfig(RankerConfig):
     score_layers: int = 3
     dropout: float = 0.2
     train_words: bool = False
+    one_encoder: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +139,9 @@ class _AttentionRanker(Ranker, Generic[Encoded]):
         self.config = config
         self.words = WordEmbedding(vocabulary, trainable=config.train_words)
         self.query_encoder = BidirectionalGru(self.words.dim, config.gru_dim)
-        self.passage_encoder = BidirectionalGru(self.words.dim, config.gru_dim)
+        self.passage_encoder = (
+            self.query_encoder if config.one_encoder else BidirectionalGru(self.words.dim, config.gru_dim)
+        )
         self.query_attention = InnerAttention(dim, config.attention_dim, dropout=config.dropout)
         self.narrow = nn.Linear(passage_dim, dim)
         self.score = _score_network(dim, config.score_layers, config.dropout)
