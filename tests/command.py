@@ -15,6 +15,7 @@ import auscult.models
 from auscult.cli.evidence import evidence
 from auscult.cli.explain import explain
 from auscult.cli.index import index
+from auscult.cli.interactions import interactions
 from auscult.cli.search import search
 from encoders import HashedEncoder
 
@@ -44,7 +45,7 @@ class Command:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]) -> None:
         app = typer.Typer(pretty_exceptions_enable=False)
-        for function in (index, search, explain, evidence):
+        for function in (index, search, explain, evidence, interactions):
             app.command()(function)
         monkeypatch.setattr(auscult.cli.main, "app", app)
         monkeypatch.setitem(auscult.models._LOADERS, "hashed", _load)

@@ -29,12 +29,19 @@ WIDE = {
         "training/experiment.py",
         "training/ranking/experiment.py",
         "training/capr/experiment.py",
+        "training/knowledge/",
+        "workbench/folder.py",
         "evaluation/records.py",
         "evaluation/tracks.py",
     ),
-    "safetensors": ("models/cdv/persistence.py", "models/rankers/persistence.py", "models/capr/persistence.py"),
+    "safetensors": (
+        "models/cdv/persistence.py",
+        "models/rankers/persistence.py",
+        "models/capr/persistence.py",
+        "models/knowledge_vectors.py",
+    ),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
-    "scipy": ("models/lexical.py", "evaluation/statistics.py"),
+    "scipy": ("models/lexical.py", "evaluation/statistics.py", "concepts/graph/adjacency.py"),
     "torch": ("models/", "training/"),
 }
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "matplotlib", "ir_measures")

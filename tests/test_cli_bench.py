@@ -146,10 +146,10 @@ def test_wrong_input_fails_before_any_training(bench: Path):
 
 
 def test_capr_models_are_put_on_a_bench_too(tmp_path: Path):
-    from auscult.cli.bench import _plan
+    from auscult.workbench.experiments import open_experiment
 
     file = ROOT / "experiments" / "grundmann2021" / "adapted-bi.yaml"
-    plan = _plan(file)
+    plan = open_experiment(file)
     assert plan.name == yaml.safe_load(file.read_text())["name"]
     assert list(plan.evaluate) == ["medquad"]
     bad = {
@@ -159,7 +159,7 @@ def test_capr_models_are_put_on_a_bench_too(tmp_path: Path):
     }
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump(bad))
     with pytest.raises(ConfigError, match="architecture: 'tri'"):
-        _plan(tmp_path / "bad.yaml")
+        open_experiment(tmp_path / "bad.yaml")
     wrong = CliRunner().invoke(app, ["bench", str(tmp_path / "bad.yaml"), "--out", str(tmp_path / "runs")])
     assert wrong.exit_code != 0
     assert not (tmp_path / "runs").exists()

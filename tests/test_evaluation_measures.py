@@ -34,11 +34,19 @@ def test_hand_computed_values() -> None:
             "AP": (1 + 2 / 3) / 2,
             "RR": 1.0,
             "nDCG@10": (1 + 1 / 2) / (1 + 1 / math.log2(3)),
+            "P@1": 1.0,
+            "P@3": 2 / 3,
+            "P@5": 2 / 5,
+            "R@3": 1.0,
+            "nDCG@1": 1.0,
+            "nDCG@3": (1 + 1 / 2) / (1 + 1 / math.log2(3)),
+            "nDCG@5": (1 + 1 / 2) / (1 + 1 / math.log2(3)),
         }
     )
-    assert row["q2"] == pytest.approx(
-        {"R@1": 0.0, "R@5": 1.0, "R@10": 1.0, "AP": 1 / 2, "RR": 1 / 2, "nDCG@10": 1 / math.log2(3)}
-    )
+    second = {"R@1": 0.0, "R@5": 1.0, "R@10": 1.0, "AP": 1 / 2, "RR": 1 / 2, "nDCG@10": 1 / math.log2(3)}
+    second |= {"P@1": 0.0, "P@3": 1 / 3, "P@5": 1 / 5, "R@3": 1.0, "nDCG@1": 0.0}
+    second |= {"nDCG@3": 1 / math.log2(3), "nDCG@5": 1 / math.log2(3)}
+    assert row["q2"] == pytest.approx(second)
     assert measured.means()["MAP"] == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert measured.means()["MAP"] == measured.means()["AP"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated
@@ -14,19 +13,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import TaskID
 
+from auscult.cli import bench_init
+from auscult.cli.default_group import DEFAULT, default_group
 from auscult.cli.evaluate import progress_bars
 from auscult.corpora import open_corpus
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError
 from auscult.evaluation.bench import kept_run
 from auscult.evaluation.bench_figures import draw_learning_curves, draw_question_types
 from auscult.evaluation.bench_tables import bench_table, in_table_order, learning_table, question_type_table
 from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
 from auscult.evaluation.contenders import LEXICAL, open_contenders
+from auscult.evaluation.context_knowledge import context_knowledge_tables, figure_records
 from auscult.evaluation.figures import check_figures
+from auscult.evaluation.length_figure import draw_lengths
 from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.tracks import TRACKS
 from auscult.evaluation.writing import file_name
+from auscult.workbench.experiments import open_experiment
 
 
 def bench(
@@ -61,7 +65,7 @@ def bench(
     for file in plugin or ():
         _run_plugin(file)
     # All files and names first: a wrong one should fail before hours of training.
-    planned = {path: _plan(path) for path in experiments}
+    planned = {path: open_experiment(path) for path in experiments}
     lexical = list(baseline if baseline is not None else LEXICAL)
     _check(settings={path: each.name for path, each in planned.items()}, lexical=lexical, json=json)
     if figures is not None:
@@ -93,38 +97,6 @@ def bench(
         _print(comparison)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """An experiment of a bench: its name, the corpora asked, and its training, which gives the model's folder."""
-
-    name: str
-    evaluate: Sequence[str]
-    train: Callable[[Path, Callable[[str], None], bool], Path]
-
-
-def _plan(path: Path) -> _Plan:
-    """Read an experiment of whichever kind can be put on a bench."""
-    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
-        from auscult.training.capr import experiment as capr
-        from auscult.training.capr.run import train as train_capr
-        from auscult.training.experiment import read_model_name
-        from auscult.training.ranking import experiment as ranking
-        from auscult.training.ranking.run import train as train_ranker
-    if read_model_name(path) == "capr":
-        asked = capr.read_capr_experiment(path)
-        return _Plan(
-            asked.name,
-            asked.evaluate,
-            lambda folder, say, progress: train_capr(asked, folder, say=say, progress=progress).model,
-        )
-    settings = ranking.read_ranking_experiment(path)
-    return _Plan(
-        settings.name,
-        settings.evaluate,
-        lambda folder, say, progress: train_ranker(settings, folder, say=say, progress=progress).model,
-    )
-
-
 def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Comparison:
     """Rank with every model, or take its kept run; `named` holds what opens it, its name and its folder."""
     contenders: list[Contender] = []
@@ -154,16 +126,19 @@ def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Com
 
 
 def _draw(folder: Path, corpus: str, comparison: Comparison) -> None:
-    """Learning curves, and results by question type where the corpus has questions (zhu2019, Figures 8 and 5)."""
+    """Learning curves, results by question type where the corpus has questions (zhu2019), by length for variants."""
     folder.mkdir(parents=True, exist_ok=True)
     records = in_table_order(comparison.records)
     learned = [record for record in records if record.training.get("history")]
     asked = [record for record in records if record.by_question_type]
+    lengths = figure_records(records)
     for suffix in (".svg", ".png"):
         if learned:
             draw_learning_curves(folder / f"{file_name(corpus)}-learning{suffix}", learned)
         if asked:
             draw_question_types(folder / f"{file_name(corpus)}-question-types{suffix}", asked)
+        if lengths:
+            draw_lengths(folder / f"{file_name(corpus)}-lengths{suffix}", lengths)
 
 
 def _print(comparison: Comparison) -> None:
@@ -174,6 +149,8 @@ def _print(comparison: Comparison) -> None:
         for table in (bench_table(own, track), question_type_table(own), learning_table(own)):
             if table.rows:
                 console.print(table.as_rich())
+        for table in context_knowledge_tables([record for record in own if record.track == track]):
+            console.print(table.as_rich())
 
 
 def _run_plugin(file: Path) -> None:
@@ -197,3 +174,9 @@ def _check(*, settings: dict[Path, str], lexical: list[str], json: Path | None) 
             raise ConfigError(f"a term-based model ({', '.join(LEXICAL)})", f"--baseline {name}", "choose one of them")
     if json is not None:
         check_records(json)
+
+
+app = default_group("Train and compare many models: those of experiment files, or those that fit your own data.")
+app.command(DEFAULT)(bench)
+app.command("init")(bench_init.init)
+app.command("report")(bench_init.report)

@@ -45,6 +45,7 @@ class Grouping(StrEnum):
     source = "source"
     aspect = "aspect"
     question_type = "question-type"
+    length = "length"
 
 
 class ErrorClasses(StrEnum):

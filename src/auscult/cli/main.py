@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult import __version__
-from auscult.cli import concepts, data
+from auscult.cli import bench, concepts, data, graph
 from auscult.cli.adapt import adapt
-from auscult.cli.bench import bench
 from auscult.cli.compact import compact
 from auscult.cli.demo import demo
 from auscult.cli.evaluate import evaluate
 from auscult.cli.evidence import evidence
 from auscult.cli.explain import explain
 from auscult.cli.index import index
+from auscult.cli.interactions import interactions
 from auscult.cli.results import results
 from auscult.cli.search import search
 from auscult.cli.train import train
@@ -37,12 +37,14 @@ app.command()(index)
 app.command()(search)
 app.command()(explain)
 app.command()(evidence)
+app.command()(interactions)
 app.command()(evaluate)
 app.command()(train)
 app.command()(adapt)
-app.command()(bench)
+app.add_typer(bench.app, name="bench")
 app.command()(compact)
 app.add_typer(concepts.app, name="concepts")
+app.add_typer(graph.app, name="graph")
 app.command()(results)
 
 

@@ -15,14 +15,12 @@ out:
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-
-from ahocorasick_rs import AhoCorasick
 
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
+from auscult.concepts.name_automaton import NameAutomaton, fold
 from auscult.concepts.names import normalise_name
 from auscult.concepts.spelling import spelling_variants
 
@@ -58,11 +56,6 @@ _QUALIFIER = re.compile(
     re.IGNORECASE,
 )
 _ACRONYM = re.compile(r"^(?=(?:[^A-Z]*[A-Z]){2})[A-Z0-9][A-Z0-9\-]{1,5}$")
-_ACCENTS = {
-    code: base
-    for code in range(0xC0, 0x250)
-    if len(base := unicodedata.normalize("NFKD", chr(code))[0]) == 1 and base.isascii()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +91,7 @@ class MentionLinker:
             pattern: entry for pattern, entry in _entries(knowledge_base).items() if pattern not in skipped and pattern
         }
         self._entries = list(entries.values())
-        self._automaton = AhoCorasick([f" {pattern} " for pattern in entries], store_patterns=False)
+        self._automaton = NameAutomaton(entries)
 
     def link_text(self, text: str) -> list[Mention]:
         """Mentions in order, without overlap, longest first where two start together.
@@ -109,15 +102,11 @@ class MentionLinker:
         Returns:
             Mentions whose range slices back: `text[m.start:m.end] == m.name`.
         """
-        found = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
-        # Patterns carry a blank at both ends, and so does the folded text: offsets shift by one and then
-        # cancel.
-        spans = sorted((start, -(end - 2), index) for index, start, end in found)
         mentions: list[Mention] = []
         unsupported: list[Mention] = []
         named: set[str] = set()
         last = 0
-        for start, negative_end, index in spans:
+        for start, negative_end, index in self._automaton.find(text):
             if start < last:
                 continue
             entry = self._entries[index]
@@ -134,16 +123,6 @@ class MentionLinker:
         return [mention for mention in mentions if mention.start not in dropped] if dropped else mentions
 
 
-def fold(text: str) -> str:
-    """Lower case, no accents, blanks for everything but letters and digits; the length never changes."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    if not lower.isascii():
-        lower = lower.translate(_ACCENTS)
-    return _NOT_WORD.sub(" ", lower)
-
-
 def _entries(knowledge_base: KnowledgeBase) -> dict[str, _Entry]:
     """Folded pattern -> what it means, for every name, with plurals, possessives and British spellings."""
     meanings: dict[str, dict[str, Concept]] = {}
@@ -151,7 +130,7 @@ def _entries(knowledge_base: KnowledgeBase) -> dict[str, _Entry]:
     for concept in knowledge_base:
         for name in concept.names:
             plain = _QUALIFIER.sub("", name).strip()
-            acronym = bool(_ACRONYM.match(plain)) or _lowered_acronym(plain, concept)
+            acronym = is_acronym(plain, concept.names)
             if len(plain) < 3 or (acronym and sum(map(str.isalpha, plain)) < 3) or plain.lower().startswith("the "):
                 continue
             for surface in (plain,) if acronym else _surfaces(plain):
@@ -170,16 +149,26 @@ def _entries(knowledge_base: KnowledgeBase) -> dict[str, _Entry]:
     return entries
 
 
-def _lowered_acronym(name: str, concept: Concept) -> bool:
+def is_acronym(name: str, names: Sequence[str]) -> bool:
+    """Whether a name is one only as it is written: up to six capitals and digits, or initials of another name.
+
+    Args:
+        name: One of the names.
+        names: All names of the thing, the preferred one first.
+    """
+    return bool(_ACRONYM.match(name)) or _lowered_acronym(name, names)
+
+
+def _lowered_acronym(name: str, names: Sequence[str]) -> bool:
     """Whether a short synonym spells initials of another name, whatever its case ("men", "soft", "Kd").
 
     Taxonomies lower-case such acronyms, which turns them into everyday words. A word that another name starts
     with or holds ("lupus", "polio") is none.
     """
-    if len(name) > 6 or not name.isalnum() or name == concept.name:
+    if len(name) > 6 or not name.isalnum() or name == names[0]:
         return False
     short = name.lower()
-    others = [other.lower() for other in concept.names if len(other) > len(name)]
+    others = [other.lower() for other in names if len(other) > len(name)]
     if any(short == "".join(word[0] for word in _NOT_WORD.sub(" ", other).split()) for other in others):
         return True
     if any(word.startswith(short) for other in others for word in other.split()):

@@ -42,7 +42,7 @@ def read_obo(path: Path, source: str = "", scopes: Collection[str] = _SCOPES) ->
         DataError: A line or stanza breaks the format; names file, line and reason.
     """
     header: Stanza = defaultdict(list)
-    for kind, line_number, stanza in _stanzas(path):
+    for kind, line_number, stanza in read_stanzas(path):
         if kind == "":
             header = stanza
             continue
@@ -52,8 +52,15 @@ def read_obo(path: Path, source: str = "", scopes: Collection[str] = _SCOPES) ->
         yield _concept(path, line_number, stanza, source or {"doid": "DO"}.get(ontology, ontology.upper()), scopes)
 
 
-def _stanzas(path: Path) -> Iterator[tuple[str, int, Stanza]]:
-    """(kind, first line, tags) of the header (kind "") and every stanza."""
+def read_stanzas(path: Path) -> Iterator[tuple[str, int, Stanza]]:
+    """Stream the stanzas of an OBO file.
+
+    Yields:
+        (kind, first line, tags) of the header (kind "") and every stanza; of a tag, (line, value) of each occurrence.
+
+    Raises:
+        DataError: A line breaks the format; names file, line and reason.
+    """
     kind, first, tags = "", 1, defaultdict[str, list[tuple[int, str]]](list)
     opener = gzip.open if path.suffix == ".gz" else open
     number = 0
@@ -82,12 +89,8 @@ def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: 
     if len(ids) != 1 or len(names) != 1:
         got = f"{len(ids)} id and {len(names)} name lines"
         raise _malformed(path, line_number, "a term with one id and one name", got)
-    name = _unescape(names[0][1])
-    synonyms = []
-    for number, value in stanza.get("synonym", []):
-        text, rest = _quoted(path, number, value)
-        if (rest.split() or ["RELATED"])[0] in scopes:
-            synonyms.append(text)
+    name = unescape(names[0][1])
+    synonyms = read_synonyms(path, stanza, scopes)
     definitions = [_quoted(path, number, value)[0] for number, value in stanza.get("def", [])]
     xrefs = [value.split(" ")[0] for _, value in stanza.get("xref", []) if not _RESTRICTED.match(value)]
     alternatives = [value for _, value in stanza.get("alt_id", [])]
@@ -103,14 +106,25 @@ def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: 
     )
 
 
+def read_synonyms(path: Path, stanza: Stanza, scopes: Collection[str] = _SCOPES) -> list[str]:
+    """The synonyms of a stanza whose scope counts.
+
+    Raises:
+        DataError: A synonym is not in double quotes.
+    """
+    quoted = (_quoted(path, number, value) for number, value in stanza.get("synonym", []))
+    return [text for text, rest in quoted if (rest.split() or ["RELATED"])[0] in scopes]
+
+
 def _quoted(path: Path, number: int, value: str) -> tuple[str, str]:
     match = _QUOTED.match(value)
     if not match:
         raise _malformed(path, number, "a text in double quotes", value)
-    return _unescape(match.group(1)).strip(), match.group(2)
+    return unescape(match.group(1)).strip(), match.group(2)
 
 
-def _unescape(value: str) -> str:
+def unescape(value: str) -> str:
+    """A value without its backslashes."""
     return _ESCAPE.sub(lambda match: {"n": "\n", "t": "\t", "W": " "}.get(match.group(1), match.group(1)), value)
 
 

@@ -29,7 +29,7 @@ def tsv_columns(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: The file is empty or is not UTF-8 text.
     """
-    for _, cells in _rows(path, None):
+    for _, cells in read_rows(path, None):
         return tuple(cells)
     raise DataError(f"a line of column names in {path}", "an empty file", "give a table with a header line")
 
@@ -86,14 +86,23 @@ def read_codes(path: Path) -> Iterator[Concept]:
 
 
 def _body(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    rows = _rows(path, len(columns))
+    rows = read_rows(path, len(columns))
     _, head = next(rows, (1, []))
     if tuple(head) != columns:
         raise DataError(f"columns {' '.join(columns)} in {path}", " ".join(head) or "none", "rename the header line")
     yield from rows
 
 
-def _rows(path: Path, width: int | None) -> Iterator[tuple[int, list[str]]]:
+def read_rows(path: Path, width: int | None) -> Iterator[tuple[int, list[str]]]:
+    """(line number, cells) of every line, the first among them.
+
+    Args:
+        path: `.tsv` or `.tsv.gz`.
+        width: How many cells a line has to have; None takes any number.
+
+    Raises:
+        DataError: A line has another number of cells, or the file is not UTF-8 text; names file and line.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
     number = 0
     try:

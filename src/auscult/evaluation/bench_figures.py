@@ -1,5 +1,7 @@
 """Figures of a bench: learning curves and results by question type (zhu2019, Figures 8 and 5), legible for many models.
 
+Results by length of the question are drawn by `length_figure`, of variants of CK-HQA only.
+
 A bench's figures in `docs/results.md` are PNG files named after the records that they are of.
 """
 
@@ -13,6 +15,8 @@ from typing import TYPE_CHECKING
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
 from auscult.evaluation.bars import DARK, INK, LIGHT, finish, label, save_as
+from auscult.evaluation.context_knowledge import figure_records
+from auscult.evaluation.length_figure import draw_lengths
 from auscult.evaluation.question_types import QUESTION_TYPES
 from auscult.evaluation.records import EvaluationRecord
 
@@ -37,7 +41,7 @@ class BenchFigure:
         name: Of its file, without folder.
         caption: What it shows.
         records: Those it shows, in order.
-        draw: `draw_learning_curves` or `draw_question_types`.
+        draw: `draw_learning_curves`, `draw_question_types` or `draw_lengths`.
     """
 
     name: str
@@ -51,7 +55,7 @@ class BenchFigure:
 
 
 def bench_figures(stem: str, title: str, records: Sequence[EvaluationRecord]) -> list[BenchFigure]:
-    """The figures that a bench's records allow: learning curves, question types, both or none.
+    """The figures that a bench's records allow: learning curves, question types, lengths, some of them or none.
 
     Args:
         stem: What the files' names begin with; of no other bench.
@@ -60,9 +64,11 @@ def bench_figures(stem: str, title: str, records: Sequence[EvaluationRecord]) ->
     """
     learned = tuple(record for record in records if _curve(record, VALIDATION))
     asked = tuple(record for record in records if record.by_question_type)
+    lengths = tuple(figure_records(records))
     figures = [
         BenchFigure(f"{stem}_learning.png", f"Learning curves: {title}", learned, draw_learning_curves),
         BenchFigure(f"{stem}_question_types.png", f"By question type: {title}", asked, draw_question_types),
+        BenchFigure(f"{stem}_lengths.png", f"By length of the question: {title}", lengths, draw_lengths),
     ]
     return [figure for figure in figures if figure.records]
 

@@ -1,26 +1,31 @@
-"""Results by source and aspect (arnold2020, Figures 6 and 7) and question type (zhu2019, Figure 5); match rates."""
+"""Results by source, aspect (arnold2020, Figures 6, 7), question type (zhu2019) and length (wang2021); match rates.
+
+The latter two are their papers' Figures 5.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from auscult.evaluation.collection import PassageRecord, is_about
 from auscult.evaluation.measures import QueryMeasures
+from auscult.evaluation.question_lengths import LENGTHS, length_group
 from auscult.evaluation.question_types import QUESTION_TYPES, question_type
 from auscult.evaluation.task import Task
 from auscult.interfaces import Ranking
+from auscult.queries import Query
 
-Grouping = Literal["source", "aspect", "question type"]
+Grouping = Literal["source", "aspect", "question type", "length"]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One source's, aspect's or question type's share of the queries.
+    """One source's, aspect's, question type's or length's share of the queries.
 
     Attributes:
-        name: Of the source, aspect or question type.
+        name: Of the source, aspect, question type or length.
         queries: How many.
         measures: Means as fractions.
     """
@@ -46,10 +51,10 @@ class MatchRates:
 
 
 def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping) -> list[Group]:
-    """Measures for every source, aspect or question type.
+    """Measures for every source, aspect, question type or length.
 
     A query belongs to every source (aspect) that holds one of its true answers, and to the one type of its text; a
-    query without text has no type.
+    query without text has no type. Its length is that of its text, or of entity and aspects where it has none.
 
     Args:
         task: The queries and their true answers.
@@ -58,10 +63,12 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
         by: What to group by.
 
     Returns:
-        Largest group first, ties by name; question types in their own order.
+        Largest group first, ties by name; question types and lengths in their own order.
     """
     if by == "question type":
-        return _by_question_type(task, measured)
+        return _by_text(task, measured, QUESTION_TYPES, lambda query: question_type(query.text))
+    if by == "length":
+        return _by_text(task, measured, LENGTHS, lambda query: length_group(query.text or query.terms))
     members: dict[str, list[str]] = {}
     relevant = task.relevant
     measurable = set(measured.query_ids)
@@ -79,11 +86,12 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
     return sorted(groups, key=lambda group: (-group.queries, group.name))
 
 
-def _by_question_type(task: Task, measured: QueryMeasures) -> list[Group]:
+def _by_text(task: Task, measured: QueryMeasures, names: Sequence[str], name_of: Callable[[Query], str]) -> list[Group]:
+    """Groups that each query is in one of, or none; in the order of their names."""
     measurable = set(measured.query_ids)
-    members: dict[str, list[str]] = {each: [] for each in QUESTION_TYPES}
+    members: dict[str, list[str]] = {each: [] for each in names}
     for query in task.queries:
-        kind = question_type(query.text)
+        kind = name_of(query)
         if kind and query.query_id in measurable:
             members[kind].append(query.query_id)
     return [Group(name, len(ids), measured.of(ids).means()) for name, ids in members.items() if ids]

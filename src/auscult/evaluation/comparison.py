@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from auscult import __version__
@@ -13,12 +13,23 @@ from auscult.evaluation.collection import PassageRecord, read_passages
 from auscult.evaluation.measures import MEASURES, QueryMeasures, measure
 from auscult.evaluation.protocol import Progress, Run, run_task
 from auscult.evaluation.published_figures import published_measures
-from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track, label_of
-from auscult.evaluation.statistics import bootstrap_intervals, compare
+from auscult.evaluation.records import (
+    Difference,
+    DifferenceRecord,
+    EvaluationRecord,
+    GroupRecord,
+    Track,
+    label_of,
+)
+from auscult.evaluation.statistics import bootstrap_intervals, compare, differences
 from auscult.evaluation.task import Task
+from auscult.evaluation.variants import planned_pairs
 from auscult.evaluation.writing import file_name
 from auscult.interfaces import Scorer
 from auscult.provenance import describe_hardware, find_revision, now
+
+_COMPARED = ("AP", "R@1", "RR")
+"""Measures that variants are compared by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +117,7 @@ def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run
     measured = [measure(run.rankings, task.judgements, names) for run in runs]
     by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
     better = compare(by_label, seed=task.seed)
+    gaps = _differences(contenders, by_label, task.seed)
     when, where, revision = now(), describe_hardware(), find_revision()
     records = []
     for contender, run, values in zip(contenders, runs, measured, strict=True):
@@ -129,6 +141,8 @@ def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run
                 by_source=_groups(break_down(task, values, passages, "source")),
                 by_aspect=_groups(break_down(task, values, passages, "aspect")),
                 by_question_type=_groups(break_down(task, values, passages, "question type")),
+                by_length=_groups(break_down(task, values, passages, "length")),
+                differences=gaps.get(contender.label, []),
                 ms_per_query=run.ms_per_query,
                 prepare_seconds=run.prepare_seconds,
                 seed=task.seed,
@@ -141,6 +155,18 @@ def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run
             )
         )
     return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
+
+
+def _differences(
+    contenders: Sequence[Contender], measured: Mapping[str, QueryMeasures], seed: int
+) -> dict[str, list[DifferenceRecord]]:
+    """By label, the differences between variants that answer wang2021's questions."""
+    pairs = planned_pairs((each.label, each.scorer.name, each.track) for each in contenders)
+    records: dict[str, list[DifferenceRecord]] = {}
+    for (label, other), gaps in differences(measured, pairs, _COMPARED, seed=seed).items():
+        told = {name: Difference(**asdict(gap)) for name, gap in gaps.items()}
+        records.setdefault(label, []).append(DifferenceRecord(than=other, measures=told | {"MAP": told["AP"]}))
+    return records
 
 
 def check_distinct(contenders: Sequence[Contender]) -> None:

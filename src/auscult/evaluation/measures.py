@@ -19,7 +19,9 @@ import numpy.typing as npt
 from auscult.errors import DataError, MissingExtraError
 from auscult.interfaces import Judgement, Ranking
 
-MEASURES = ("R@1", "R@5", "R@10", "AP", "RR", "nDCG@10")
+CUTOFF_MEASURES = ("P@1", "P@3", "P@5", "R@3", "R@5", "nDCG@1", "nDCG@3", "nDCG@5")
+"""What wang2021 measures beside MAP (section 5.1.2)."""
+MEASURES = tuple(dict.fromkeys(("R@1", "R@5", "R@10", "AP", "RR", "nDCG@10", *CUTOFF_MEASURES)))
 """In ir_measures' notation; the mean of AP over queries is MAP."""
 
 

@@ -151,6 +151,32 @@ def published_match_rates() -> tuple[tuple[str, float, float], ...]:
     return tuple((row["rate"], row["lowest"], row["highest"]) for row in _read("arnold2020_figure5.json")["rows"])
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedCost:
+    """What a variant of DRMM-TKS cost and reached on one corpus (wang2021, Table 4).
+
+    Attributes:
+        training_minutes: Of training.
+        query_ms: Milliseconds a query; the paper does not say over how many candidates.
+        measure: MAP, as a fraction.
+    """
+
+    training_minutes: float
+    query_ms: float
+    measure: float
+
+
+@cache
+def published_costs(corpus: str) -> dict[str, PublishedCost]:
+    """wang2021's Table 4 on a corpus ("healthqa" or "nfcorpus"), by model; empty for any other."""
+    rows = [(row["model"], row["costs"].get(corpus)) for row in _read("wang2021_table4.json")["rows"]]
+    return {
+        model: PublishedCost(cost["training_minutes"], cost["query_ms"], cost["MAP"] / 100.0)
+        for model, cost in rows
+        if cost
+    }
+
+
 def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
     """A file is of one corpus, or its rows and its numbers of queries are by corpus."""
     single = content.get("corpus")

@@ -27,13 +27,45 @@ def label_of(model: str, track: Track) -> str:
 
 
 class GroupRecord(BaseModel):
-    """Measures of one source's, aspect's or question type's queries, as fractions."""
+    """Measures of one source's, aspect's, question type's or length's queries, as fractions."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     queries: int
     measures: dict[str, float]
+
+
+class Difference(BaseModel):
+    """By how much one model's measure is above another's, over the same queries.
+
+    Attributes:
+        mean: As a fraction; negative where it is below.
+        low: Lower end of the 95 % paired bootstrap interval.
+        high: Upper end.
+        p: Of the paired randomisation test, corrected after Holm over all such comparisons of the evaluation.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+class DifferenceRecord(BaseModel):
+    """A model's differences from another model of the same evaluation.
+
+    Attributes:
+        than: The other model's label.
+        measures: Measure -> difference; "MAP" repeats "AP".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    than: str
+    measures: dict[str, Difference]
 
 
 class EvaluationRecord(BaseModel):
@@ -51,6 +83,8 @@ class EvaluationRecord(BaseModel):
         match_rates: How often the top-1 passage is of the right entity and aspect.
         by_source: Measures of each source's queries; so for `by_aspect`.
         by_question_type: Measures of each kind of question (`question_types`), where queries are questions.
+        by_length: Measures of queries of each length in words (`question_lengths`).
+        differences: From the variants that its own is to be compared with (`variants`), where they were evaluated too.
         ms_per_query: Mean wall-clock milliseconds to score one query.
         prepare_seconds: Wall-clock seconds to read or encode the collection.
         version: Of this package.
@@ -77,6 +111,8 @@ class EvaluationRecord(BaseModel):
     by_source: list[GroupRecord] = Field(default_factory=list)
     by_aspect: list[GroupRecord] = Field(default_factory=list)
     by_question_type: list[GroupRecord] = Field(default_factory=list)
+    by_length: list[GroupRecord] = Field(default_factory=list)
+    differences: list[DifferenceRecord] = Field(default_factory=list)
     ms_per_query: float
     prepare_seconds: float = 0.0
     seed: int

@@ -16,6 +16,7 @@ from auscult.evaluation.bench_tables import (
     learning_table,
     question_type_table,
 )
+from auscult.evaluation.context_knowledge import context_knowledge_tables
 from auscult.evaluation.cosine_table import cosine_table
 from auscult.evaluation.cross_domain import cross_domain_tables
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
@@ -194,8 +195,10 @@ def _rankers(bench: _Bench) -> list[str]:
     own = bench.records
     figures = [figure.as_markdown() for figure in bench.figures]
     tables = [*beside_tables(own, bench.track), question_type_table(own), learning_table(own)]
+    learned = [record for record in own if record.track == bench.track]
     return [
         bench_table(own, bench.track).as_markdown(),
+        *(f"### {table.title}\n\n{table.as_markdown()}" for table in context_knowledge_tables(learned)),
         *(f"### {table.title}\n\n{table.as_markdown()}" for table in tables if table.rows),
         *(["### Figures\n", *figures] if figures else []),
         "### How these were measured\n\n" + _provenance(own).as_markdown(),

@@ -204,8 +204,13 @@ def _other_track(published: PublishedTable, track: str) -> str:
 
 
 def group_table(record: EvaluationRecord, by: str) -> TextTable:
-    """One model's measures by "source", "aspect" or "question type"."""
-    groups = {"source": record.by_source, "aspect": record.by_aspect, "question type": record.by_question_type}[by]
+    """One model's measures by "source", "aspect", "question type" or "length"."""
+    groups = {
+        "source": record.by_source,
+        "aspect": record.by_aspect,
+        "question type": record.by_question_type,
+        "length": record.by_length,
+    }[by]
     rows = tuple(
         (group.name, f"{group.queries:,}", *(percent(group.measures[name]) for name in SHOWN)) for group in groups
     )

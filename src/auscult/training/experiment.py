@@ -124,11 +124,25 @@ def backbone_name(said: str, field: str) -> str:
     Raises:
         ConfigError: A variable is not set.
     """
-    name = os.path.expandvars(said)
-    if "$" in name:
-        remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
+    remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
+    return expanded(said, field, remedy)
+
+
+def expanded(said: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
+    """A setting with environment variables and the home folder expanded.
+
+    Args:
+        said: As an experiment file has it.
+        field: Where it does.
+        remedy: What to do where a variable is not set.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+    found = os.path.expandvars(said)
+    if "$" in found:
         raise ConfigError(f"the environment variable of '{field}: {said}'", "none set", remedy)
-    return str(Path(name).expanduser()) if name.startswith("~") else name
+    return str(Path(found).expanduser()) if found.startswith("~") else found
 
 
 class BloomTraining(Settings):

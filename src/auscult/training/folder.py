@@ -12,7 +12,7 @@ from typing import Any
 from auscult import __version__
 from auscult.errors import ConfigError
 from auscult.provenance import describe_hardware, find_revision, now
-from auscult.training.experiment import DataExperiment
+from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
 
 _RECORD = "training.json"
@@ -31,7 +31,7 @@ class Outcome:
     record: dict[str, Any]
 
 
-def claim(experiment: DataExperiment, folder: Path) -> None:
+def claim(experiment: Settings, folder: Path) -> None:
     """Write down what is trained in a folder.
 
     Raises:
@@ -59,7 +59,7 @@ def restart(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def begin(experiment: DataExperiment, folder: Path, tell: Callable[[str], None]) -> Outcome | None:
+def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Outcome | None:
     """Claim a folder for an experiment.
 
     Returns:

@@ -8,8 +8,9 @@ passage can be computed before the query is known: all of it (bi-encoder), its t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from torch import Tensor, nn
@@ -74,7 +75,7 @@ class PassageRanker(nn.Module, ABC):
     Padding, the order of passages and how many are read at once never change a score beyond 1e-4 of it.
 
     Attributes:
-        kind: How experiment files and saved models name it: "bi", "poly", "cross".
+        kind: How experiment files and saved models name it: "bi", "poly", "cross", "ck".
         title: How tables name it.
         config: Its settings.
         head: What it learns besides its backbones; holds nothing where that is all.
@@ -92,6 +93,10 @@ class PassageRanker(nn.Module, ABC):
     @abstractmethod
     def backbones(self) -> dict[str, Backbone]:
         """Its encoders by the names it is made with and they are saved under."""
+
+    def attachments(self) -> dict[str, Callable[[Path], None]]:
+        """What a saved one needs besides backbones and `head`: by folder name, what writes that folder."""
+        return {}
 
     @abstractmethod
     def score_lists(

@@ -24,6 +24,7 @@ from auscult.errors import ModelError, naming_extra
 from auscult.models.backbone import Backbone
 from auscult.models.capr.base import PassageRanker
 from auscult.models.capr.registry import architecture
+from auscult.models.ckhqa.ranker import CkRanker
 
 Form = Literal["onnx", "onnx-int8"]
 FORMS: tuple[Form, ...] = ("onnx", "onnx-int8")
@@ -92,7 +93,11 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
 
     Raises:
         MissingExtraError: What exports or runs it is not installed.
+        ModelError: It reads more of its encoder than the last states, which is all that a form gives.
     """
+    if isinstance(ranker, CkRanker):
+        remedy = "keep it as it is, or take a bi-, poly- or cross-encoder"
+        raise ModelError("a model that reads an encoder's last states alone", ranker.title, remedy)
     made: dict[str, Backbone] = {}
     for name, backbone in ranker.backbones().items():
         path = folder / f"{name}.onnx"

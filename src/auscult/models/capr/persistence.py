@@ -4,6 +4,7 @@
     passages/, queries/     bi and poly: encoders as Hugging Face saves them; a bi-encoder's open in
                             sentence-transformers too (see `interchange`); no "queries" where one encoder reads both
     pairs/                  cross: its encoder
+    pairs/, knowledge/      ck: its encoder, and where it has knowledge the vectors and names of the graph's entities
     head.safetensors        what is learned besides
 
 Nothing is pickled. The fingerprint is a SHA-256 of everything but the training record.
@@ -74,6 +75,9 @@ def save(ranker: PassageRanker, folder: Path, *, name: str = "", training: Mappi
             backbone.save(fresh / tower)
             if type(ranker) is BiEncoder:  # not the long one: that package would read no surroundings
                 describe_encoder(fresh / tower, backbone, ranker.config, tower)
+        for attachment, write in ranker.attachments().items():
+            write(fresh / attachment)
+        folders = [*ranker.backbones(), *ranker.attachments()]
         head = {key: value.detach().cpu().contiguous().clone() for key, value in ranker.head.state_dict().items()}
         save_file(head, fresh / _HEAD)
         settings = {
@@ -83,7 +87,8 @@ def save(ranker: PassageRanker, folder: Path, *, name: str = "", training: Mappi
             "architecture": ranker.kind,
             "config": dataclasses.asdict(ranker.config),
             "backbones": list(ranker.backbones()),
-            "files_sha256": _digest(fresh, ranker.backbones()),
+            **({"attachments": list(ranker.attachments())} if ranker.attachments() else {}),
+            "files_sha256": _digest(fresh, folders),
             "training": dict(training or {}),
         }
         (fresh / _SETTINGS).write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -106,10 +111,12 @@ def load(folder: Path) -> SavedModel:
     try:
         kind = architecture(settings["architecture"])
         config = configure(settings["architecture"], settings["config"])
-        names = settings["backbones"]
-        if _digest(folder, names) != settings["files_sha256"]:
+        names, attached = settings["backbones"], settings.get("attachments", [])
+        if _digest(folder, [*names, *attached]) != settings["files_sha256"]:
             raise ModelError("the files that model.json tells of", f"others in {folder}", "copy the model again")
-        ranker = kind.ranker(config, **{name: open_backbone(str(folder / name)) for name in names})
+        parts: dict[str, object] = {name: open_backbone(str(folder / name)) for name in names}
+        parts |= {name: kind.attachments[name](folder / name) for name in attached}
+        ranker = kind.ranker(config, **parts)
         ranker.head.load_state_dict(load_file(folder / _HEAD))
     except (OSError, KeyError, TypeError, RuntimeError, ConfigError, SafetensorError) as error:
         reason = f"{folder} ({error})"
@@ -128,9 +135,9 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def _digest(folder: Path, backbones: Iterable[str]) -> str:
+def _digest(folder: Path, folders: Iterable[str]) -> str:
     """SHA-256 over the names and contents of a model's files but `model.json`."""
-    files = [file for name in backbones for file in (folder / name).rglob("*") if file.is_file()]
+    files = [file for name in folders for file in (folder / name).rglob("*") if file.is_file()]
     return digest_of([*files, folder / _HEAD], folder)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError
@@ -13,6 +14,8 @@ from auscult.models.capr.bi import BiConfig, BiEncoder
 from auscult.models.capr.cross import CrossConfig, CrossEncoder
 from auscult.models.capr.long_towers import LongBiConfig, LongBiEncoder, LongPolyConfig, LongPolyEncoder
 from auscult.models.capr.poly import PolyConfig, PolyEncoder
+from auscult.models.ckhqa.ranker import CkConfig, CkRanker
+from auscult.models.knowledge_vectors import load as load_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,13 @@ class Architecture:
     Attributes:
         ranker: Its class, called with its settings and its first backbone, or with all of them by name.
         config: The class of its settings, a frozen dataclass.
+        attachments: What opens the folders that a saved one has besides its backbones, by their names; what they give
+            is handed to the class under these names.
     """
 
     ranker: Callable[..., PassageRanker]
     config: Callable[..., CaprConfig]
+    attachments: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -34,6 +40,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     CrossEncoder.kind: Architecture(CrossEncoder, CrossConfig),
     LongBiEncoder.kind: Architecture(LongBiEncoder, LongBiConfig),
     LongPolyEncoder.kind: Architecture(LongPolyEncoder, LongPolyConfig),
+    CkRanker.kind: Architecture(CkRanker, CkConfig, {"knowledge": load_vectors}),
 }
 
 
@@ -71,7 +78,7 @@ def create(kind: str, backbone: str, settings: Mapping[str, Any] | None = None) 
     """A new ranker on a pre-trained encoder; what it learns besides begins by torch's random numbers.
 
     Args:
-        kind: "bi", "poly" or "cross".
+        kind: A name in `ARCHITECTURES`.
         backbone: A hub name, or a folder saved with save_pretrained.
         settings: Those that are not to be the default.
 

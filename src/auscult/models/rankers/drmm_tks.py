@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
@@ -66,15 +67,22 @@ class DrmmTksHead(nn.Module):
         config: k and hidden layers.
         gate_width: Length of what the gate knows of a query word.
         matrices: How many interaction matrices there are for a pair.
+        context_width: Length of a vector of the pair that joins each query word's last hidden layer, such as the state
+            of [CLS] in wang2021; 0 for none. (In the published code of CEDR, macavaney2019, it joins the first.)
     """
 
-    def __init__(self, config: DrmmTksConfig, gate_width: int, matrices: int = 1) -> None:
+    def __init__(self, config: DrmmTksConfig, gate_width: int, matrices: int = 1, *, context_width: int = 0) -> None:
         super().__init__()
         self.top_k = config.top_k
-        self.layers = tanh_layers(matrices * config.top_k, *config.hidden, 1)
+        sizes = (matrices * config.top_k, *config.hidden)
+        self.layers = tanh_layers(*sizes, 1)
+        if context_width:
+            self.layers[-2] = nn.Linear(sizes[-1] + context_width, 1)
         self.gate = TermGate(gate_width)
 
-    def forward(self, similarities: Tensor, query: Tensor, passage: Tensor, known: Tensor) -> Tensor:
+    def forward(
+        self, similarities: Tensor, query: Tensor, passage: Tensor, known: Tensor, *, context: Tensor | None = None
+    ) -> Tensor:
         """Scores, (batch,).
 
         Args:
@@ -82,9 +90,13 @@ class DrmmTksHead(nn.Module):
             query: Bool mask (batch, query words).
             passage: Bool mask (batch, passage words).
             known: What the gate knows of query words, (batch, query words, gate width): vectors, or idf.
+            context: Of the pair, (batch, context width); only where there is one.
         """
         largest = k_max(similarities, passage[:, None, None, :], self.top_k)
-        matches: Tensor = self.layers(largest.transpose(1, 2).flatten(2)).squeeze(-1)
+        hidden: Tensor = self.layers[:-2](largest.transpose(1, 2).flatten(2))
+        if context is not None:
+            hidden = torch.cat([hidden, context.unsqueeze(1).expand(-1, hidden.shape[1], -1)], dim=2)
+        matches: Tensor = self.layers[-2:](hidden).squeeze(-1)
         weights: Tensor = self.gate(known, query)
         return (weights * matches).sum(1)
 

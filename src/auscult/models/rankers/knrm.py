@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from auscult.models.modules.embedding import WordEmbedding
@@ -49,22 +50,27 @@ class KnrmHead(nn.Module):
     Args:
         config: Kernels.
         matrices: How many interaction matrices there are for a pair.
+        context_width: Length of a vector of the pair that joins the soft counts before the last layer, as the state of
+            [CLS] does in CEDR (macavaney2019) and wang2021; 0 for none.
     """
 
-    def __init__(self, config: KnrmConfig, matrices: int = 1) -> None:
+    def __init__(self, config: KnrmConfig, matrices: int = 1, *, context_width: int = 0) -> None:
         super().__init__()
         self.pooling = KernelPooling(config.kernels, sigma=config.sigma, exact_sigma=config.exact_sigma)
-        self.score = nn.Linear(matrices * config.kernels, 1)
+        self.score = nn.Linear(matrices * config.kernels + context_width, 1)
 
-    def forward(self, similarities: Tensor, query: Tensor, passage: Tensor) -> Tensor:
+    def forward(self, similarities: Tensor, query: Tensor, passage: Tensor, *, context: Tensor | None = None) -> Tensor:
         """Scores, (batch,).
 
         Args:
             similarities: (batch, matrices, query words, passage words), in [-1, 1].
             query: Bool mask (batch, query words).
             passage: Bool mask (batch, passage words).
+            context: Of the pair, (batch, context width); only where there is one.
         """
         features: Tensor = self.pooling(similarities, query, passage).flatten(1)
+        if context is not None:
+            features = torch.cat([features, context], dim=1)
         scores: Tensor = self.score(features).squeeze(-1)
         return scores
 

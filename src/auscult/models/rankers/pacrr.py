@@ -68,22 +68,28 @@ class PacrrHead(nn.Module):
     Args:
         config: Windows, filters, matches kept.
         matrices: How many interaction matrices there are for a pair.
+        context_width: Length of a vector of the pair, such as the state of [CLS] in wang2021; 0 for none. A linear
+            layer then makes the score of it and of the LSTM's last output.
     """
 
-    def __init__(self, config: PacrrConfig, matrices: int = 1) -> None:
+    def __init__(self, config: PacrrConfig, matrices: int = 1, *, context_width: int = 0) -> None:
         super().__init__()
         self.top_k = config.top_k
         self.windows = nn.ModuleList(nn.Conv2d(matrices, config.filters, side) for side in range(2, config.longest + 1))
         self.reader = nn.LSTM((matrices + config.longest - 1) * config.top_k + 1, 1, batch_first=True)
+        self.combine = nn.Linear(1 + context_width, 1) if context_width else None
 
-    def forward(self, similarities: Tensor, query: Tensor, passage: Tensor, idf: Tensor) -> Tensor:
-        """Scores in (-1, 1), (batch,).
+    def forward(
+        self, similarities: Tensor, query: Tensor, passage: Tensor, idf: Tensor, *, context: Tensor | None = None
+    ) -> Tensor:
+        """Scores, (batch,); in (-1, 1) without context.
 
         Args:
             similarities: (batch, matrices, query words, passage words).
             query: Bool mask (batch, query words); words come first, then padding.
             passage: Bool mask (batch, passage words).
             idf: Of the query's words, (batch, query words).
+            context: Of the pair, (batch, context width); only where there is one.
         """
         similarities = similarities.masked_fill(~cells(query, passage).unsqueeze(1), 0.0)
         phrases = [_phrases(window, side, similarities) for side, window in enumerate(self.windows, start=2)]
@@ -92,6 +98,8 @@ class PacrrHead(nn.Module):
         outputs, _ = self.reader(torch.cat([best.transpose(1, 2).flatten(2), rarity], dim=2))
         last = (query.sum(1) - 1).clamp(min=0)
         scores: Tensor = outputs[torch.arange(len(last), device=last.device), last, 0]
+        if self.combine is not None and context is not None:
+            scores = self.combine(torch.cat([scores.unsqueeze(1), context], dim=1)).squeeze(1)
         return scores
 
 

@@ -1,6 +1,8 @@
 """Experiment files of bi-, poly- and cross-encoders: backbone, labels, negatives and budget.
 
-Defaults are grundmann2021's where the paper gives them (section 4.3): AdamW, batches of 32, 50 epochs.
+Defaults are grundmann2021's where the paper gives them (section 4.3): AdamW, batches of 32, 50 epochs. What wang2021
+trains otherwise (section 5.1.5) can be said: pairwise hinge loss, a rate of its own for what is no pre-trained encoder,
+and no warm-up.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from auscult.models.capr.base import CaprConfig
 from auscult.models.capr.registry import ARCHITECTURES, configure
@@ -19,6 +21,7 @@ from auscult.training.experiment import (
     WordVectorChoice,
     backbone_name,
     check_experiment,
+    expanded,
 )
 from auscult.training.loop import Precision
 
@@ -65,8 +68,13 @@ class PairTraining(Settings):
         epochs: Each ends with a validation.
         pairs: At most so many pairs an epoch, drawn without repeats until all passages have been seen; None for all.
         batch_pairs: Pairs a step, of which each is the others' negative.
+        loss: "listwise": softmax cross entropy of the answer among its negatives (grundmann2021, Eq. 1); "hinge": each
+            of them against the answer (wang2021, section 4.4).
+        margin: Of the hinge loss.
         learning_rate: The highest; the paper's figure is missing from its text.
-        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards.
+        head_learning_rate: The highest of what is learned besides the pre-trained encoders; None for the same.
+        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
+            the same in all steps.
         precision: "bf16" or "16-mixed" compute in half precision (the paper) and keep weights in single.
         chunk: Texts whose activations are held at once, so that the batch fits a small memory; None for all.
         max_passage_tokens: Passages are cut here in training, and where the settings say afterwards; None for there.
@@ -77,8 +85,11 @@ class PairTraining(Settings):
     epochs: int = Field(default=50, ge=1)
     pairs: int | None = Field(default=None, ge=2)
     batch_pairs: int = Field(default=32, ge=2)
+    loss: Literal["listwise", "hinge"] = "listwise"
+    margin: float = Field(default=1.0, gt=0)
     learning_rate: float = Field(default=5e-5, gt=0)
-    warm_up: float = Field(default=0.1, ge=0, lt=1)
+    head_learning_rate: float | None = Field(default=None, gt=0)
+    warm_up: float | None = Field(default=0.1, ge=0, lt=1)
     weight_decay: float = Field(default=0.01, ge=0)
     gradient_clip: float | None = Field(default=1.0, gt=0)
     precision: Literal["float32", "bf16", "16-mixed"] = "float32"
@@ -88,6 +99,10 @@ class PairTraining(Settings):
     patience: int | None = Field(default=None, ge=1)
     accelerator: str = "auto"
     devices: int | Literal["auto"] = "auto"
+
+    @model_serializer(mode="wrap")
+    def _without_unsaid(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unsaid(self, write(self), "loss", "margin", "head_learning_rate")
 
     @property
     def lightning_precision(self) -> Precision:
@@ -99,18 +114,23 @@ class CaprExperiment(DataExperiment):
     """An experiment of one architecture.
 
     Attributes:
-        architecture: "bi", "poly" or "cross".
+        architecture: "bi", "poly", "cross", "ck" and so on.
+        queries: What is asked: "headings", queries drawn from passages' labels, or "corpus", the questions that the
+            corpora bring with them, answered as their judgements say.
         backbone: A hub name or a folder; environment variables in it are expanded.
-        settings: Of the architecture, where they differ from its paper's.
+        settings: Of the architecture, where they differ from its paper's; environment variables in a folder that
+            they name are expanded.
         clinical_notes: Names among `corpora`: notes, split by patient; their titles name nothing, their entities are
             recognised in the text.
         validation_queries: Asked after each epoch, over the held-out documents.
+        validation_candidates: Passages that each of them ranks (grundmann2021, section 4.2: 64).
         least_passages: Fewer usable training passages are an error.
         evaluate: Corpora whose test queries `auscult bench` asks the model.
     """
 
     model: Literal["capr"]
     architecture: str
+    queries: Literal["headings", "corpus"] = "headings"
     backbone: str = Field(min_length=1)
     settings: dict[str, Any] = Field(default_factory=dict)
     labels: PairLabels = PairLabels()
@@ -119,8 +139,13 @@ class CaprExperiment(DataExperiment):
     negatives: PairNegatives = PairNegatives()
     training: PairTraining = PairTraining()
     validation_queries: int = Field(default=150, ge=1)
+    validation_candidates: int = Field(default=64, ge=2)
     least_passages: int = Field(default=2, ge=2)
     evaluate: list[str] = Field(default_factory=list)
+
+    @model_serializer(mode="wrap")
+    def _without_unsaid(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unsaid(self, write(self), "queries", "validation_candidates")
 
     @model_validator(mode="after")
     def _fields_fit(self) -> CaprExperiment:
@@ -131,6 +156,8 @@ class CaprExperiment(DataExperiment):
         names = {corpus.name for corpus in self.corpora}
         if unknown := set(self.clinical_notes) - names:
             raise ValueError(f"clinical_notes: {', '.join(sorted(unknown))} is none of 'corpora'")
+        if self.queries == "corpus" and (self.clinical_notes or self.labels != PairLabels()):
+            raise ValueError("clinical_notes and labels are not for 'queries: corpus', which are asked as they are")
         return self
 
     def config(self) -> CaprConfig:
@@ -148,6 +175,26 @@ class CaprExperiment(DataExperiment):
             ConfigError: One of them is not set.
         """
         return backbone_name(self.backbone, "backbone")
+
+    def expanded_settings(self) -> dict[str, Any]:
+        """The architecture's settings with environment variables expanded.
+
+        Raises:
+            ConfigError: One of them is not set.
+        """
+        return {
+            name: expanded(value, f"settings.{name}") if isinstance(value, str) else value
+            for name, value in self.settings.items()
+        }
+
+
+def without_unsaid(settings: Settings, fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Fields without those of `names` that have their default value.
+
+    A training that was begun before there was a choice is still the same experiment, and its folder is not refused.
+    """
+    defaults = {name: type(settings).model_fields[name].default for name in names}
+    return {name: value for name, value in fields.items() if name not in defaults or value != defaults[name]}
 
 
 def read_capr_experiment(path: Path) -> CaprExperiment:

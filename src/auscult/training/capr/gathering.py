@@ -13,6 +13,7 @@ from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.errors import ConfigError
+from auscult.training.capr.asked import asked_pools
 from auscult.training.capr.experiment import CaprExperiment
 from auscult.training.capr.notes import check_headings, label_notes, read_notes
 from auscult.training.capr.pairs import LabelledPassage, PassagePool, label_passages
@@ -44,16 +45,27 @@ def gather_passages(experiment: CaprExperiment, say: Callable[[str], None], *, s
     """
     noted = set(experiment.clinical_notes)
     parts = []
+    if experiment.queries == "corpus":
+        asked, aside = asked_pools(experiment, say, surroundings=surroundings)
+        gathered = Gathered(asked, _unseen(aside, asked))
+        _check(experiment, gathered.training, gathered.held_out)
+        return gathered
     if noted:
         parts.append(_notes(experiment, noted, say, surroundings))
     if {choice.name for choice in experiment.corpora} - noted:
         parts.append(_titled(experiment, noted, say, surroundings))
     training = sum((part.training for part in parts), PassagePool(()))
     held_out = sum((part.held_out for part in parts), PassagePool(()))
-    seen = {item.passage.text for item in training.passages}
-    held_out = replace(held_out, passages=tuple(each for each in held_out.passages if each.passage.text not in seen))
+    held_out = _unseen(held_out, training)
     _check(experiment, training, held_out)
     return Gathered(training, held_out)
+
+
+def _unseen(held_out: PassagePool, training: PassagePool) -> PassagePool:
+    """Held-out passages but those whose very text is trained on; a question stays as a label of its other answers."""
+    seen = {item.passage.text for item in training.passages}
+    kept = tuple(each for each in held_out.passages if each.passage.text not in seen)
+    return replace(held_out, passages=kept, questions=())
 
 
 def _titled(experiment: CaprExperiment, noted: set[str], say: Callable[[str], None], surroundings: int) -> Gathered:
@@ -91,6 +103,11 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
 
 
 def _check(experiment: CaprExperiment, training: PassagePool, held_out: PassagePool) -> None:
+    if experiment.queries == "corpus":
+        if not training.questions or not any(each.entities for each in held_out.passages):
+            found = f"{len(training.questions):,} to train on"
+            raise ConfigError("questions with answers to train on and to hold out", found, "give more judgements")
+        return
     wanted = f"{experiment.least_passages:,} passages or more that have a heading and name an entity"
     if len(training.passages) < experiment.least_passages:
         skipped = f"{training.without_aspect:,} have no heading, {training.without_entity:,} name none"
@@ -111,6 +128,7 @@ def remember(gathered: Gathered, path: Path) -> dict[str, Any]:
     content = {
         "passages": len(gathered.training.passages),
         "held_out_passages": len(gathered.held_out.passages),
+        **({"questions": len(gathered.training.questions)} if gathered.training.questions else {}),
         "skipped_without_aspect": gathered.training.without_aspect,
         "skipped_without_entity": gathered.training.without_entity,
         "sha256": _digest([*gathered.training.passages, *gathered.held_out.passages]),

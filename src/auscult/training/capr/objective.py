@@ -15,10 +15,12 @@ from auscult.models.capr.base import PassageRanker, PassageText
 from auscult.training.best_passages import BestPassages
 from auscult.training.capr.experiment import PairTraining
 from auscult.training.capr.pairs import PairBatch, PassagePool, ask, words_of
-from auscult.training.losses import listwise_loss
+from auscult.training.losses import hinge_loss, listwise_loss
 from auscult.training.validation import place_measures, wrong_ahead
 
 CANDIDATES = 64
+"""Of a validation query, in grundmann2021 (section 4.2)."""
+
 _analyse = Analyzer()
 
 
@@ -35,8 +37,8 @@ class AskedPassage:
     rows: tuple[int, ...]
 
 
-def held_out_queries(pool: PassagePool, *, number: int, seed: int) -> list[AskedPassage]:
-    """Queries drawn from held-out passages, with 64 candidates each (grundmann2021, section 4.2).
+def held_out_queries(pool: PassagePool, *, number: int, seed: int, candidates: int = CANDIDATES) -> list[AskedPassage]:
+    """Queries drawn from held-out passages, or the questions that these answer, with their candidates.
 
     One passage is asked for; others with the same entity and aspect, or the same text, are no candidates. The rest
     are those BM25 ranks highest, and where it finds fewer, passages drawn at random.
@@ -45,6 +47,7 @@ def held_out_queries(pool: PassagePool, *, number: int, seed: int) -> list[Asked
         pool: Held-out passages.
         number: At most so many queries, of passages drawn at random.
         seed: Of all draws.
+        candidates: Of each query, where there are so many.
     """
     rng = random.Random(f"{seed}/validation")
     best = BestPassages(words_of(pool.passages))
@@ -52,6 +55,8 @@ def held_out_queries(pool: PassagePool, *, number: int, seed: int) -> list[Asked
     seen: set[tuple[str, str]] = set()
     for row in rng.sample(range(len(pool.passages)), len(pool.passages)):
         own = pool.passages[row]
+        if not own.entities:
+            continue
         entity, aspect = rng.choice(own.entities), rng.choice(own.aspects)
         if (entity.key, aspect) in seen:
             continue
@@ -61,9 +66,9 @@ def held_out_queries(pool: PassagePool, *, number: int, seed: int) -> list[Asked
             for other, item in enumerate(pool.passages)
             if item.answers(entity.key, aspect) or item.passage.text == own.passage.text
         }
-        wrong = list(best.of(_analyse(f"{entity.name} {aspect}"), CANDIDATES - 1, without=right))[: CANDIDATES - 1]
+        wrong = list(best.of(_analyse(f"{entity.name} {aspect}"), candidates - 1, without=right))[: candidates - 1]
         others = [other for other in range(len(pool.passages)) if other not in right and other not in set(wrong)]
-        wrong += rng.sample(others, min(CANDIDATES - 1 - len(wrong), len(others)))
+        wrong += rng.sample(others, min(candidates - 1 - len(wrong), len(others)))
         if wrong:
             asked.append(AskedPassage(ask(entity.name, aspect), (row, *wrong)))
         if len(asked) == number:
@@ -103,9 +108,16 @@ class PairObjective:
         return self._ranker
 
     def loss(self, batch: PairBatch) -> tuple[Tensor, int]:
-        """Cross entropy of each query's own passage among its negatives (grundmann2021, Eq. 1)."""
+        """The loss over a batch's queries, and how many there are.
+
+        Cross entropy of each query's own passage among its negatives (grundmann2021, Eq. 1), or the hinge of each of
+        them against it (wang2021, section 4.4; the mean, where the paper sums). To neither a spared passage adds.
+        """
         scores = self._ranker.score_lists(batch.queries, batch.passages, batch.rows, chunk=self._choice.chunk)
-        return listwise_loss(scores.float().masked_fill(batch.spared.to(scores.device), -torch.inf)), len(scores)
+        scores = scores.float().masked_fill(batch.spared.to(scores.device), -torch.inf)
+        if self._choice.loss == "hinge":
+            return hinge_loss(scores, margin=self._choice.margin), len(scores)
+        return listwise_loss(scores), len(scores)
 
     def measures(self) -> Mapping[str, float]:
         """R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
@@ -120,13 +132,30 @@ class PairObjective:
         return place_measures(ahead)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW (section 4.3); biases and gains are not decayed."""
+        """AdamW (grundmann2021, section 4.3); biases and gains are not decayed.
+
+        Without decay it is Adam. What is no pre-trained encoder's may have a rate of its own (wang2021, section 5.1.5).
+        """
+        choice = self._choice
         trained = [each for each in self._ranker.parameters() if each.requires_grad]
-        groups = [
-            {"params": [each for each in trained if each.dim() > 1], "weight_decay": self._choice.weight_decay},
-            {"params": [each for each in trained if each.dim() <= 1], "weight_decay": 0.0},
-        ]
-        return torch.optim.AdamW([group for group in groups if group["params"]], lr=self._choice.learning_rate)
+        if choice.head_learning_rate is None:
+            return torch.optim.AdamW(_groups(trained, choice.weight_decay, choice.learning_rate))
+        told = {id(each) for backbone in self._ranker.backbones().values() for each in backbone.parameters()}
+        encoders = [each for each in trained if id(each) in told]
+        head = [each for each in trained if id(each) not in told]
+        return torch.optim.AdamW(
+            _groups(encoders, choice.weight_decay, choice.learning_rate)
+            + _groups(head, choice.weight_decay, choice.head_learning_rate)
+        )
+
+
+def _groups(parameters: Sequence[nn.Parameter], decay: float, rate: float) -> list[dict[str, Any]]:
+    """Parameters of one rate, without empty groups."""
+    groups = [
+        {"params": [each for each in parameters if each.dim() > 1], "weight_decay": decay, "lr": rate},
+        {"params": [each for each in parameters if each.dim() <= 1], "weight_decay": 0.0, "lr": rate},
+    ]
+    return [group for group in groups if group["params"]]
 
 
 def _chosen(kept: Tensor | Sequence[Tensor | PassageText], rows: list[int]) -> Any:

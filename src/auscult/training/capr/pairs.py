@@ -1,7 +1,8 @@
 """Training pairs: a passage, and a query drawn from its labels (grundmann2021, section 3.1).
 
 A passage has several entities (title, mentions) and several aspects (headings); every epoch draws one of each anew.
-All chance in a pair comes from seed, epoch and passage, so that a resumed training ends as an uninterrupted one.
+Where a corpus brings its own questions, a pair is a question and one of its answers, drawn anew every epoch. All chance
+in a pair comes from seed, epoch and row, so that a resumed training ends as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class LabelledPassage:
 
     Attributes:
         passage: Its text.
-        entities: At least one.
-        aspects: At least one.
+        entities: At least one. For questions of a corpus, the questions that it answers; perhaps none.
+        aspects: At least one. For questions of a corpus, none but the empty one.
     """
 
     passage: PassageText
@@ -46,18 +47,33 @@ class LabelledPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolQuestion:
+    """A question of a corpus, as the rows of passages see it.
+
+    Attributes:
+        label: Its key, and its text as the architectures read it.
+        answers: Rows of the passages that are judged relevant; at least one.
+    """
+
+    label: EntityLabel
+    answers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PassagePool:
     """Passages to learn from.
 
     Attributes:
-        passages: Those with an entity and an aspect.
+        passages: Those with an entity and an aspect; with `questions`, all.
         without_aspect: How many were skipped because nothing stands above them.
         without_entity: How many others were skipped because they name nothing.
+        questions: What is asked where a corpus brings its questions; else queries are drawn from passages' labels.
     """
 
     passages: tuple[LabelledPassage, ...]
     without_aspect: int = 0
     without_entity: int = 0
+    questions: tuple[PoolQuestion, ...] = ()
 
     def __add__(self, other: PassagePool) -> PassagePool:
         return PassagePool(
@@ -105,7 +121,8 @@ class Pair:
     """A query and the passage it was drawn from.
 
     Attributes:
-        key: Epoch and row of the passage.
+        key: Epoch, and row of the passage or the question.
+        own: Row of the passage.
         entity: Key of the entity drawn.
         aspect: The aspect drawn.
         query: Both as the architectures read them.
@@ -113,6 +130,7 @@ class Pair:
     """
 
     key: Key
+    own: int
     entity: str
     aspect: str
     query: str
@@ -137,35 +155,43 @@ class PairBatch:
 
 
 class PairExamples(Dataset[Pair]):
-    """Passages as a data set of pairs.
+    """Passages, or questions of a corpus, as a data set of pairs.
 
     Args:
-        pool: Passages.
+        pool: Passages and questions.
         choice: The negatives.
         seed: Of all draws.
     """
 
     def __init__(self, pool: PassagePool, choice: PairNegatives, *, seed: int) -> None:
         self.passages = pool.passages
+        self.questions = pool.questions
         self._choice = choice
         self._seed = seed
         self._best = BestPassages(words_of(pool.passages)) if choice.bm25 else None
 
     def __len__(self) -> int:
-        return len(self.passages)
+        return len(self.questions or self.passages)
 
     def __getitem__(self, key: Key) -> Pair:
-        rng = self._chance(key, "labels")
-        passage = self.passages[key[1]]
-        entity, aspect = rng.choice(passage.entities), rng.choice(passage.aspects)
-        return Pair(key, entity.key, aspect, ask(entity.name, aspect), self._hard(key, entity, aspect))
+        own, entity, aspect = self._drawn(key)
+        hard = self._hard(key, own, entity, aspect)
+        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
 
-    def _hard(self, key: Key, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
+    def _drawn(self, key: Key) -> tuple[int, EntityLabel, str]:
+        rng = self._chance(key, "labels")
+        if self.questions:
+            question = self.questions[key[1]]
+            return rng.choice(question.answers), question.label, ""
+        passage = self.passages[key[1]]
+        return key[1], rng.choice(passage.entities), rng.choice(passage.aspects)
+
+    def _hard(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
         if self._best is None:
             return ()
         words = _analyse(f"{entity.name} {aspect}")
-        found = self._best.of(words, self._choice.bm25_depth, without=(key[1],))
-        wrong = [row for row in found if not self._same(row, key[1], entity.key, aspect)]
+        found = self._best.of(words, self._choice.bm25_depth, without=(own,))
+        wrong = [row for row in found if not self._same(row, own, entity.key, aspect)]
         return tuple(self._chance(key, "bm25").sample(wrong, min(self._choice.bm25, len(wrong))))
 
     def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
@@ -178,11 +204,11 @@ class PairExamples(Dataset[Pair]):
 
     def collate(self, pairs: Sequence[Pair]) -> PairBatch:
         """One batch: every passage once, and for each query its own passage and its negatives among them."""
-        rows = list(dict.fromkeys([pair.key[1] for pair in pairs] + [row for pair in pairs for row in pair.hard]))
+        rows = list(dict.fromkeys([pair.own for pair in pairs] + [row for pair in pairs for row in pair.hard]))
         place = {row: number for number, row in enumerate(rows)}
         columns, spared = [], []
         for pair in pairs:
-            own = pair.key[1]
+            own = pair.own
             others = [row for row in rows if row != own]
             false = {row for row in others if self._same(row, own, pair.entity, pair.aspect)}
             shown = [own, *self._negatives(pair, others, false)]

@@ -59,13 +59,20 @@ def train(
     began = time.monotonic()
     # First, because a wrong name should fail before minutes of reading.
     torch.manual_seed(experiment.seed)
-    ranker = create(experiment.architecture, experiment.backbone_name(), experiment.settings)
+    ranker = create(experiment.architecture, experiment.backbone_name(), experiment.expanded_settings())
     _freeze_unread(ranker)
     gathered = gather_passages(experiment, tell, surroundings=ranker.surroundings)
     counts = remember(gathered, folder / "passages.json")
-    asked = held_out_queries(gathered.held_out, number=experiment.validation_queries, seed=experiment.seed)
+    asked = held_out_queries(
+        gathered.held_out,
+        number=experiment.validation_queries,
+        seed=experiment.seed,
+        candidates=experiment.validation_candidates,
+    )
     if not asked:
-        raise ConfigError("held-out passages of different entities or aspects", "none", "hold out more documents")
+        raise ConfigError(
+            "held-out passages of different questions, entities or aspects", "none", "hold out more documents"
+        )
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {counts['passages']:,} passages, {len(asked):,} held-out queries")
     history = _optimise(experiment, gathered, asked, ranker, folder, tell, progress)
@@ -123,8 +130,9 @@ def _optimise(
     return history
 
 
-def _per_epoch(choice: PairTraining, passages: int) -> int:
-    return passages if choice.pairs is None else min(choice.pairs, passages)
+def _per_epoch(choice: PairTraining, rows: int) -> int:
+    """Pairs an epoch, of so many passages or questions."""
+    return rows if choice.pairs is None else min(choice.pairs, rows)
 
 
 def _record(
@@ -135,7 +143,7 @@ def _record(
     asked: int,
     prepared: float,
 ) -> dict[str, Any]:
-    per_epoch = _per_epoch(experiment.training, counts["passages"])
+    per_epoch = _per_epoch(experiment.training, counts.get("questions", counts["passages"]))
     return {
         "kind": "capr",
         "model": experiment.title or ranker.title,

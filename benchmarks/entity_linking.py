@@ -1,0 +1,100 @@
+"""How fast are entities of knowledge graphs linked in text, and how many words get one?
+
+    AUSCULT_DATA=... python benchmarks/entity_linking.py
+
+Links encyclopedia articles and clinical notes to two graphs: the prepared medical one (`knowledge-base`), and the
+general one that is read out of the encyclopedia itself. Times are those that the process spent on its processor, in one
+thread, which neighbours on a busy machine do not lengthen as they do the clock's. Writes
+benchmarks/results/entity_linking.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from auscult.concepts.graph.graph import KnowledgeGraph
+from auscult.concepts.graph.linking import EntityLinker
+from auscult.concepts.graph.ngram_linker import NgramLinker
+from auscult.corpora import open_corpus
+from auscult.corpora.knowledge_graph import open_graph
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.provenance import describe_hardware, find_revision, now
+
+RESULT = Path(__file__).resolve().parent / "results" / "entity_linking.json"
+GRAPHS = ("knowledge-base", "enwiki")
+CORPORA = ("enwiki", "mtsamples")
+
+
+def seconds(deed: Callable[[], object], repeats: int) -> float:
+    """The least processor time of several runs."""
+    taken = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        deed()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+def speed(linker: EntityLinker, corpus: str, repeats: int) -> dict[str, Any]:
+    """Megabytes (UTF-8) a second over a corpus, and how much is found."""
+    texts: Sequence[str] = [document.text for document in open_corpus(corpus).documents()]
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    spans = [(text, linker.link(text)) for text in texts]
+    linked = sum(len(text[span.start : span.end].split()) for text, found in spans for span in found)
+    taken = seconds(lambda: [linker.link(text) for text in texts], repeats)
+    return {
+        "corpus": corpus,
+        "documents": len(texts),
+        "megabytes": size,
+        "megabytes_per_second": size / taken,
+        "spans": sum(len(found) for _, found in spans),
+        "entities": len({span.entity_id for _, found in spans for span in found}),
+        "linked_share_of_words": linked / sum(len(text.split()) for text in texts),
+    }
+
+
+def measure(name: str, graph: KnowledgeGraph, repeats: int) -> dict[str, Any]:
+    """One graph over all corpora."""
+    begun = time.process_time()
+    linker = NgramLinker.from_graph(graph)
+    built = time.process_time() - begun
+    return {
+        "graph": name,
+        "entities": len(graph.entities),
+        "names": sum(map(len, graph.names)),
+        "triples": len(graph.triples),
+        "build_seconds": built,
+        "corpora": [speed(linker, corpus, repeats) for corpus in CORPORA],
+    }
+
+
+def main() -> None:
+    """Measure and write the record."""
+    parser = argparse.ArgumentParser(description="Speed of linking text to knowledge graphs.")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    arguments = parser.parse_args()
+    record = {
+        "kind": "entity_linking",
+        "title": "Linking text to the entities of knowledge graphs",
+        "cores_used": 1,
+        "repeats": arguments.repeats,
+        "graphs": [measure(name, open_graph(name), arguments.repeats) for name in GRAPHS],
+        "versions": {"ahocorasick_rs": version("ahocorasick_rs")},
+        "date": now(),
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+    }
+    with whole_or_nothing(arguments.out) as partial:
+        partial.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(record, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""`auscult bench init` and `auscult bench report`: models tried on a user's own data, and the page about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import TaskID
+from rich.table import Table
+
+from auscult.cli.evaluate import progress_bars
+from auscult.errors import ConfigError
+from auscult.evaluation.tables import result_tables
+from auscult.evaluation.writing import check_folder
+from auscult.workbench.assemble import assemble
+from auscult.workbench.faults import Fault, UnusableDataError
+from auscult.workbench.folder import WorkFolder
+from auscult.workbench.page import write_page
+from auscult.workbench.plan import Wishes
+from auscult.workbench.preparing import Prepared, prepare
+from auscult.workbench.running import Watcher, find_experiments, run
+
+_SHOWN_OF_A_KIND = 10
+
+
+def init(
+    mydata: Annotated[Path, typer.Argument(help="Folder with questions, passages and judgements, or one joined file.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for everything; `NAME-bench` by default.")] = None,
+    title: Annotated[str, typer.Option(help="What the page calls the data.")] = "",
+    models: Annotated[
+        str, typer.Option(help="Exactly these, separated by commas, instead of those that fit in time.")
+    ] = "",
+    backbone: Annotated[str, typer.Option(help="A pre-trained encoder (folder or hub name) to use and to train.")] = "",
+    graph: Annotated[str, typer.Option(help="Folder of trained knowledge-graph vectors, for `ck`.")] = "",
+    minutes: Annotated[float, typer.Option(min=0.1, help="Time for everything, roughly.")] = 15.0,
+    plan_only: Annotated[bool, typer.Option("--plan-only", help="Check and plan; train nothing.")] = False,
+    progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
+) -> None:
+    """Try models on your own questions, passages and judgements, and write a page that compares them.
+
+    The data is checked first, and all that is wrong with it is shown at once. The same command goes on where a killed
+    one stopped. What is trained is written down in `OUT/experiments/`, where it can be changed and added to.
+    """
+    console = Console(stderr=True)
+    work = WorkFolder(out if out is not None else Path(f"{mydata.resolve().name.partition('.')[0]}-bench"))
+    check_folder(work.root)
+    names = tuple(name.strip() for name in models.split(",") if name.strip())
+    wishes = Wishes(models=names, backbone=backbone, graph=graph, minutes=minutes)
+    try:
+        prepared = prepare(mydata, work, wishes, title=title)
+    except UnusableDataError as error:
+        _show_faults(console, error)
+        raise
+    _show_plan(console, prepared)
+    if plan_only:
+        console.print(f"Experiments: {escape(str(work.experiments))}", soft_wrap=True)
+        return
+    experiments = find_experiments(work, names)
+    with progress_bars() as bars:
+        tasks: dict[str, TaskID] = {}
+        bars.disable = not progress
+
+        def ranked(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = bars.add_task(escape(label), total=total)
+            bars.update(tasks[label], completed=done)
+
+        def say(name: str, words: str) -> None:
+            bars.console.print(f"[bold]{escape(name)}[/] [dim]{escape(words)}[/]")
+
+        # The training library would draw bars of its own, and break these.
+        comparison = run(work, prepared.description, experiments, Watcher(say, ranked))
+    for each in result_tables(comparison.records):
+        Console().print(each.as_rich())
+    _write_page(console, work)
+
+
+def report(
+    work: Annotated[Path, typer.Argument(help="What `auscult bench init` wrote to.")],
+) -> None:
+    """Write the page of a finished workbench again."""
+    _write_page(Console(stderr=True), WorkFolder(work))
+
+
+def _write_page(console: Console, work: WorkFolder) -> None:
+    write_page(assemble(work), work.page)
+    console.print(f"Results: {escape(str(work.records))}", soft_wrap=True)
+    console.print(f"Open in a browser: {escape(str(work.page.resolve()))}", soft_wrap=True)
+
+
+def _show_faults(console: Console, error: UnusableDataError) -> None:
+    """A table of what is wrong, a few of each kind."""
+    table = Table("File", "Line", "What is wrong", "Found", "What to do", title="The data cannot be used yet")
+    kinds: dict[str, list[Fault]] = {}
+    for fault in error.faults:
+        kinds.setdefault(fault.kind, []).append(fault)
+    for kind, faults in kinds.items():
+        for fault in faults[:_SHOWN_OF_A_KIND]:
+            line = str(fault.place.line) if fault.place.line else ""
+            table.add_row(*map(escape, (fault.place.file, line, kind, fault.found, fault.remedy)))
+        if len(faults) > _SHOWN_OF_A_KIND:
+            table.add_row("", "", f"and {len(faults) - _SHOWN_OF_A_KIND:,} more: {escape(kind)}", "", "")
+    console.print(table)
+    for warning in error.warnings:
+        console.print(f"[yellow]also odd:[/] {escape(warning)}", soft_wrap=True)
+
+
+def _show_plan(console: Console, prepared: Prepared) -> None:
+    description = prepared.description
+    held = ", ".join(f"{number:,} {name}" for name, number in description.counts.items())
+    console.print(f"[bold]{escape(description.title)}[/]: {held}", soft_wrap=True)
+    for warning in description.warnings:
+        console.print(f"[yellow]odd:[/] {escape(warning)}", soft_wrap=True)
+    everything = description.protocol == "end-to-end"
+    console.print("All passages are ranked." if everything else "The passages that BM25 finds are ranked.")
+    table = Table("", "Model", "Minutes, about", "Why")
+    for each in prepared.proposals:
+        mark = "yes" if each.chosen else "no"
+        table.add_row(mark, each.name, f"{each.seconds / 60:.1f}", escape(each.reason))
+    console.print(table)
+    if not any(each.chosen for each in prepared.proposals):
+        raise ConfigError("a model to try", "none", "give more --minutes or name --models")
+
+
+__all__ = ["init", "report"]

@@ -1,0 +1,54 @@
+"""All of many names in a text, found in one pass; the one file that imports the automaton.
+
+The text is folded without changing its length (case, accents, punctuation to blanks), so offsets stay true, and an
+Aho-Corasick automaton looks for whole words: the cost does not depend on how many names there are.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from ahocorasick_rs import AhoCorasick
+
+_NOT_WORD = re.compile(r"[\W_]")
+_ACCENTS = {
+    code: base
+    for code in range(0xC0, 0x250)
+    if len(base := unicodedata.normalize("NFKD", chr(code))[0]) == 1 and base.isascii()
+}
+
+
+class NameAutomaton:
+    """Finds folded patterns as whole words.
+
+    Args:
+        patterns: What `fold` returned, words one blank apart, none empty.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._automaton = AhoCorasick([f" {pattern} " for pattern in patterns], store_patterns=False)
+
+    def find(self, text: str) -> list[tuple[int, int, int]]:
+        """(start, -end, number of the pattern) of every match, overlapping ones too.
+
+        Returns:
+            In order of the start, longest first where two start together.
+        """
+        found = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
+        # Patterns carry a blank at both ends, and so does the folded text: offsets shift by one and then cancel.
+        return sorted((start, -(end - 2), index) for index, start, end in found)
+
+
+def fold(text: str) -> str:
+    """Lower case, no accents, blanks for everything but letters and digits; the length never changes."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    if not lower.isascii():
+        lower = lower.translate(_ACCENTS)
+    return _NOT_WORD.sub(" ", lower)
+
+
+__all__ = ["NameAutomaton", "fold"]

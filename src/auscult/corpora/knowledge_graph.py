@@ -1,0 +1,39 @@
+"""Opening a knowledge graph by path, by catalogue name, or out of a corpus: the one place where it is decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from auscult.concepts.graph.encyclopedia import graph_of_documents
+from auscult.concepts.graph.graph import KnowledgeGraph
+from auscult.concepts.graph.reading import ACCEPTED as FILES
+from auscult.concepts.graph.reading import read_graph
+from auscult.corpora.catalogue import catalogue, data_dir, locate
+from auscult.corpora.knowledge import DEFAULT
+from auscult.corpora.opening import open_corpus
+
+ACCEPTED = f"{FILES}; `{DEFAULT}`; or a corpus (`enwiki`), whose sections give a general graph"
+"""What `open_graph` takes, in the words of the command line's help."""
+
+
+def open_graph(spec: str | Path) -> KnowledgeGraph:
+    """Open a knowledge graph.
+
+    Args:
+        spec: A path that `read_graph` takes; a catalogue name of concepts ("knowledge-base", "symptom-ontology"); or
+            that of a corpus ("enwiki"), of whose documents a graph is made (`graph_of_documents`).
+
+    Raises:
+        CorpusMissingError: It is not on this machine; the remedy says where to get it.
+        DataError: There is nothing at the path, nothing that holds a graph, or a file is malformed.
+    """
+    entry = catalogue().get(str(spec))
+    if entry is None or Path(spec).exists():
+        return read_graph(spec)
+    if entry.reader:
+        return graph_of_documents(open_corpus(str(spec)).documents)
+    place = locate(str(spec))
+    return read_graph(data_dir() / "kg" if spec == DEFAULT else place)
+
+
+__all__ = ["ACCEPTED", "open_graph"]

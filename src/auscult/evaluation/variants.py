@@ -1,0 +1,104 @@
+"""Variants of CK-HQA (wang2021, section 5.1.4): what their names say, and which pairs of them answer which question.
+
+A name is a ranking head and what it is given besides: B context (an encoder's states of every layer), BC also the state
+of [CLS], SC the same of a domain encoder; W the vectors of a general knowledge graph, U those of a domain graph. The
+head alone is the feature-based model. The paper's W is Wikidata, its U UMLS, its B BERT and its SC SciBERT; here they
+stand for the two kinds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+HEADS = ("KNRM", "PACRR", "DRMM-TKS")
+_NAME = re.compile(r"(knrm|pacrr|drmm-?tks)(?:-(b|bc|sc))?(?:-(w|u))?")
+_ORDER = ("", "W", "U", "B", "BC", "BC-W", "BC-U", "SC", "SC-W", "SC-U")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of them.
+
+    Attributes:
+        head: One of `HEADS`.
+        given: What it is given besides, as in its name: "", "W", "BC-U".
+    """
+
+    head: str
+    given: str = ""
+
+    @property
+    def name(self) -> str:
+        """As the paper writes it, but for the hyphen in DRMM-TKS."""
+        return "-".join(part for part in (self.head, self.given) if part)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """For sorting: head by head, what is given least first."""
+        return HEADS.index(self.head), _ORDER.index(self.given)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the paper's section 5.
+
+    Attributes:
+        title: The question.
+        pairs: What two variants of one head are given, that are compared: the one that should be better first.
+    """
+
+    title: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+QUESTIONS = (
+    Question("What does context add?", (("B", ""), ("BC", ""), ("BC", "B"))),
+    Question("What does knowledge add?", (("W", ""), ("U", ""))),
+    Question(
+        "Does a domain graph, or a domain encoder, give more than a general one?",
+        (("U", "W"), ("BC-U", "BC-W"), ("SC-U", "SC-W"), ("SC-W", "BC-W"), ("SC-U", "BC-U")),
+    ),
+    Question(
+        "Do context and knowledge together give more than each alone?",
+        (("BC-W", "BC"), ("BC-W", "W"), ("BC-U", "BC"), ("BC-U", "U")),
+    ),
+)
+"""In the paper's order. It has no U alone; the second question asks of it too, and the third what it is against W."""
+
+
+def variant_of(model: str) -> Variant | None:
+    """The variant that a model's name says, up to its first blank, comma or bracket; None where it says none.
+
+    Case makes no difference, nor the hyphen in DRMM-TKS.
+    """
+    found = _NAME.fullmatch(re.split(r"[ ,(]", model, maxsplit=1)[0].lower())
+    if found is None:
+        return None
+    head, context, graph = found.groups(default="")
+    given = "-".join(part.upper() for part in (context, graph) if part)
+    return Variant("DRMM-TKS" if head.startswith("drmm") else head.upper(), given)
+
+
+def planned_pairs(models: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Which models of an evaluation answer the paper's questions: variants of one head and one track.
+
+    Args:
+        models: Label, name and track of each.
+
+    Returns:
+        Pairs of labels, the one that should be better first; each once.
+    """
+    labels = {(variant, track): label for label, name, track in models if (variant := variant_of(name)) is not None}
+    pairs = [
+        (label, labels[other])
+        for question in QUESTIONS
+        for better, worse in question.pairs
+        for (variant, track), label in labels.items()
+        if variant.given == better and (other := (Variant(variant.head, worse), track)) in labels
+    ]
+    return list(dict.fromkeys(pairs))
+
+
+__all__ = ["HEADS", "QUESTIONS", "Question", "Variant", "planned_pairs", "variant_of"]

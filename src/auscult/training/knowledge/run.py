@@ -1,0 +1,218 @@
+"""From a knowledge graph to vectors and their link-prediction figures, each stage kept so that a killed run goes on.
+
+FOLDER/experiment.json     what is trained here; another graph or other settings are refused
+FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
+FOLDER/split/              vectors of the training triples, and how they predict the test triples
+FOLDER/model/              the vectors, in the format of `models.knowledge_vectors`
+FOLDER/training.json       figures, every epoch's loss and validation, time, hardware, versions
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from auscult import __version__
+from auscult.concepts.graph.graph import KnowledgeGraph
+from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
+from auscult.provenance import describe_hardware, find_revision, now
+from auscult.training.experiment import Settings
+from auscult.training.folder import Outcome, begin, finish, teller
+from auscult.training.knowledge.evaluation import Scores, frequency_scores, link_prediction, rank_triples
+from auscult.training.knowledge.objective import TransEObjective, batches
+from auscult.training.knowledge.split import Split, split_triples
+from auscult.training.knowledge.transe import TransE, TransEConfig
+from auscult.training.loop import History, Schedule, fit, is_main_process
+
+_MONITOR = "validation_RR"
+_VALIDATED = 1000
+
+
+class KnowledgeExperiment(Settings):
+    """What is trained.
+
+    Attributes:
+        graph: Name of the graph, for records.
+        graph_sha256: `digest_of_graph`.
+        seed: Of the split and of all draws.
+        validation: Share of triples that chooses the epoch, at most.
+        test: Share of triples that figures are measured on, at most.
+        all_triples: Train the vectors that are kept on all triples, for as many epochs as did best on the split.
+        model: Settings of TransE.
+    """
+
+    graph: str
+    graph_sha256: str
+    seed: int = 1
+    validation: float = Field(default=0.05, gt=0, lt=0.5)
+    test: float = Field(default=0.1, gt=0, lt=0.5)
+    all_triples: bool = False
+    model: TransEConfig = TransEConfig()
+
+
+def digest_of_graph(graph: KnowledgeGraph) -> str:
+    """SHA-256 of ids, relations and triples in their order: the same whatever format the graph was read from."""
+    digest = hashlib.sha256(json.dumps([graph.entities, graph.relations], ensure_ascii=False).encode())
+    digest.update(np.ascontiguousarray(graph.triples, dtype="<i8").tobytes())
+    return digest.hexdigest()
+
+
+def train(
+    graph: KnowledgeGraph,
+    experiment: KnowledgeExperiment,
+    folder: Path,
+    *,
+    say: Callable[[str], None] | None = None,
+    progress: bool = False,
+) -> Outcome:
+    """Train vectors of a graph, or go on with a training that was interrupted in the same folder.
+
+    Args:
+        graph: To train on.
+        experiment: Seed, shares, settings.
+        folder: Where everything is kept.
+        say: Told of each stage in a few words.
+        progress: Show progress bars.
+
+    Raises:
+        ConfigError: The folder holds another graph's training, or other settings.
+        DataError: The graph is too small to hold triples out.
+    """
+    tell = teller(say)
+    if (kept := begin(experiment, folder, tell)) is not None:
+        return kept
+    split = split_triples(graph, seed=experiment.seed, validation=experiment.validation, test=experiment.test)
+    parts = {"to train on": split.training, "to validate": split.validation, "to test": split.test}
+    tell("triples " + ", ".join(f"{what}: {len(part):,}" for what, part in parts.items()))
+    vectors = _on_split(graph, experiment, split, folder, tell, progress)
+    record = dict(vectors.training)
+    if experiment.all_triples:
+        epochs = int(record["best_epoch"]) + 1
+        tell(f"training on all {len(graph.triples):,} triples for {epochs} epochs")
+        network = _network(graph, experiment)
+        _optimise(graph.triples, None, graph, experiment, network, epochs, folder, tell, progress)
+        vectors = _vectors(graph, network, {})
+    record["vectors_of"] = "all triples" if experiment.all_triples else "training triples"
+    kept_vectors = KnowledgeVectors(
+        graph.entities, graph.names, vectors.vectors, graph.relations, vectors.relation_vectors, record
+    )
+    return finish(folder, record, lambda model: save(kept_vectors, model))
+
+
+def _on_split(
+    graph: KnowledgeGraph,
+    experiment: KnowledgeExperiment,
+    split: Split,
+    folder: Path,
+    tell: Callable[[str], None],
+    progress: bool,
+) -> KnowledgeVectors:
+    """Vectors of the training triples with the figures of the test triples: as they were kept, or trained now."""
+    place = folder / "split"
+    if place.is_dir():
+        return load(place)
+    began = time.monotonic()
+    network = _network(graph, experiment)
+    validation = split.validation[:_VALIDATED]
+    epochs = experiment.model.epochs
+    history = _optimise(split.training, validation, graph, experiment, network, epochs, folder, tell, progress)
+    trained = time.monotonic() - began
+    tell("ranking all entities for the test triples")
+    network.constrain()
+    figures = _measured(network.scores, split, graph)
+    baseline = _measured(frequency_scores(split.training, len(graph.entities)), split, graph)
+    record = {
+        **_described(graph, experiment, split),
+        "figures": figures,
+        "relation_frequency": baseline,
+        "epochs": len(history.epochs),
+        "best_epoch": history.best,
+        "validation": history.epochs[history.best],
+        "history": history.epochs,
+        "seconds": {"training": round(trained, 1), "measuring": round(time.monotonic() - began - trained, 1)},
+    }
+    vectors = _vectors(graph, network, record)
+    if is_main_process():
+        partial = place.with_name("split.part")
+        save(vectors, partial)
+        partial.replace(place)
+    return vectors
+
+
+def _network(graph: KnowledgeGraph, experiment: KnowledgeExperiment) -> TransE:
+    torch.manual_seed(experiment.seed)
+    choice = experiment.model
+    return TransE(len(graph.entities), len(graph.relations), dim=choice.dim, norm=choice.norm)
+
+
+def _optimise(
+    triples: NDArray[np.int64],
+    validation: NDArray[np.int64] | None,
+    graph: KnowledgeGraph,
+    experiment: KnowledgeExperiment,
+    network: TransE,
+    epochs: int,
+    folder: Path,
+    tell: Callable[[str], None],
+    progress: bool,
+) -> History:
+    """Train in place; with validation triples the network ends with the vectors of the best epoch."""
+    choice = experiment.model
+    schedule = Schedule(
+        epochs=epochs,
+        seed=experiment.seed,
+        # Corruptions are drawn in each step: a resumed training must draw what an uninterrupted one would.
+        step_seeds=True,
+        monitor=None if validation is None else _MONITOR,
+        patience=choice.patience,
+        devices=1,
+    )
+    objective = TransEObjective(network, choice, validation, graph.triples)
+    loader = batches(triples, choice.batch, experiment.seed)
+    return fit(objective, loader, schedule, folder=folder / "checkpoints", say=tell, progress=progress)
+
+
+def _measured(scores: Scores, split: Split, graph: KnowledgeGraph) -> dict[str, object]:
+    return link_prediction(rank_triples(scores, split.test, graph.triples), split.test, graph.relations)
+
+
+def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
+    network.constrain()
+    arrays = [table.weight.detach().cpu().numpy() for table in (network.entities, network.relations)]
+    return KnowledgeVectors(graph.entities, graph.names, arrays[0], graph.relations, arrays[1], record)
+
+
+def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split) -> dict[str, Any]:
+    return {
+        "kind": "link-prediction",
+        "model": "TransE",
+        "data": experiment.graph,
+        "data_sha256": experiment.graph_sha256,
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "triples": {
+            "all": len(graph.triples),
+            "training": len(split.training),
+            "validation": len(split.validation),
+            "test": len(split.test),
+            "test_joined_in_training": split.seen_pairs,
+        },
+        "seed": experiment.seed,
+        "settings": experiment.model.model_dump(mode="json"),
+        "version": __version__,
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+        "date": now(),
+    }
+
+
+__all__ = ["KnowledgeExperiment", "digest_of_graph", "train"]

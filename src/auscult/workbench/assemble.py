@@ -1,0 +1,173 @@
+"""From records, rankings and data to what the page shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from auscult import __version__
+from auscult.documents import Document
+from auscult.evaluation.measures import MEASURES, measure
+from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.task import Task
+from auscult.interfaces import Ranking
+from auscult.models.analysis import Analyzer
+from auscult.provenance import now
+from auscult.workbench.content import Answer, AskedQuestion, ReportContent
+from auscult.workbench.folder import Description, WorkFolder
+from auscult.workbench.plan import CANDIDATES
+from auscult.workbench.published import every_published_table
+from auscult.workbench.running import kept_rankings, kept_records, user_task
+
+ANSWERS = 10
+"""Shown of each model for a question."""
+SHOWN_QUESTIONS = 200
+"""More would make the page too heavy to open."""
+_CHARACTERS = 400
+_SHOWN_MEASURES = (*MEASURES, "P@1", "P@3", "P@5")
+_WORD = re.compile(r"[^\W_]+")
+_STEMMED = Analyzer(stop_words=True, stemming=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A passage as the page shows it."""
+
+    title: str
+    text: str
+
+
+def assemble(work: WorkFolder) -> ReportContent:
+    """Compute a report from what a workbench's folder holds.
+
+    Args:
+        work: After `running.run`.
+
+    Raises:
+        ConfigError: The folder is no workbench, or holds no results yet.
+        DataError: Something in it is damaged.
+    """
+    description, records = work.description(), kept_records(work)
+    task = user_task(work, description)
+    rankings = {record.label: kept_rankings(work, record.label) for record in records}
+    chosen = _choose(task)
+    notes = [*description.warnings, _protocol_note(description)]
+    if len(chosen) < len(task.queries):
+        notes.append(f"The page shows {len(chosen)} of {len(task.queries):,} test questions, drawn at random.")
+    return ReportContent(
+        title=description.title,
+        counts=description.counts,
+        warnings=tuple(notes),
+        records=records,
+        questions=_questions(task, records, rankings, chosen),
+        published=every_published_table(),
+        version=__version__,
+        date=now(),
+    )
+
+
+def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
+    """Half-open ranges of the words of a text that are words of a question, but for endings and stop words."""
+    wanted = set(_STEMMED(question))
+    return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stems(match.group())))
+
+
+@cache
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(_STEMMED(word))
+
+
+def _choose(task: Task) -> list[int]:
+    """Rows of the questions that are shown."""
+    rows = np.arange(len(task.queries))
+    if len(rows) > SHOWN_QUESTIONS:
+        rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=SHOWN_QUESTIONS, replace=False))
+    return [int(row) for row in rows]
+
+
+def _protocol_note(description: Description) -> str:
+    if description.protocol == "end-to-end":
+        return f"For each test question, all {description.counts['passages']:,} passages were ranked."
+    return (
+        f"For each test question, the {CANDIDATES} passages were ranked that BM25 finds, with the relevant ones that "
+        "it misses put in: measures say how well models rank these, not how well they search the whole collection."
+    )
+
+
+def _questions(
+    task: Task,
+    records: Sequence[EvaluationRecord],
+    rankings: Mapping[str, Mapping[str, Ranking]],
+    chosen: Sequence[int],
+) -> tuple[AskedQuestion, ...]:
+    shown = _passages(task.documents)
+    judged: dict[str, dict[str, int]] = {}
+    for judgement in task.judgements:
+        judged.setdefault(judgement.query_id, {})[judgement.passage_id] = judgement.relevance
+    measured = {record.label: _measures(task, rankings[record.label]) for record in records}
+    asked = []
+    for row in chosen:
+        query = task.queries[row]
+        grades = judged.get(query.query_id, {})
+        asked.append(
+            AskedQuestion(
+                query_id=query.query_id,
+                text=query.text,
+                answers={
+                    label: tuple(_answers(query.text, own[query.query_id], grades, shown))
+                    for label, own in rankings.items()
+                },
+                measures={label: own[query.query_id] for label, own in measured.items()},
+                relevant=sum(grade > 0 for grade in grades.values()),
+            )
+        )
+    return tuple(asked)
+
+
+def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
+    """query_id -> measure -> value."""
+    found = measure(rankings.values(), task.judgements, _SHOWN_MEASURES)
+    return {
+        query_id: {name: float(value) for name, value in zip(found.names, values, strict=True)}
+        for query_id, values in zip(found.query_ids, found.values, strict=True)
+    }
+
+
+def _answers(question: str, ranking: Ranking, grades: Mapping[str, int], shown: Mapping[str, _Shown]) -> list[Answer]:
+    best = zip(ranking.passage_ids[:ANSWERS], ranking.scores[:ANSWERS], strict=True)
+    return [
+        Answer(
+            passage_id=passage_id,
+            title=shown[passage_id].title,
+            text=shown[passage_id].text,
+            score=score,
+            relevance=grades.get(passage_id, 0),
+            highlights=highlights(question, shown[passage_id].text),
+        )
+        for passage_id, score in best
+    ]
+
+
+def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
+    return {
+        passage.passage_id: _Shown(
+            ": ".join(part for part in (document.title, passage.heading) if part),
+            _beginning(document.slice(passage).strip()),
+        )
+        for document in documents
+        for passage in document.passages
+    }
+
+
+def _beginning(text: str) -> str:
+    """The first words of a text, cut between words."""
+    if len(text) <= _CHARACTERS:
+        return text
+    return text[:_CHARACTERS].rpartition(" ")[0].rstrip() + " …"
+
+
+__all__ = ["ANSWERS", "SHOWN_QUESTIONS", "assemble", "highlights"]

@@ -1,0 +1,189 @@
+"""A workbench's folder: the user's data in BEIR's layout, experiments, trainings, and what came out.
+
+WORK/workbench.json        what this is: title, digest of the data, counts, warnings, what is compared and how
+WORK/data/NAME/            the data, normalised and divided, as `open_corpus` and every command takes it
+WORK/experiments/*.yaml    what is trained; may be edited and added to
+WORK/runs/                 a folder a model, as `auscult bench` keeps them
+WORK/rankings/*.run.gz     every model's ranking of the test questions (TREC)
+WORK/records.json          results
+WORK/report.html           the page
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from auscult.errors import ConfigError, DataError
+from auscult.evaluation.task import Protocol
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.workbench.sources import find_layout
+from auscult.workbench.userdata import SPLITS, UserData
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The content of workbench.json.
+
+    Attributes:
+        title: What the user calls the data.
+        name: Of the data's folder; the corpus' name.
+        digest: SHA-256 of the user's files.
+        counts: What the data holds, in the page's order.
+        words: Mean number of words of a passage.
+        warnings: What was odd about the data.
+        protocol: "end-to-end" ranks all passages, "rerank" those that BM25 ranks highest.
+        untrained: What is compared besides what is trained: names or folders of models.
+    """
+
+    title: str
+    name: str
+    digest: str
+    counts: dict[str, int]
+    words: float
+    warnings: list[str]
+    protocol: Protocol = "rerank"
+    untrained: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFolder:
+    """The folder and its places."""
+
+    root: Path
+
+    @property
+    def described(self) -> Path:
+        """Of the description."""
+        return self.root / "workbench.json"
+
+    @property
+    def experiments(self) -> Path:
+        """Of what is trained."""
+        return self.root / "experiments"
+
+    @property
+    def runs(self) -> Path:
+        """Of trainings."""
+        return self.root / "runs"
+
+    @property
+    def rankings(self) -> Path:
+        """Of rankings of the test questions."""
+        return self.root / "rankings"
+
+    @property
+    def records(self) -> Path:
+        """Of results."""
+        return self.root / "records.json"
+
+    @property
+    def page(self) -> Path:
+        """Of the report."""
+        return self.root / "report.html"
+
+    def data(self, name: str) -> Path:
+        """Of the normalised data; absolute, because experiments name it."""
+        return self.root.resolve() / "data" / name
+
+    def describe(self, description: Description) -> None:
+        """Write workbench.json.
+
+        Raises:
+            DataError: The folder cannot be written to.
+        """
+        with whole_or_nothing(self.described) as partial:
+            partial.write_text(json.dumps(asdict(description), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def description(self) -> Description:
+        """Read workbench.json.
+
+        Raises:
+            ConfigError: There is none: this is no workbench.
+            DataError: It is damaged.
+        """
+        if not self.described.is_file():
+            remedy = "make one: auscult bench init MYDATA --out " + str(self.root)
+            raise ConfigError("the folder of a workbench", f"{self.root} without workbench.json", remedy)
+        try:
+            return Description(**json.loads(self.described.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            remedy = "make the workbench anew in another folder"
+            raise DataError("a readable workbench.json", f"{self.described} ({error})", remedy) from error
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of the files of a user's data, with their names.
+
+    Raises:
+        CorpusMissingError: There is nothing to read.
+        DataError: A file cannot be read.
+    """
+    layout = find_layout(path)
+    digest = hashlib.sha256()
+    for file in layout.files:
+        digest.update(str(file.relative_to(layout.root)).encode())
+        try:
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+        except OSError as error:
+            raise DataError("a readable file", f"{file} ({error.strerror})", "correct its permissions") from error
+    return digest.hexdigest()
+
+
+def write_beir(data: UserData, folder: Path) -> None:
+    """Write divided data in BEIR's layout.
+
+    Args:
+        data: Of `splitting.divide`.
+        folder: Where to.
+
+    Raises:
+        DataError: The folder cannot be written to.
+    """
+    _lines(
+        folder / "corpus.jsonl",
+        ({"_id": each.passage_id, "title": each.title, "text": each.text} for each in data.passages),
+    )
+    _lines(
+        folder / "queries.jsonl",
+        (_query(each.question_id, each.text, each.entity, each.aspects) for each in data.questions),
+    )
+    split = {question.question_id: question.split for question in data.questions}
+    for name in SPLITS:
+        rows = [each for each in data.judgements if split.get(each.question_id) == name]
+        if rows:
+            lines = (f"{each.question_id}\t{each.passage_id}\t{each.relevance}\n" for each in rows)
+            with whole_or_nothing(folder / "qrels" / f"{name}.tsv") as partial:
+                partial.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines), encoding="utf-8")
+
+
+def count(data: UserData) -> dict[str, int]:
+    """What divided data holds."""
+    parts = Counter(question.split for question in data.questions)
+    return {
+        "questions": len(data.questions),
+        "passages": len(data.passages),
+        "judgements": len(data.judgements),
+        "relevant passages": len({each.passage_id for each in data.judgements if each.relevance > 0}),
+        "training questions": parts["train"],
+        "development questions": parts["dev"],
+        "test questions": parts["test"],
+    }
+
+
+def _query(query_id: str, text: str, entity: str, aspects: tuple[str, ...]) -> dict[str, Any]:
+    metadata = {"entity": entity, "aspects": list(aspects)} if entity else {}
+    return {"_id": query_id, "text": text, "metadata": metadata}
+
+
+def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with whole_or_nothing(path) as partial, partial.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+__all__ = ["Description", "WorkFolder", "count", "digest_of", "write_beir"]

@@ -1,0 +1,180 @@
+"""How each model is trained on a user's data: from what size on, and the experiment file that does it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.workbench.folder import Description, WorkFolder
+
+_VALIDATION_SHARE = 0.15
+_MANY_PASSAGES, _MANY_QUESTIONS = 10_000, 2_000
+_MOST_VALIDATION, _LEAST_VALIDATION = 150.0, 4
+_ADVICE = "# To try something else, copy this file, change the copy and its name, and give the same command again."
+# One encoder reads both without marks, as sentence-transformers models were trained.
+_SHARED = {"shared": True, "mark": False, "pooling": "mean", "cosine": True, "temperature": 20}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model that learns.
+
+    Attributes:
+        name: Of the model in plans, and of its experiment.
+        reason: Why to try it.
+        questions: Training questions from which on it is worth trying.
+        epochs: Times that each question is seen at most.
+        needs: What the user must give: "backbone", "graph".
+        architecture: Of a transformer; empty for a ranker of words.
+        fields: What its experiment says besides the common.
+    """
+
+    name: str
+    reason: str
+    questions: int
+    epochs: int
+    needs: tuple[str, ...] = ()
+    architecture: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+RECIPES: tuple[Recipe, ...] = (
+    Recipe("drmm-tks", "Few weights besides word vectors: the strongest matches of each word.", 100, 12),
+    Recipe(
+        "knrm",
+        "Few weights besides word vectors: soft matches counted by kernels.",
+        100,
+        12,
+        # It moves the word vectors too, and forgets by larger steps.
+        fields={"training": {"batch_queries": 16, "learning_rate": 0.001}},
+    ),
+    Recipe(
+        "bi",
+        "The given encoder trained on your questions; ranks any number of passages.",
+        100,
+        3,
+        ("backbone",),
+        "bi",
+        {"settings": _SHARED},
+    ),
+    Recipe("match-pyramid", "Convolutions over the matrix of matches; catches phrases.", 200, 12),
+    Recipe("pacrr", "Matches of several words at once, in their order.", 500, 12),
+    Recipe(
+        "cross",
+        "The given encoder reads question and passage together; slow, and often the best.",
+        200,
+        2,
+        ("backbone",),
+        "cross",
+        {"negatives": {"in_batch": 1, "bm25": 3}},
+    ),
+    Recipe(
+        "ck",
+        "The given encoder's layers and the vectors of the given graph, matched by a ranker (wang2021).",
+        200,
+        4,
+        ("backbone", "graph"),
+        "ck",
+        {
+            "settings": {"head": "drmm-tks", "max_query_tokens": 32, "max_passage_tokens": 128},
+            "negatives": {"in_batch": 0, "bm25": 1},
+            "training": {"loss": "hinge", "head_learning_rate": 0.001},
+        },
+    ),
+    Recipe("conv-knrm", "Kernels over phrases of words; wants many questions.", 2_000, 12),
+    Recipe("har", "Recurrent with attention over words and sentences (zhu2019); wants many questions.", 3_000, 8),
+)
+"""In the order in which they are chosen while there is time."""
+
+
+def write_experiment(recipe: Recipe, work: WorkFolder, description: Description, *, backbone: str, graph: str) -> Path:
+    """Write a model's experiment file; one that is there is left as it is, for users may have changed it.
+
+    Args:
+        recipe: Of the model.
+        work: Where to.
+        description: Of the data.
+        backbone: Folder or hub name, for a recipe that needs one.
+        graph: Folder of vectors, for a recipe that needs one.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    path = work.experiments / f"{recipe.name}.yaml"
+    if path.is_file():
+        return path
+    fields = _common(recipe, str(work.data(description.name)), description)
+    if recipe.architecture:
+        fields |= _transformer(recipe, backbone, graph)
+    else:
+        fields |= _words(recipe, description)
+    with whole_or_nothing(path) as partial:
+        head = f"# {recipe.reason}\n{_ADVICE}\n"
+        # JSON is YAML too.
+        lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+        partial.write_text(head + "".join(lines), encoding="utf-8")
+    return path
+
+
+def _common(recipe: Recipe, data: str, description: Description) -> dict[str, Any]:
+    counts = description.counts
+    parts = [name for name, key in (("train", "training"), ("dev", "development")) if counts[f"{key} questions"]]
+    asked = min(_VALIDATION_SHARE * (counts["training questions"] + counts["development questions"]), _MOST_VALIDATION)
+    # Questions are held out with all passages that answer them.
+    answering = int(asked * counts["relevant passages"] / counts["questions"])
+    return {
+        "name": recipe.name,
+        "model": "capr" if recipe.architecture else recipe.name,
+        "track": "adapted",
+        "queries": "corpus",
+        "corpora": [{"name": data, "split": part} for part in parts],
+        "validation": {"corpora": [data], "documents": max(answering, _LEAST_VALIDATION)},
+        "knowledge": None,
+        "evaluate": [data],
+    }
+
+
+def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
+    few_passages = description.counts["passages"] < _MANY_PASSAGES
+    # With hundreds of questions, the papers' batches would make a few dozen steps an epoch: nothing is learned by them.
+    few = description.counts["training questions"] < _MANY_QUESTIONS
+    steps = {"batch_queries": 4, "learning_rate": 0.003} if few else {"batch_queries": 16}
+    return {
+        "word_vectors": {"dim": 64, "epochs": 10 if few_passages else 5, "min_count": 2, "glossary": False},
+        "negatives": {"random": 3, "same_entity": 0, "bm25": 3},
+        "training": {
+            "epochs": recipe.epochs,
+            **steps,
+            "patience": 4,
+            "accelerator": "cpu",
+            **recipe.fields.get("training", {}),
+        },
+    }
+
+
+def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
+    path = Path(backbone)
+    training = {"epochs": recipe.epochs, "batch_pairs": 16, "max_passage_tokens": 128, "precision": _precision()}
+    fields: dict[str, Any] = {
+        "architecture": recipe.architecture,
+        "backbone": str(path.resolve()) if path.exists() else backbone,
+        **recipe.fields,
+        "training": {**training, **recipe.fields.get("training", {})},
+    }
+    if "graph" in recipe.needs:
+        fields["settings"] = {**fields["settings"], "knowledge": str(Path(graph).resolve())}
+    return fields
+
+
+def _precision() -> str:
+    """Half precision where the processor has instructions for it; without them it is slower than single."""
+    described = Path("/proc/cpuinfo")
+    flags = described.read_text(encoding="utf-8").split() if described.is_file() else []
+    return "bf16" if {"amx_bf16", "avx512_bf16"} & set(flags) else "float32"
+
+
+__all__ = ["RECIPES", "Recipe", "write_experiment"]

@@ -1,0 +1,162 @@
+"""Training what is planned and ranking the test questions with every model; what is done is not done again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from auscult.corpora import open_corpus
+from auscult.errors import ConfigError
+from auscult.evaluation.bench import kept_run
+from auscult.evaluation.candidates import draw_candidates
+from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
+from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
+from auscult.evaluation.task import Task, build_task
+from auscult.evaluation.trec import read_run, write_run
+from auscult.evaluation.writing import file_name, whole_or_nothing
+from auscult.interfaces import Ranking
+from auscult.workbench.experiments import BenchExperiment, open_experiment
+from auscult.workbench.folder import Description, WorkFolder
+from auscult.workbench.plan import CANDIDATES
+from auscult.workbench.recipes import RECIPES
+
+Say = Callable[[str, str], None]
+"""Called with a model's name and a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who is told how it goes.
+
+    Attributes:
+        say: Told of each stage.
+        ranked: Called with a model's label, questions ranked, and questions in all.
+    """
+
+    say: Say
+    ranked: Callable[[str, int, int], None]
+
+
+def user_task(work: WorkFolder, description: Description) -> Task:
+    """The test questions, and what is ranked for them: all passages, or the best by BM25 with all relevant ones.
+
+    Raises:
+        CorpusMissingError: The folder's data is gone.
+    """
+    task = build_task(open_corpus(str(work.data(description.name))), "end-to-end")
+    if description.protocol == "end-to-end":
+        return task
+    drawn = draw_candidates(task.documents, task.queries, task.judgements, CANDIDATES)
+    return replace(task, protocol="rerank", candidates=drawn)
+
+
+def find_experiments(work: WorkFolder, names: Sequence[str] = ()) -> list[BenchExperiment]:
+    """The folder's experiments, or those of the given names.
+
+    Raises:
+        ConfigError: A file is wrong, or two have one name.
+    """
+    opened = {path: open_experiment(path) for path in sorted(work.experiments.glob("*.yaml"))}
+    taken: dict[str, Path] = {}
+    for path, each in opened.items():
+        if each.name in taken:
+            remedy = f"rename the one in {path}"
+            raise ConfigError(
+                "experiments of different names", f"'{each.name}' again, as in {taken[each.name]}", remedy
+            )
+        taken[each.name] = path
+    # Cheap ones first, and the user's own last.
+    order = {recipe.name: row for row, recipe in enumerate(RECIPES)}
+    chosen = [each for each in opened.values() if not names or each.name in names]
+    return sorted(chosen, key=lambda each: order.get(each.name, len(order)))
+
+
+def run(
+    work: WorkFolder, description: Description, experiments: Sequence[BenchExperiment], watcher: Watcher
+) -> Comparison:
+    """Train, rank, compare, and keep results and rankings in the folder.
+
+    Args:
+        work: The folder, with data.
+        description: Its.
+        experiments: What to train.
+        watcher: Told how it goes.
+
+    Raises:
+        AuscultError: See `training.ranking.run.train`, `training.capr.run.train` and `run_task`.
+    """
+    corpus = str(work.data(description.name))
+    named = [(model, _folder(work, model)) for model in description.untrained]
+    for number, each in enumerate(experiments, start=1):
+        watcher.say(each.name, f"training {number} of {len(experiments)}")
+
+        def say(words: str, name: str = each.name) -> None:
+            watcher.say(name, words)
+
+        folder = work.runs / each.name
+        named.append((str(each.train(folder, say, False)), folder))
+    watcher.say(description.name, "reading the test questions")
+    task = user_task(work, description)
+    contenders: list[Contender] = []
+    runs = []
+    for model, folder in named:
+        for contender in open_contenders(model, corpus):
+            check_distinct([*contenders, contender])
+            contenders.append(contender)
+            label = contender.label
+            watcher.ranked(label, 0, len(task.queries))
+            done = _teller(watcher, label)
+            runs.append(kept_run(task, contender, folder / "evaluation", done))
+            watcher.ranked(label, len(task.queries), len(task.queries))
+    comparison = compare_runs(task, contenders, runs)
+    _keep(work, comparison)
+    return comparison
+
+
+def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
+    """The folder's results.
+
+    Raises:
+        ConfigError: There are none yet.
+        DataError: Their file is damaged.
+    """
+    if not work.records.is_file():
+        remedy = "let 'auscult bench init' run to its end"
+        raise ConfigError(f"results in {work.root}", "none yet", remedy)
+    return tuple(evaluation_records(read_records(work.records)))
+
+
+def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
+    """A model's ranking by question.
+
+    Raises:
+        DataError: It is missing or damaged.
+    """
+    return {ranking.query_id: ranking for ranking in read_run(_ranking(work, label))}
+
+
+def _teller(watcher: Watcher, label: str) -> Callable[[int, int], None]:
+    return lambda done, total: watcher.ranked(label, done, total)
+
+
+def _folder(work: WorkFolder, model: str) -> Path:
+    """Where an untrained model's run is kept."""
+    return work.runs / (file_name(Path(model).name) or "model")
+
+
+def _ranking(work: WorkFolder, label: str) -> Path:
+    return work.rankings / f"{file_name(label)}.run.gz"
+
+
+def _keep(work: WorkFolder, comparison: Comparison) -> None:
+    work.rankings.mkdir(parents=True, exist_ok=True)
+    for record, ranked in zip(comparison.records, comparison.runs, strict=True):
+        write_run(_ranking(work, record.label), ranked.rankings, record.label)
+    # Only what was compared now: letters and tests hold within one comparison.
+    with whole_or_nothing(work.records) as partial:
+        write_records(partial, comparison.records)
+
+
+__all__ = ["Watcher", "find_experiments", "kept_rankings", "kept_records", "run", "user_task"]

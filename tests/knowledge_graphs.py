@@ -1,0 +1,21 @@
+"""Small knowledge graphs whose links follow rules that can be learned."""
+
+from __future__ import annotations
+
+from auscult.concepts.graph.graph import KnowledgeGraph, make_graph
+
+
+def grid_graph(side: int = 8) -> KnowledgeGraph:
+    """Places of a square grid, each with its neighbours to the east and to the north: TransE can hold it exactly."""
+    places = [(x, y) for x in range(side) for y in range(side)]
+    triples = [
+        (_name(x, y), relation, _name(x + dx, y + dy))
+        for x, y in places
+        for relation, dx, dy in (("east", 1, 0), ("north", 0, 1), ("north_east", 1, 1), ("two_east", 2, 0))
+        if x + dx < side and y + dy < side
+    ]
+    return make_graph(triples, {_name(x, y): [f"place {x} {y}", f"{x}/{y}"] for x, y in places})
+
+
+def _name(x: int, y: int) -> str:
+    return f"P:{x}-{y}"

@@ -1,0 +1,211 @@
+"""Variants of CK-HQA: names, planned comparisons, the paper's questions, lengths and costs, from records alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auscult.errors import DataError
+from auscult.evaluation.breakdown import break_down
+from auscult.evaluation.comparison import compare_models
+from auscult.evaluation.context_knowledge import (
+    context_knowledge_tables,
+    cost_table,
+    figure_records,
+    length_table,
+    measures_table,
+    question_table,
+)
+from auscult.evaluation.length_figure import draw_lengths
+from auscult.evaluation.measures import CUTOFF_MEASURES, QueryMeasures
+from auscult.evaluation.question_lengths import LENGTHS, length_group
+from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
+from auscult.evaluation.report import report_figures, write_report
+from auscult.evaluation.statistics import differences, holm, paired_randomisation
+from auscult.evaluation.task import Task
+from auscult.evaluation.variants import QUESTIONS, Variant, planned_pairs, variant_of
+from auscult.queries import Query
+from test_evaluation_bench_tables import MEASURES, record, row_of
+from test_evaluation_comparison import TASK, contender
+
+ALL = {"MAP": 0.6, "AP": 0.6, "R@1": 0.5, "RR": 0.61} | dict.fromkeys(CUTOFF_MEASURES, 0.25)
+LENGTH = [
+    {"name": "4", "queries": 30, "measures": ALL | {"MAP": 0.125}},
+    {"name": "over 12", "queries": 12, "measures": ALL | {"MAP": 0.75}},
+]
+
+
+def gap(mean: float, p: float) -> dict[str, object]:
+    told = {"mean": mean, "low": mean - 0.01, "high": mean + 0.01, "p": p}
+    return {"MAP": told, "AP": told, "R@1": told | {"mean": mean / 2}, "RR": told}
+
+
+def variant(model: str, **changes: object) -> EvaluationRecord:
+    return record(model, "adapted", **({"measures": MEASURES | ALL, "by_length": LENGTH} | changes))
+
+
+@pytest.fixture
+def bench() -> list[EvaluationRecord]:
+    """Four variants of one head: context is a gain, knowledge a loss, both together no difference from context."""
+    plain = "DRMM-TKS, adapted"
+    return [
+        variant("DRMM-TKS-BC-W", differences=[{"than": "DRMM-TKS-BC, adapted", "measures": gap(0.002, 0.4)}]),
+        variant("DRMM-TKS"),
+        variant("DRMM-TKS-BC", differences=[{"than": plain, "measures": gap(0.1, 0.0001)}]),
+        variant("DRMM-TKS-W", differences=[{"than": plain, "measures": gap(-0.03, 0.02)}]),
+        record("BM25", "untrained"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("KNRM", Variant("KNRM")),
+        ("DRMM-TKS", Variant("DRMM-TKS")),
+        ("DRMMTKS-BC-W", Variant("DRMM-TKS", "BC-W")),
+        ("pacrr-sc-u", Variant("PACRR", "SC-U")),
+        ("KNRM-U (small graph)", Variant("KNRM", "U")),
+        ("CONV-KNRM", None),
+        ("KNRM-BCW", None),
+        ("KNRM-W-BC", None),
+        ("CAPR-Bi", None),
+    ],
+)
+def test_names_say_variants(name: str, expected: Variant | None) -> None:
+    assert variant_of(name) == expected
+
+
+def test_pairs_are_of_one_head_and_one_track() -> None:
+    names = ["KNRM", "KNRM-BC", "PACRR-W", "KNRM-BC-W"]
+    models = [(f"{name}, adapted", name, "adapted") for name in names] + [("KNRM-B, zero", "KNRM-B", "zero-shot")]
+    assert planned_pairs(models) == [
+        ("KNRM-BC, adapted", "KNRM, adapted"),
+        ("KNRM-BC-W, adapted", "KNRM-BC, adapted"),
+    ]
+
+
+def test_every_question_asks_for_something_better_than_something() -> None:
+    pairs = [pair for question in QUESTIONS for pair in question.pairs]
+    assert len(pairs) == len(set(pairs))
+    for better, worse in pairs:
+        assert variant_of("-".join(("KNRM", better))) == Variant("KNRM", better)
+        assert better != worse
+
+
+def test_differences_are_paired_and_corrected() -> None:
+    random = np.random.default_rng(0)
+    base = random.random((200, 1)) * 0.5
+    noise = random.normal(0, 0.01, (200, 1))
+    ids = tuple(f"q{row}" for row in range(200))
+    models = {
+        "base": QueryMeasures(("AP",), ids, base),
+        "better": QueryMeasures(("AP",), ids, base + 0.02 + noise),
+        "same": QueryMeasures(("AP",), ids[::-1], (base + noise)[::-1]),
+    }
+    found = differences(models, [("better", "base"), ("base", "same")], ("AP",))
+    better, same = found["better", "base"]["AP"], found["base", "same"]["AP"]
+    assert better.mean == pytest.approx(0.02 + noise.mean())
+    assert better.low < better.mean < better.high
+    assert better.high - better.low < 0.01, "queries differ far more from each other than the models do"
+    assert better.p < 0.05 < same.p
+    assert same.mean == pytest.approx(-noise.mean())
+    alone = [float(paired_randomisation(a, b)[0]) for a, b in ((base + 0.02 + noise, base), (base, base + noise))]
+    assert [better.p, same.p] == pytest.approx(holm(alone), abs=0.02)
+
+
+def test_an_evaluation_carries_its_planned_differences(tmp_path: Path) -> None:
+    models = [contender("KNRM", "adapted", "asthma-1"), contender("KNRM-BC", "adapted"), contender("HAR", "adapted")]
+    found = compare_models(TASK, models).records
+    assert [each.differences for each in (found[0], found[2])] == [[], []]
+    (told,) = found[1].differences
+    assert told.than == "KNRM, adapted"
+    assert told.measures["R@1"].mean == 1.0
+    assert (told.measures["R@1"].low, told.measures["R@1"].high) == (1.0, 1.0)
+    assert told.measures["MAP"].mean == pytest.approx(found[1].measures["MAP"] - found[0].measures["MAP"])
+    assert told.measures["MAP"].p < 0.05
+    write_records(tmp_path / "bench.json", found)
+    assert evaluation_records(read_records(tmp_path / "bench.json"))[1].differences == [told]
+    assert set(CUTOFF_MEASURES) <= set(found[0].measures)
+    assert [(group.name, group.queries) for group in found[0].by_length] == [("3", 40)]
+
+
+def test_questions_are_answered_from_the_records(bench: list[EvaluationRecord]) -> None:
+    context, knowledge, graph, both = (question_table(bench, question) for question in QUESTIONS)
+    row = row_of(context, "DRMM-TKS-BC")
+    assert row["MAP"] == "+10.00 [+9.00, +11.00], p < 0.001"
+    assert row["R@1"].startswith("+5.00 ")
+    assert (row["against"], row["by MAP"]) == ("DRMM-TKS", "gain")
+    assert (row["publ. MAP, healthqa"], row["publ. MAP, nfcorpus"]) == ("+17.45", "+0.75")
+    assert context.notes[0].startswith("Of 1 comparisons by MAP: 1 significant gains, 0 significant losses, 0 without")
+    assert row_of(knowledge, "DRMM-TKS-W")["by MAP"] == "loss"
+    assert row_of(knowledge, "DRMM-TKS-W")["publ. MAP, nfcorpus"] == "-1.85"
+    assert graph.rows == ()
+    assert row_of(both, "DRMM-TKS-BC-W")["by MAP"] == "no difference shown"
+
+
+def test_measures_lengths_and_costs_stand_head_by_head(bench: list[EvaluationRecord]) -> None:
+    measures = measures_table(bench)
+    assert [row[0] for row in measures.rows] == ["DRMM-TKS", "DRMM-TKS-W", "DRMM-TKS-BC", "DRMM-TKS-BC-W"]
+    assert measures.columns == ("Model", "MAP", *CUTOFF_MEASURES)
+    assert row_of(measures, "DRMM-TKS")["MAP"] == "60.00 [58.0, 62.0]"
+    lengths = length_table(bench)
+    assert lengths.columns == ("Model", "4 (30)", "over 12 (12)", "all")
+    assert row_of(lengths, "DRMM-TKS-BC")["over 12 (12)"] == "75.00"
+    cost = row_of(cost_table(bench), "DRMM-TKS-BC")
+    assert (cost["training, min"], cost["ms per query"], cost["MAP"]) == ("1.5", "6.40", "60.00")
+    assert (cost["publ. min, healthqa"], cost["publ. ms, nfcorpus"]) == ("98.92", "16.55")
+
+
+def test_heads_alone_are_no_variants() -> None:
+    assert context_knowledge_tables([record("KNRM", "adapted"), record("PACRR", "adapted")]) == []
+    assert figure_records([variant("KNRM"), variant("PACRR")]) == []
+
+
+def test_records_from_before_there_were_lengths_are_read(bench: list[EvaluationRecord]) -> None:
+    old = [EvaluationRecord.model_validate(each.model_dump(exclude={"by_length", "differences"})) for each in bench]
+    titles = [table.title for table in context_knowledge_tables(old)]
+    assert titles == ["Context and knowledge: measures", "Costs"]
+
+
+def test_the_page_holds_the_answers_and_the_figure_is_drawn(bench: list[EvaluationRecord], tmp_path: Path) -> None:
+    write_records(tmp_path / "ck.json", bench)
+    page = write_report(tmp_path)
+    for question in QUESTIONS:
+        assert (f"### {question.title}\n" in page) == (question != QUESTIONS[2])
+    (figure,) = [each for each in report_figures(tmp_path) if each.draw is draw_lengths]
+    assert f"(figures/{figure.name})" in page
+    assert [each.model for each in figure.records] == ["DRMM-TKS", "DRMM-TKS-W", "DRMM-TKS-BC", "DRMM-TKS-BC-W"]
+    for suffix in (".png", ".svg"):
+        figure.draw((tmp_path / figure.name).with_suffix(suffix), figure.records)
+    drawn = (tmp_path / figure.name).with_suffix(".svg").read_text()
+    assert all(drawn.count(f">{each.model}</text>") == 1 for each in figure.records)
+    with pytest.raises(DataError, match="records by length"):
+        draw_lengths(tmp_path / "none.svg", [record("BM25", "untrained")])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gout", "1"),
+        ("St. John's wort", "3"),
+        ("alpha-1 antitrypsin", "2"),
+        ("What are the symptoms of gout ?", "6-7"),
+        ("one two three four five six seven eight", "8-9"),
+        ("a b c d e f g h i j k l", "10-12"),
+        ("a b c d e f g h i j k l m", "over 12"),
+        (" ?! ", ""),
+    ],
+)
+def test_lengths_are_counted_in_words(text: str, expected: str) -> None:
+    assert length_group(text) == expected
+    assert expected in (*LENGTHS, "")
+
+
+def test_a_query_without_text_is_as_long_as_its_entity_and_aspects() -> None:
+    queries = (Query("q1", "gout", ("treatment",)), Query("q2", "gout", text="What is gout and what helps?"))
+    task = Task(corpus="small", protocol="rerank", documents=(), queries=queries, judgements=())
+    measured = QueryMeasures(("AP",), ("q1", "q2"), np.array([[0.25], [0.75]]))
+    groups = break_down(task, measured, {}, "length")
+    assert [(group.name, group.queries, group.measures["AP"]) for group in groups] == [("2", 1, 0.25), ("6-7", 1, 0.75)]

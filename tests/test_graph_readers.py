@@ -1,0 +1,295 @@
+"""Readers of knowledge graphs, on small files in the true formats and on the real data."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from auscult.concepts.graph.encyclopedia import MENTIONS, graph_of_documents
+from auscult.concepts.graph.graph import KnowledgeGraph
+from auscult.concepts.graph.obo_relations import read_obo_relations
+from auscult.concepts.graph.reading import read_graph
+from auscult.concepts.graph.umls import read_umls
+from auscult.concepts.graph.wikidata import read_wikidata
+from auscult.documents import Section, build_document
+from auscult.errors import DataError
+
+ENTITIES = """id\tname\tsource\tsynonyms\tdefinition\txrefs
+DOID:1\tdisease\tDO\t\t\t
+DOID:2\tinfluenza\tDO\tflu|grippe\t\t
+DOID:4\tfever\tDO\t\t\t
+SYMP:3\tfever\tSYMP\tpyrexia\t\t
+"""
+TRIPLES = """subject_id\tsubject_name\trelation\tobject_id\tobject_name\tsource
+DOID:2\tinfluenza\tis_a\tDOID:1\tdisease\tDO
+DOID:2\tinfluenza\thas_symptom\t\tFever\tDO
+DOID:2\tinfluenza\thas_symptom\tSYMP:3\tfever\tDO
+DOID:2\tinfluenza\tlocated_in\t\tthe  Airways\tDO-definition
+DOID:2\tinfluenza\tlocated_in\t\tairways\tDO-definition
+DOID:9\tswine flu\tis_a\tdoid:2\tinfluenza\tDO
+"""
+OBO = """format-version: 1.4
+ontology: mondo
+
+[Term]
+id: MONDO:0000001
+name: disease
+
+[Term]
+id: MONDO:0000002
+name: cystic fibrosis
+synonym: "mucoviscidosis" EXACT []
+synonym: "lung disease" BROAD []
+is_a: MONDO:0000001 {source="DOID:1485"} ! disease
+relationship: RO:0004003 http://identifiers.org/hgnc/1884 {source="OMIM:219700"} ! CFTR
+intersection_of: MONDO:0000001 ! disease
+intersection_of: disease_has_location UBERON:0002048 ! lung
+
+[Term]
+id: MONDO:0000003
+name: obsolete thing
+is_a: MONDO:0000001 ! disease
+is_obsolete: true
+
+[Typedef]
+id: RO:0004003
+name: has material basis in
+"""
+MRCONSO = [
+    "C0000001|ENG|S|L1|PF|S1|Y|A1||M1|D1|MSH|PM|D1|IgAN|0|N||",
+    "C0000001|ENG|P|L2|PF|S2|Y|A2||M1|D1|MSH|MH|D1|IgA nephropathy|0|N|256|",
+    "C0000001|SPA|P|L3|PF|S3|Y|A3||M1|D1|MSHSPA|MH|D1|Nefropatía por IgA|3|N||",
+    "C0000001|ENG|S|L4|PF|S4|Y|A4||M1|D1|MSH|PM|D1|Withdrawn name|0|O||",
+    "C0000002|ENG|P|L5|PF|S5|Y|A5||M2|D2|MSH|MH|D2|Kidney|0|N|256|",
+    "C0000003|ENG|P|L6|PF|S6|Y|A6||M3|D3|MSH|MH|D3|Kidney diseases|0|N|256|",
+]
+# "C0000001 has finding_site_of C0000002" is said as: C0000002 (CUI1) RO C0000001 (CUI2).
+MRREL = [
+    "C0000002|A5|AUI|RO|C0000001|A2|AUI|has_finding_site|R1||SNOMEDCT_US|SNOMEDCT_US|||N||",
+    "C0000003|A6|AUI|CHD|C0000001|A2|AUI||R2||MSH|MSH|||N||",
+    "C0000003|A6|AUI|CHD|C0000002|A2|AUI|isa|R3||MSH|MSH|||O||",
+    "C0000001|A1|AUI|SY|C0000001|A2|AUI|entry_version_of|R4||MSH|MSH|||N||",
+]
+
+
+def rows(graph: KnowledgeGraph) -> set[tuple[str, str, str]]:
+    return {(graph.entities[s], graph.relations[r], graph.entities[o]) for s, r, o in graph.triples.tolist()}
+
+
+def names(graph: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
+    return dict(zip(graph.entities, graph.names, strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with gzip.open(tmp_path / "triples.tsv.gz", "wt", encoding="utf-8") as file:
+        file.write(TRIPLES)
+    (tmp_path / "entities.tsv").write_text(ENTITIES, encoding="utf-8")
+    return tmp_path
+
+
+def test_objects_without_id_are_those_of_that_name_or_entities_of_their_own(folder: Path) -> None:
+    graph = read_graph(folder)
+    assert rows(graph) == {
+        ("DOID:2", "is_a", "DOID:1"),
+        ("DOID:2", "has_symptom", "SYMP:3"),
+        ("DOID:2", "located_in", "name:airways"),
+        ("DOID:9", "is_a", "DOID:2"),
+    }
+    assert names(graph)["DOID:2"] == ("influenza", "flu", "grippe")
+    assert names(graph)["name:airways"] == ("Airways",)
+    assert names(graph)["DOID:9"] == ("swine flu",)
+
+
+def test_without_entities_the_table_names_its_own(folder: Path) -> None:
+    graph = read_graph(folder / "triples.tsv.gz")
+    assert ("DOID:2", "has_symptom", "name:fever") in rows(graph)
+    assert names(graph)["DOID:1"] == ("disease",)
+
+
+@pytest.mark.parametrize(
+    "text", ["anna\tknows\tben\nben\tknows\tcarl\n", "head\trelation\ttail\nanna\tknows\tben\nben\tknows\tcarl\n"]
+)
+def test_plain_tables_with_and_without_column_names(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "friends.txt"
+    path.write_text(text, encoding="utf-8")
+    assert rows(read_graph(path)) == {("anna", "knows", "ben"), ("ben", "knows", "carl")}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "an empty file"),
+        ("a\tb\n", "columns subject_id relation object_id"),
+        ("a\tr\tb\nc\tr\n", ":2"),
+        ("a\tr\tb\nc\t\td\n", ":2"),
+        ("subject_id\trelation\tobject_id\n", "none"),
+    ],
+)
+def test_bad_tables_are_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "bad.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=said):
+        read_graph(path)
+
+
+def test_obo_relations(tmp_path: Path) -> None:
+    path = tmp_path / "small.obo"
+    path.write_text(OBO, encoding="utf-8")
+    graph = read_graph(path)
+    assert rows(graph) == {
+        ("MONDO:0000002", "is_a", "MONDO:0000001"),
+        ("MONDO:0000002", "has_material_basis_in", "http://identifiers.org/hgnc/1884"),
+        ("MONDO:0000002", "disease_has_location", "UBERON:0002048"),
+    }
+    assert names(graph)["MONDO:0000002"] == ("cystic fibrosis", "mucoviscidosis")
+    assert names(graph)["UBERON:0002048"] == ("lung",)
+
+
+def test_a_bad_relation_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.obo"
+    path.write_text("[Term]\nid: X:1\nname: x\nrelationship: part_of\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"bad\.obo:4"):
+        read_obo_relations(path)
+
+
+@pytest.fixture
+def umls(tmp_path: Path) -> Path:
+    (tmp_path / "MRCONSO.RRF").write_text("\n".join(MRCONSO) + "\n", encoding="utf-8")
+    with gzip.open(tmp_path / "MRREL.RRF.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(MRREL) + "\n")
+    return tmp_path
+
+
+def test_umls_says_what_the_second_concept_is_to_the_first(umls: Path) -> None:
+    graph = read_graph(umls)
+    assert rows(graph) == {
+        ("UMLS:C0000001", "has_finding_site", "UMLS:C0000002"),
+        ("UMLS:C0000001", "CHD", "UMLS:C0000003"),
+    }
+    assert names(graph)["UMLS:C0000001"] == ("IgA nephropathy", "IgAN")
+
+
+def test_umls_of_one_source_and_damaged_umls(umls: Path) -> None:
+    assert rows(read_umls(umls, ["MSH"])) == {("UMLS:C0000001", "CHD", "UMLS:C0000003")}
+    (umls / "MRCONSO.RRF").write_text(MRCONSO[0] + "\nC1|ENG|\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"MRCONSO\.RRF:2"):
+        read_umls(umls)
+    (umls / "MRREL.RRF.gz").unlink()
+    with pytest.raises(DataError, match=r"MRREL\.RRF"):
+        read_umls(umls)
+
+
+def item(identifier: str, label: str, aliases: tuple[str, ...] = (), **claims: list[str]) -> dict[str, object]:
+    def claim(relation: str, value: str) -> dict[str, object]:
+        rank = "deprecated" if value.startswith("-") else "normal"
+        target = {"entity-type": "item", "id": value.lstrip("-"), "numeric-id": int(value.lstrip("-Q"))}
+        datavalue = {"value": target, "type": "wikibase-entityid"}
+        snak = {"snaktype": "value", "property": relation, "datavalue": datavalue, "datatype": "wikibase-item"}
+        return {"mainsnak": snak, "type": "statement", "rank": rank}
+
+    return {
+        "type": "item",
+        "id": identifier,
+        "labels": {"en": {"language": "en", "value": label}, "de": {"language": "de", "value": "anders"}},
+        "aliases": {"en": [{"language": "en", "value": alias} for alias in aliases]},
+        "claims": {relation: [claim(relation, value) for value in values] for relation, values in claims.items()} or [],
+    }
+
+
+def dump() -> bytes:
+    property_ = {"type": "property", "id": "P780", "labels": {"en": {"language": "en", "value": "has symptom"}}}
+    influenza = item("Q2840", "influenza", ("flu",), P279=["Q18123741"], P780=["Q38933", "-Q35805"])
+    text = {"value": "487", "type": "string"}
+    snaks: list[dict[str, object]] = [
+        {"snaktype": "value", "property": "P493", "datavalue": text},
+        {"snaktype": "somevalue", "property": "P493"},
+    ]
+    influenza["claims"]["P493"] = [{"mainsnak": snak, "rank": "normal"} for snak in snaks]  # type: ignore[index]
+    entities = [
+        influenza,
+        item("Q18123741", "infectious disease", P279=["Q12136"]),
+        item("Q12136", "disease"),
+        item("Q38933", "fever", ("pyrexia",), P279=["Q169872"]),
+        property_,
+    ]
+    return ("[\n" + ",\n".join(map(json.dumps, entities)) + "\n]\n").encode()
+
+
+@pytest.mark.parametrize("suffix", ["json", "json.gz", "json.bz2"])
+def test_wikidata(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"latest-all.{suffix}"
+    path.write_bytes({"json": bytes, "json.gz": gzip.compress, "json.bz2": bz2.compress}[suffix](dump()))
+    graph = read_graph(path)
+    assert rows(graph) == {
+        ("Q2840", "P279", "Q18123741"),
+        ("Q2840", "has symptom", "Q38933"),
+        ("Q18123741", "P279", "Q12136"),
+        ("Q38933", "P279", "Q169872"),
+    }
+    assert names(graph)["Q2840"] == ("influenza", "flu")
+    assert names(graph)["Q169872"] == ("Q169872",)
+
+
+def test_a_part_of_wikidata(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(dump())
+    assert rows(read_wikidata(path, properties=["P780"])) == {("Q2840", "has symptom", "Q38933")}
+    assert rows(read_wikidata(path, roots=["Q12136"])) == {
+        ("Q2840", "P279", "Q18123741"),
+        ("Q2840", "has symptom", "Q38933"),
+        ("Q18123741", "P279", "Q12136"),
+    }
+
+
+@pytest.mark.parametrize("content", [b"[\n{\n]\n", b'[\n{"type": "item"}\n]\n'])
+def test_a_damaged_dump_is_named_with_its_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"dump\.json:2"):
+        read_graph(path)
+
+
+def test_what_is_no_graph_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "graph.ttl").write_text("")
+    for path in (tmp_path, tmp_path / "graph.ttl", tmp_path / "absent"):
+        with pytest.raises(DataError, match="Wikidata dump"):
+            read_graph(path)
+
+
+def test_a_graph_out_of_documents() -> None:
+    pages = {
+        "Influenza": [("Signs and symptoms", "It brings fever."), ("Zoonosis", "Influenza of a cough (symptom).")],
+        "Fever": [("Causes", "A cold, influenza or a fever.")],
+        "Cough (symptom)": [("Causes", "Influenza.")],
+    }
+    documents = [
+        build_document(doc_id=title, title=title, sections=[Section(heading, text) for heading, text in sections])
+        for title, sections in pages.items()
+    ]
+    graph = graph_of_documents(lambda: iter(documents), shared_by=1)
+    assert rows(graph) == {
+        ("name:influenza", "signs", "name:fever"),
+        ("name:influenza", "symptoms", "name:fever"),
+        ("name:influenza", "zoonosis", "name:cough (symptom)"),
+        ("name:fever", "causes", "name:influenza"),
+        ("name:cough (symptom)", "causes", "name:influenza"),
+    }
+    assert set(graph_of_documents(lambda: iter(documents), shared_by=2).relations) == {MENTIONS, "causes"}
+
+
+@pytest.mark.skipif("AUSCULT_DATA" not in os.environ, reason="needs the prepared taxonomies (AUSCULT_DATA)")
+def test_the_prepared_graph() -> None:
+    kg = Path(os.environ["AUSCULT_DATA"]) / "kg"
+    if not (kg / "triples.tsv.gz").is_file():
+        pytest.skip("AUSCULT_DATA has no kg/triples.tsv.gz")
+    graph = read_graph(kg)
+    assert (len(graph.entities), len(graph.relations), len(graph.triples)) == (36_184, 20, 56_202)
+    assert ("DOID:8622", "has_symptom", "SYMP:0000613") in rows(graph)
+    assert len(read_graph(kg / "symp.obo.gz").triples) == 898
+    assert len(read_graph(kg / "HumanDO_2016-06-17.obo.gz").triples) == 7_135

@@ -1,0 +1,206 @@
+"""`auscult bench init`: plan, training, comparison and page, and going on after a kill."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from auscult.errors import ConfigError, DataError
+from auscult.workbench.assemble import assemble, highlights
+from auscult.workbench.folder import Description, WorkFolder
+from auscult.workbench.plan import Wishes, propose, ranked_how
+from auscult.workbench.published import every_published_table
+from user_data import write_folder
+
+pytest.importorskip("lightning")
+
+
+def described(training: int, *, passages: int = 3000, words: float = 100.0) -> Description:
+    counts = {
+        "questions": training * 2,
+        "passages": passages,
+        "judgements": training * 2,
+        "relevant passages": training,
+        "training questions": training,
+        "development questions": training // 3,
+        "test questions": training // 3,
+    }
+    return Description(title="Mine", name="mine", digest="", counts=counts, words=words, warnings=[], protocol="rerank")
+
+
+def invoke(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, ["bench", *arguments])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+def chosen(description: Description, **wishes: object) -> set[str]:
+    return {each.name for each in propose(description, Wishes(**wishes)) if each.chosen}
+
+
+def test_models_are_proposed_by_the_size_of_the_data():
+    few, some, many = (chosen(described(number), minutes=600.0) for number in (40, 300, 5000))
+    assert few == {"bm25", "tfidf", "ql", "default"}
+    assert some - few == {"knrm", "drmm-tks", "match-pyramid"}
+    assert many - some == {"pacrr", "conv-knrm", "har"}
+    assert "bi" in chosen(described(300), backbone="somewhere", minutes=600.0)
+    assert all(each.reason and each.seconds > 0 for each in propose(described(300), Wishes()))
+
+
+def test_time_decides_what_is_left_out_and_wishes_overrule():
+    assert chosen(described(300, words=300.0), minutes=0.1) == {"bm25", "tfidf", "ql"}
+    left = {each.name: each.reason for each in propose(described(300, words=300.0), Wishes(minutes=0.1))}
+    assert "--minutes" in left["knrm"]
+    assert chosen(described(40), models=("ql", "har"), minutes=0.1) == {"ql", "har"}
+    assert ranked_how(described(30, passages=500), 15) == "end-to-end"
+    assert ranked_how(described(3000, passages=500), 15) == "rerank"
+    assert ranked_how(described(30, passages=6000), 60) == "rerank"
+    with pytest.raises(ConfigError, match="bert"):
+        propose(described(40), Wishes(models=("bert",)))
+    with pytest.raises(ConfigError, match="--backbone"):
+        propose(described(40), Wishes(models=("cross",)))
+
+
+def test_from_nothing_to_the_page_and_again(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    command = ("init", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks", "--title", "My <data>")
+    out = invoke(*command)
+    assert "DRMM-TKS" in out
+    records = {each["model"]: each for each in json.loads((work / "records.json").read_text())}
+    assert set(records) == {"BM25", "DRMM-TKS"}
+    assert records["DRMM-TKS"]["track"] == "adapted"
+    assert records["DRMM-TKS"]["training"]["history"]
+    assert (work / "report.html").stat().st_size > 1000
+    content = assemble(WorkFolder(work))
+    assert content.title == "My <data>"
+    assert content.counts["test questions"] == len(content.questions) == 9
+    assert any("all 45 passages were ranked" in warning for warning in content.warnings)
+    for asked in content.questions:
+        assert set(asked.answers) == set(asked.measures) == {"BM25", "DRMM-TKS, adapted"}
+        for answers in asked.answers.values():
+            assert len(answers) == 10
+            assert [each.score for each in answers] == sorted((each.score for each in answers), reverse=True)
+        first = asked.answers["BM25"][0]
+        words = {first.text[start:end].lower() for start, end in first.highlights}
+        assert words & set(asked.text.lower().strip("?!").split())
+        assert asked.measures["BM25"]["P@1"] == float(first.relevance > 0)
+        assert asked.relevant == 1
+    trained = work / "runs" / "drmm-tks"
+    before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
+    again = invoke(*command)
+    assert "already trained" in again
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    (work / "report.html").unlink()
+    invoke("report", str(work))
+    assert (work / "report.html").is_file()
+    # What was written down is an experiment like any other.
+    listed = invoke(str(work / "experiments" / "drmm-tks.yaml"), "--out", str(work / "runs"), "--no-progress")
+    assert "already trained" in listed
+
+
+def test_a_killed_workbench_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from auscult.training.ranking import objective
+
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    command = ("init", str(mydata), "--out", str(work), "--models", "ql,drmm-tks,knrm")
+    measures = objective.RankingObjective.measures
+    epochs = []
+
+    def dies(self: objective.RankingObjective):
+        # In the second epoch of the second training.
+        epochs.append((work / "runs" / "drmm-tks" / "training.json").is_file())
+        if epochs.count(True) == 2:
+            raise KeyboardInterrupt
+        return measures(self)
+
+    monkeypatch.setattr(objective.RankingObjective, "measures", dies)
+    # The training library turns the interruption into an exit of its own.
+    invoke(*command, code=1)
+    assert epochs.count(True) == 2
+    assert not (work / "records.json").exists()
+    monkeypatch.setattr(objective.RankingObjective, "measures", measures)
+    out = invoke(*command)
+    assert "drmm-tks already trained" in " ".join(out.split())
+    assert {each["model"] for each in json.loads((work / "records.json").read_text())} == {"QL", "DRMM-TKS", "KNRM"}
+
+
+def test_edited_experiments_and_other_data_are_noticed(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    invoke("init", str(mydata), "--out", str(work), "--models", "knrm", "--plan-only")
+    file = work / "experiments" / "knrm.yaml"
+    file.write_text(file.read_text().replace('"random": 3', '"random": 5'))
+    invoke("init", str(mydata), "--out", str(work), "--models", "knrm", "--plan-only")
+    assert '"random": 5' in file.read_text()
+    assert not (work / "runs").exists()
+    with (mydata / "questions.csv").open("a") as questions:
+        questions.write("new,Who is there?\n")
+    done = CliRunner().invoke(app, ["bench", "init", str(mydata), "--out", str(work)])
+    assert isinstance(done.exception, ConfigError)
+    assert "--out" in str(done.exception)
+
+
+def test_faults_are_a_table_and_one_error(tmp_path: Path):
+    mydata = write_folder(tmp_path / "mine")
+    path = mydata / "judgements.csv"
+    path.write_text(path.read_text().replace("P-gout-", "P-flu-"))
+    done = CliRunner().invoke(app, ["bench", "init", str(mydata), "--out", str(tmp_path / "work")])
+    assert isinstance(done.exception, DataError)
+    assert "judgements.csv" in done.output
+    assert "unknown" in done.output
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_report_wants_a_finished_workbench(tmp_path: Path):
+    with pytest.raises(ConfigError, match="init"):
+        assemble(WorkFolder(tmp_path))
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    invoke("init", str(mydata), "--out", str(work), "--models", "bm25", "--plan-only")
+    with pytest.raises(ConfigError, match="results"):
+        assemble(WorkFolder(work))
+
+
+def test_bench_without_a_command_is_what_it_was():
+    assert "Missing argument" in invoke(code=2)
+    help_text = invoke("--help")
+    for name in ("init", "report", "run"):
+        assert name in help_text
+    assert "--train-only" in invoke("run", "--help")
+    done = CliRunner().invoke(app, ["bench", "--queries", "3", "none.yaml"])
+    assert isinstance(done.exception, ConfigError)
+    assert "none.yaml" in str(done.exception)
+
+
+def test_highlights_follow_stems_and_skip_stop_words():
+    text = "The causes of gout: one cause is food."
+    marked = [text[start:end] for start, end in highlights("What is causing gout in the end?", text)]
+    assert marked == ["causes", "gout", "cause"]
+
+
+def test_all_five_papers_have_their_tables():
+    tables = every_published_table()
+    assert {each.citation for each in tables} == {"arnold2020", "zhu2019", "wang2021", "grundmann2021", "galko2017"}
+    assert len({(each.title, each.corpus) for each in tables}) == len(tables)
+    assert all(0 <= value <= 1 for each in tables for row in each.rows for value in row.measures.values())
+
+
+def test_encoders_and_graphs_of_ones_own_are_trained_too(tmp_path: Path):
+    pytest.importorskip("transformers")
+    from auscult.models.knowledge_vectors import save as save_vectors
+    from small_knowledge import small_vectors
+    from tiny_bert import save_tiny_bert
+
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    backbone, graph = save_tiny_bert(tmp_path / "bert", limit=160), tmp_path / "graph"
+    save_vectors(small_vectors(), graph)
+    options = ("--backbone", str(backbone), "--graph", str(graph), "--models", "bm25,bi,cross,ck")
+    out = invoke("init", str(mydata), "--out", str(work), *options)
+    assert "CK-HQA" in out
+    records = json.loads((work / "records.json").read_text())
+    assert {each["model"] for each in records} == {"BM25", "CAPR-Bi", "CAPR-Cross", "CK-HQA"}
+    assert (work / "report.html").is_file()
+    content = assemble(WorkFolder(work))
+    assert len(content.questions[0].answers) == 4

@@ -1,0 +1,294 @@
+"""The workbench reads users' files, and shows everything that is wrong with them at once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from auscult.corpora import open_corpus
+from auscult.errors import CorpusMissingError
+from auscult.workbench.checking import check
+from auscult.workbench.faults import Findings, UnusableDataError
+from auscult.workbench.folder import WorkFolder
+from auscult.workbench.plan import Wishes
+from auscult.workbench.preparing import prepare
+from auscult.workbench.reading import read_user_data
+from auscult.workbench.similarity import groups_of
+from auscult.workbench.splitting import divide
+from auscult.workbench.userdata import UserData
+from user_data import judgements, passages, questions, write_beir, write_folder, write_table
+
+
+def read(path: Path) -> tuple[UserData, Findings]:
+    findings = Findings()
+    data = check(read_user_data(path, findings), findings)
+    if not findings.faults:
+        data = divide(data, findings)
+    return data, findings
+
+
+def kinds(path: Path) -> set[str]:
+    return {fault.kind for fault in read(path)[1].faults}
+
+
+def test_three_tables_are_read_by_the_names_of_their_columns(tmp_path: Path):
+    data, findings = read(write_folder(tmp_path / "mine"))
+    assert not findings.faults
+    assert data.name == "mine"
+    assert [len(data.questions), len(data.passages), len(data.judgements)] == [45, 45, 45]
+    assert data.questions[0].text == "How does gout show itself?"
+    assert data.passages[0].title == "Gout"
+    assert any("All judgements are positive" in warning for warning in findings.warnings)
+
+
+def test_one_joined_table_gives_ids_to_what_has_none(tmp_path: Path):
+    texts = {row[0]: row[2] for row in passages()}
+    rows = [(words, texts[f"P-{asked}"], "yes") for asked, words in questions()]
+    rows += [(words, texts["P-gout-cures"], "no") for asked, words in questions() if asked != "gout-cures"]
+    write_table(tmp_path / "all.csv", ("Query", "Answer", "Relevant"), rows)
+    data, findings = read(tmp_path / "all.csv")
+    assert not findings.faults
+    assert [len(data.questions), len(data.passages), len(data.judgements)] == [45, 45, 89]
+    assert sum(judged.relevance for judged in data.judgements) == 45
+    assert read(tmp_path)[0].questions == data.questions
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_and_quoted_line_breaks_are_read(tmp_path: Path, delimiter: str):
+    folder = write_folder(tmp_path / "mine")
+    lines = [f'{row[0]}{delimiter}"{row[2]}\nTwo lines."' for row in passages()]
+    (folder / "passages.csv").write_text(f"id{delimiter}text\n" + "\n".join(lines) + "\n")
+    data, findings = read(folder)
+    assert not findings.faults
+    assert data.passages[1].text.endswith("\nTwo lines.")
+    assert data.passages[1].place.line == 4
+
+
+def test_beir_and_its_splits_are_kept(tmp_path: Path):
+    data, findings = read(write_beir(tmp_path / "beir"))
+    assert not findings.faults
+    assert Counter(question.split for question in data.questions) == {"train": 25, "dev": 8, "test": 12}
+    (tmp_path / "beir" / "corpus.jsonl").rename(tmp_path / "plain")
+    with gzip.open(tmp_path / "beir" / "corpus.jsonl.gz", "wb") as packed:
+        packed.write((tmp_path / "plain").read_bytes())
+    assert [each.text for each in read(tmp_path / "beir")[0].passages] == [each.text for each in data.passages]
+
+
+def test_a_single_given_part_is_divided_anew_with_a_warning(tmp_path: Path):
+    data, findings = read(write_beir(tmp_path / "beir", splits=False))
+    assert not findings.faults
+    assert Counter(question.split for question in data.questions) == {"train": 27, "dev": 9, "test": 9}
+    assert any("divided anew" in warning for warning in findings.warnings)
+
+
+def test_near_duplicates_stay_together_and_the_division_is_seeded(tmp_path: Path):
+    asked = questions() + [[f"again-{row[0]}", row[1].upper().replace("?", "!")] for row in questions()]
+    judged = judgements() + [[f"again-{row[0]}", row[1], "1"] for row in judgements()]
+    folder = write_folder(tmp_path / "mine", asked=asked, judged=judged)
+    data, findings = read(folder)
+    assert not findings.faults
+    split = {question.question_id: question.split for question in data.questions}
+    assert all(split[f"again-{row[0]}"] == split[row[0]] for row in questions())
+    assert split == {question.question_id: question.split for question in read(folder)[0].questions}
+    other = divide(check(read_user_data(folder, findings), findings), findings, seed=2)
+    assert split != {question.question_id: question.split for question in other.questions}
+
+
+def test_alike_means_most_words_in_common():
+    texts = [
+        "What are the first symptoms of gout in older men",
+        "what is the first symptom of gout, in older men?",
+        "What are the last symptoms of measles in older men",
+        "",
+    ]
+    assert groups_of(texts) == [[0, 1], [2], [3]]
+
+
+Spoil = Callable[[Path], object]
+
+
+def rewrite(name: str, change: Callable[[str], str]) -> Spoil:
+    def spoil(folder: Path) -> None:
+        path = folder / name
+        path.write_text(change(path.read_text()))
+
+    return spoil
+
+
+def latin(folder: Path) -> None:
+    path = folder / "passages.csv"
+    path.write_bytes(path.read_text().replace("fever", "fièvre").encode("latin-1"))
+
+
+def utf16(folder: Path) -> None:
+    path = folder / "questions.csv"
+    path.write_bytes(path.read_text().encode("utf-16"))
+
+
+SPOILT: dict[str, tuple[Spoil, str, int]] = {
+    "missing id": (rewrite("questions.csv", lambda text: text.replace("gout-signs,", ",", 1)), "questions.csv", 2),
+    "repeated passage id": (
+        rewrite("passages.csv", lambda text: text.replace("P-gout-causes", "P-gout-signs", 1)),
+        "passages.csv",
+        3,
+    ),
+    "repeated question id": (
+        rewrite("questions.csv", lambda text: text.replace("gout-causes", "gout-signs", 1)),
+        "questions.csv",
+        3,
+    ),
+    "judgement on an unknown question": (
+        rewrite("judgements.csv", lambda text: text.replace("gout-signs,", "flu-signs,", 1)),
+        "judgements.csv",
+        2,
+    ),
+    "judgement on an unknown passage": (
+        rewrite("judgements.csv", lambda text: text.replace("P-gout-signs", "P-flu", 1)),
+        "judgements.csv",
+        2,
+    ),
+    "empty question": (
+        rewrite("questions.csv", lambda text: text.replace("How does gout show itself?", "?", 1)),
+        "questions.csv",
+        2,
+    ),
+    "empty passage": (
+        rewrite("passages.csv", lambda text: text + "P-empty,,\n"),
+        "passages.csv",
+        47,
+    ),
+    "no number as label": (
+        rewrite("judgements.csv", lambda text: text.replace("P-gout-signs,1", "P-gout-signs,perhaps", 1)),
+        "judgements.csv",
+        2,
+    ),
+    "contradicting judgements": (
+        rewrite("judgements.csv", lambda text: text + "gout-signs,P-gout-signs,0\n"),
+        "judgements.csv",
+        47,
+    ),
+    "broken row": (rewrite("judgements.csv", lambda text: text + "gout-signs,P-gout-causes\n"), "judgements.csv", 47),
+    "broken quotes": (rewrite("passages.csv", lambda text: text + 'P-x,"Gout"s,text\n'), "passages.csv", 47),
+    "repeated column": (rewrite("passages.csv", lambda text: text.replace("Title", "Text", 1)), "passages.csv", 1),
+    "no column for the question": (
+        rewrite("questions.csv", lambda text: text.replace("Question", "Frage", 1)),
+        "questions.csv",
+        1,
+    ),
+    "empty file": (rewrite("passages.csv", lambda text: text.splitlines()[0]), "passages.csv", 0),
+    "no relevant passage": (rewrite("judgements.csv", lambda text: text.replace(",1", ",0")), "mine", 0),
+    "question without a negative": (
+        lambda folder: write_table(
+            folder / "judgements.csv",
+            ("question id", "passage id", "label"),
+            [*judgements()[1:], *(["gout-signs", row[0], "1"] for row in passages())],
+        ),
+        "questions.csv",
+        2,
+    ),
+    "no text file": (rewrite("passages.csv", lambda text: text + "P-x,,a\0b\n"), "passages.csv", 47),
+    "wrong encoding": (latin, "passages.csv", 2),
+}
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_each_fault_is_named_with_file_and_line(tmp_path: Path, kind: str):
+    spoil, file, line = SPOILT[kind]
+    folder = write_folder(tmp_path / "mine")
+    spoil(folder)
+    faults = [fault for fault in read(folder)[1].faults if fault.kind == kind]
+    assert [(fault.place.file, fault.place.line) for fault in faults][:1] == [(file, line)]
+    assert all(fault.remedy and fault.found for fault in faults)
+
+
+def test_utf16_is_called_by_its_name(tmp_path: Path):
+    folder = write_folder(tmp_path / "mine")
+    utf16(folder)
+    assert [fault.found for fault in read(folder)[1].faults] == ["UTF-16, not UTF-8"]
+
+
+def test_bad_json_lines_are_named_and_the_good_ones_still_checked(tmp_path: Path):
+    folder = write_beir(tmp_path / "beir")
+    lines = (folder / "queries.jsonl").read_text().splitlines()
+    lines[0] = json.dumps({"_id": "", "text": "What is it?"})
+    (folder / "queries.jsonl").write_text("\n".join([*lines, "{broken", "[1]"]) + "\n")
+    assert kinds(folder) >= {"no JSON", "no JSON object", "missing id", "judgement on an unknown question"}
+
+
+def test_too_little_data_and_test_questions_in_training_are_faults(tmp_path: Path):
+    small = write_folder(tmp_path / "small", asked=questions()[:20], judged=judgements()[:20])
+    assert "too little data" in kinds(small)
+    few = write_folder(tmp_path / "few", texts=passages()[:5], judged=judgements()[:5], asked=questions()[:5])
+    found = [fault.found for fault in read(few)[1].faults]
+    assert found == ["5 questions with a relevant passage", "5 passages"]
+    beir = write_beir(tmp_path / "beir")
+    text = (beir / "queries.jsonl").read_text()
+    last, first = questions()[-1][1], questions()[0][1]
+    (beir / "queries.jsonl").write_text(text.replace(last, first.lower()))
+    assert kinds(beir) == {"test question that is trained on"}
+    both = write_beir(tmp_path / "both")
+    with (both / "qrels" / "test.tsv").open("a") as file:
+        file.write("gout-signs\tP-gout-causes\t1\n")
+    assert kinds(both) == {"one question in two splits"}
+
+
+def test_odd_but_usable_data_is_mended_with_a_warning(tmp_path: Path):
+    asked = [[row[0].replace("-", " "), row[1]] for row in questions()] + [["lost", "Is anybody there?"]]
+    texts = [*passages(), passages()[0], ["P-titled", "Leprosy and its history", ""]]
+    judged = [[row[0].replace("-", " "), row[1], "2"] for row in judgements()] + [["lost", "P-gout-signs", "0"]]
+    judged += [judged[0]]
+    data, findings = read(write_folder(tmp_path / "mine", asked=asked, texts=texts, judged=judged))
+    assert not findings.faults
+    told = " ".join(findings.warnings)
+    for words in (
+        "Blanks in ids",
+        "no relevant passage",
+        "stand in the data twice",
+        "read by their title",
+        "given twice",
+    ):
+        assert words in told
+    assert len(data.questions) == 45
+    assert data.questions[0].question_id == "gout_signs"
+    assert data.passages[-1].text == "Leprosy and its history"
+
+
+def test_missing_files_are_told_before_anything_is_read(tmp_path: Path):
+    folder = write_folder(tmp_path / "mine")
+    (folder / "passages.csv").unlink()
+    with pytest.raises(CorpusMissingError, match="passages"):
+        read(folder)
+    for nothing in (tmp_path / "none", tmp_path / "empty"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with pytest.raises(CorpusMissingError):
+            read(nothing)
+    (tmp_path / "table.xlsx").write_bytes(b"PK")
+    with pytest.raises(CorpusMissingError, match="CSV"):
+        read(tmp_path / "table.xlsx")
+
+
+def test_all_faults_become_one_error(tmp_path: Path):
+    folder = write_folder(tmp_path / "mine")
+    for kind in ("missing id", "empty passage", "broken row"):
+        SPOILT[kind][0](folder)
+    work = WorkFolder(tmp_path / "work")
+    with pytest.raises(UnusableDataError) as caught:
+        prepare(folder, work, Wishes())
+    assert {"missing id", "empty passage", "broken row"} <= {each.kind for each in caught.value.faults}
+    assert not work.root.exists()
+
+
+def test_what_is_written_is_a_corpus(tmp_path: Path):
+    work = WorkFolder(tmp_path / "work")
+    described = prepare(write_folder(tmp_path / "mine"), work, Wishes()).description
+    corpus = open_corpus(str(work.data(described.name)))
+    assert corpus.name == "mine"
+    assert sum(len(corpus.queries(split)) for split in ("train", "dev", "test")) == 45
+    assert len(list(corpus.documents())) == 45
+    assert described.counts["test questions"] == len(corpus.queries("test")) == 9
+    assert described.protocol == "end-to-end"
