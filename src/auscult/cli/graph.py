@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from auscult.cli.graph_embed import embed
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.neighbourhood import neighbourhood
 from auscult.concepts.graph.ngram_linker import NgramLinker
@@ -21,7 +22,8 @@ from auscult.concepts.graph.statistics import GraphStatistics, graph_statistics
 from auscult.corpora.knowledge_graph import ACCEPTED, open_graph
 from auscult.errors import ConfigError, DataError
 
-app = typer.Typer(help="Knowledge graphs: count, draw, link text.", no_args_is_help=True)
+app = typer.Typer(help="Knowledge graphs: count, draw, link text, make vectors.", no_args_is_help=True)
+app.command()(embed)
 
 GraphArgument = Annotated[str, typer.Argument(metavar="PATH", help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]

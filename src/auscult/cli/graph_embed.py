@@ -29,7 +29,7 @@ def embed(
     epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the training triples, at most.")] = None,
     norm: Annotated[int | None, typer.Option(min=1, max=2, help="Of the distance: 1 or 2.")] = None,
     negatives: Annotated[int | None, typer.Option(min=1, help="Entities that a triple is told apart from.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of a step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(min=1e-9, help="Of a step.")] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="Triples a step.")] = None,
     as_published: Annotated[
         bool, typer.Option("--as-published", help="Begin with the settings of bordes2013, which take far longer.")
@@ -46,9 +46,8 @@ def embed(
     """Train TransE vectors of a graph's entities, and measure how well they predict links that were held out.
 
     At most 15 % of the triples are held out, none of them an entity's last: a third to choose the epoch, the rest to
-    measure. Without options the settings are those that did best on validation triples of the shared graph. The vectors
-    are for rankers that know a graph (`ck-knrm` and its kin). A training that was killed goes on where it stopped: give
-    the same command again.
+    measure. Without options the settings are those that did best on validation triples of `knowledge-base`. A training
+    that was killed goes on where it stopped: give the same command again.
     """
     with naming_extra("train", "torch", "lightning", "safetensors"):
         from auscult.models.knowledge_vectors import load, save

@@ -120,13 +120,12 @@ def _on_split(
     place = folder / "split"
     if place.is_dir():
         return load(place)
-    began = time.monotonic()
     network = _network(graph, experiment)
     validation = split.validation[:_VALIDATED]
     epochs = experiment.model.epochs
     history = _optimise(split.training, validation, graph, experiment, network, epochs, folder, tell, progress)
-    trained = time.monotonic() - began
     tell("ranking all entities for the test triples")
+    began = time.monotonic()
     network.constrain()
     figures = _measured(network.scores, split, graph)
     baseline = _measured(frequency_scores(split.training, len(graph.entities)), split, graph)
@@ -138,7 +137,11 @@ def _on_split(
         "best_epoch": history.best,
         "validation": history.epochs[history.best],
         "history": history.epochs,
-        "seconds": {"training": round(trained, 1), "measuring": round(time.monotonic() - began - trained, 1)},
+        # Epochs' own times: a resumed training has some of an earlier process.
+        "seconds": {
+            "training": round(sum(epoch["seconds"] for epoch in history.epochs), 1),
+            "measuring": round(time.monotonic() - began, 1),
+        },
     }
     vectors = _vectors(graph, network, record)
     if is_main_process():
@@ -177,7 +180,7 @@ def _optimise(
         devices=1,
     )
     objective = TransEObjective(network, choice, validation, graph.triples)
-    loader = batches(triples, choice.batch, experiment.seed)
+    loader = batches(triples, choice.batch_of(len(triples)), experiment.seed)
     return fit(objective, loader, schedule, folder=folder / "checkpoints", say=tell, progress=progress)
 
 

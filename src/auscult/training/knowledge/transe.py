@@ -45,7 +45,7 @@ class TransEConfig(Settings):
             batch.
         optimizer: "sgd" as published, or "adam".
         learning_rate: Of a batch's summed loss.
-        batch: Triples a step.
+        batch: Triples a step; None for a 48th of the training triples, from 16 to 1024: small graphs need steps too.
         epochs: At most; passes over the training triples.
         patience: Stop after so many epochs without a better validation score; None runs all epochs.
     """
@@ -58,9 +58,13 @@ class TransEConfig(Settings):
     negatives: int = Field(default=1024, ge=1)
     optimizer: Literal["sgd", "adam"] = "adam"
     learning_rate: float = Field(default=0.01, gt=0)
-    batch: int = Field(default=1024, ge=1)
+    batch: int | None = Field(default=None, ge=1)
     epochs: int = Field(default=30, ge=1)
     patience: int | None = Field(default=5, ge=1)
+
+    def batch_of(self, triples: int) -> int:
+        """Triples a step of a training on so many."""
+        return min(1024, max(16, triples // 48)) if self.batch is None else self.batch
 
 
 AS_PUBLISHED = TransEConfig(

@@ -1,0 +1,99 @@
+"""How well do TransE vectors of knowledge graphs predict links that were held out, and how long do they take?
+
+    AUSCULT_DATA=... OMP_NUM_THREADS=1 python benchmarks/knowledge_vectors.py [--graphs NAME ...] [--published-epochs N]
+
+Trains on the prepared medical graph (`knowledge-base`) and on two ontologies by themselves, as `auscult graph embed`
+does without options, and measures the test triples beside the frequency of each relation's objects and subjects.
+--published-epochs also trains the first graph with the arithmetic of bordes2013, so many epochs instead of 1000. What
+is done is kept in --runs, so that a run that was killed goes on.
+
+Times are given by the clock, and as the processor counts them, which neighbours on a busy machine lengthen less.
+Writes benchmarks/results/knowledge_vectors.json. Needs: pip install 'auscult[train]'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from auscult import __version__
+from auscult.corpora.knowledge_graph import open_graph
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.provenance import describe_hardware, find_revision, now
+from auscult.training.knowledge.run import KnowledgeExperiment, digest_of_graph, train
+from auscult.training.knowledge.transe import AS_PUBLISHED, TransEConfig
+
+RESULT = Path(__file__).resolve().parent / "results" / "knowledge_vectors.json"
+RUNS = Path("out") / "knowledge-vectors"
+GRAPHS = ("knowledge-base", "disease-ontology", "symptom-ontology")
+TOLD = (
+    "data",
+    "data_sha256",
+    "entities",
+    "relations",
+    "triples",
+    "settings",
+    "seed",
+    "epochs",
+    "best_epoch",
+    "validation",
+)
+
+
+def measure(name: str, variant: str, config: TransEConfig, runs: Path, seed: int) -> dict[str, Any]:
+    """One graph with one setting: figures of the test triples, of the baseline, and times."""
+    graph = open_graph(name)
+    experiment = KnowledgeExperiment(graph=name, graph_sha256=digest_of_graph(graph), seed=seed, model=config)
+    folder = runs / f"{name}-{variant}"
+    times = folder.with_suffix(".seconds.json")
+    clock, processor = time.monotonic(), time.process_time()
+    outcome = train(graph, experiment, folder, say=lambda words: print(f"{name}: {words}", file=sys.stderr, flush=True))
+    if not times.is_file():
+        taken = {"clock": time.monotonic() - clock, "processor": time.process_time() - processor}
+        times.write_text(json.dumps({key: round(value, 1) for key, value in taken.items()}), encoding="utf-8")
+    return {
+        **{key: outcome.record[key] for key in TOLD},
+        "variant": variant,
+        "figures": outcome.record["figures"],
+        "relation_frequency": outcome.record["relation_frequency"],
+        "seconds": json.loads(times.read_text(encoding="utf-8")),
+        "hardware": outcome.record["hardware"],
+    }
+
+
+def main() -> None:
+    """Train, measure, and write the record."""
+    parser = argparse.ArgumentParser(description="Link prediction by TransE vectors of knowledge graphs.")
+    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
+    parser.add_argument("--published-epochs", type=int, default=0)
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    arguments = parser.parse_args()
+    wanted = [(name, "default", TransEConfig()) for name in arguments.graphs]
+    if arguments.published_epochs:
+        published = AS_PUBLISHED.model_copy(update={"epochs": arguments.published_epochs})
+        wanted.append((arguments.graphs[0], "as-published", published))
+    record = {
+        "kind": "knowledge_vectors",
+        "title": "Link prediction by TransE vectors",
+        "threads": torch.get_num_threads(),
+        "runs": [measure(*each, arguments.runs, arguments.seed) for each in wanted],
+        "version": __version__,
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+        "date": now(),
+    }
+    with whole_or_nothing(arguments.out) as partial:
+        partial.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(arguments.out)
+
+
+if __name__ == "__main__":
+    main()
