@@ -25,7 +25,7 @@ from auscult.models.capr.long_towers import LongBiEncoder, LongPolyEncoder, Long
 from auscult.models.capr.longformer import GLOBAL, OWN, LongBackbone, stretch
 from auscult.models.capr.persistence import load, save
 from auscult.models.capr.registry import create
-from tiny_bert import WORDS, save_tiny_bert
+from tiny_bert import WORDS, same_weights, save_tiny_bert
 
 BEFORE, AFTER = "the signs of gout come slowly", "fever and pain often causes gout"
 LONG_KINDS = {"long-bi": "bi", "long-poly": "poly"}
@@ -127,7 +127,8 @@ def test_the_librarys_own_forward_gives_the_same_states(bert: Path, tmp_path: Pa
     torch.testing.assert_close(ours[there], theirs[there], atol=1e-5, rtol=0)
     again = LongBackbone(open_backbone(str(tmp_path)), window=8)
     assert again.limit == 100
-    assert torch.equal(states(again, [text(70)]), states(long, [text(70)]))
+    same_weights(again, long)
+    torch.testing.assert_close(states(again, [text(70)]), states(long, [text(70)]), atol=1e-5, rtol=0)
 
 
 def test_stretching_leaves_the_short_encoder_alone(bert: Path):
@@ -273,7 +274,7 @@ def test_company_and_chunks_change_no_score_and_no_gradient(kind: str, bert: Pat
 
 
 @pytest.mark.parametrize("kind", LONG_KINDS)
-def test_a_saved_long_model_scores_exactly_alike(kind: str, bert: Path, tmp_path: Path):
+def test_a_saved_long_model_has_the_same_weights_and_scores(kind: str, bert: Path, tmp_path: Path):
     ranker = make(kind, bert, shared=kind == "long-bi", cosine=True)
     asked = [PassageText(text(30), BEFORE, AFTER), PassageText(text(60, seed=1), AFTER)]
     expected = score(ranker, *asked)
@@ -281,7 +282,8 @@ def test_a_saved_long_model_scores_exactly_alike(kind: str, bert: Path, tmp_path
     opened = load(tmp_path).ranker
     assert isinstance(opened, LongBiEncoder | LongPolyEncoder)
     assert opened.config == ranker.config
-    assert torch.equal(score(opened, *asked), expected)
+    same_weights(opened, ranker)
+    torch.testing.assert_close(score(opened, *asked), expected, atol=1e-5, rtol=0)
 
 
 def test_a_longformer_is_taken_as_it_is(bert: Path, tmp_path: Path):

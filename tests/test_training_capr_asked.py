@@ -257,7 +257,7 @@ def test_a_shipped_experiment_is_what_its_title_says(file: Path):
     assert (found.training.loss, found.training.head_learning_rate, found.training.learning_rate) == (
         "hinge",
         1e-3,
-        2e-5,
+        1e-4,
     )
     assert (found.training.pairs, found.training.batch_pairs) == (32 * 16, 16)
     names = {(each.name, each.split) for each in found.corpora}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from torch import nn
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 LAYERS = 2
@@ -31,3 +32,13 @@ def save_tiny_bert(folder: Path, *, limit: int = 40, seed: int = 0) -> Path:
     BertModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def same_weights(one: nn.Module, other: nn.Module) -> None:
+    """Both have equal weights, to the last bit.
+
+    Their scores need not have: libraries choose how to multiply by where in memory a matrix lies.
+    """
+    left, right = one.state_dict(), other.state_dict()
+    assert left.keys() == right.keys()
+    assert all(torch.equal(value, right[name]) for name, value in left.items())

@@ -146,6 +146,18 @@ def cross_domain_table(trained: str, corpus: str) -> PublishedTable | None:
 
 
 @cache
+def published_references() -> dict[str, dict[str, str]]:
+    """Authors, title and venue by citation key, of all files that say them."""
+    folder = resources.files("auscult.evaluation").joinpath("published")
+    contents = [_read(path.name) for path in folder.iterdir() if path.name.endswith(".json")]
+    return {
+        content["citation"]: {part: content[part] for part in ("authors", "title", "venue")}
+        for content in contents
+        if "authors" in content
+    }
+
+
+@cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
     """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
     return tuple((row["rate"], row["lowest"], row["highest"]) for row in _read("arnold2020_figure5.json")["rows"])

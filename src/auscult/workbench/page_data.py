@@ -6,14 +6,12 @@ models, so that two thousand questions times ten models times ten answers stay a
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 from auscult.evaluation.bench_tables import compressed
-from auscult.evaluation.published_figures import PublishedTable
+from auscult.evaluation.published_figures import PublishedTable, published_references
 from auscult.evaluation.records import EvaluationRecord, GroupRecord
 from auscult.evaluation.tables import beaten_by, model_letters
 from auscult.workbench.conclusion import best_first, deciding_measure, short_names
@@ -150,7 +148,7 @@ def _asked(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[st
 
 
 def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
-    references = _references()
+    references = published_references()
     papers: dict[str, list[dict[str, Any]]] = {}
     for table in tables:
         here = {found.model for record in records if (found := table.find(record.model))}
@@ -171,19 +169,6 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
             }
         )
     return [{"key": key, "title": key, **references.get(key, {}), "tables": own} for key, own in papers.items()]
-
-
-def _references() -> dict[str, dict[str, str]]:
-    """Citation key to authors, title and venue, as the files of published figures say them."""
-    folder = resources.files("auscult.evaluation").joinpath("published")
-    contents = [
-        json.loads(path.read_text(encoding="utf-8")) for path in folder.iterdir() if path.name.endswith(".json")
-    ]
-    return {
-        each["citation"]: {part: each[part] for part in ("authors", "title", "venue")}
-        for each in contents
-        if "authors" in each
-    }
 
 
 def _number(value: float | None) -> float | None:

@@ -43,6 +43,13 @@ class Recipe:
 
 
 RECIPES: tuple[Recipe, ...] = (
+    Recipe(
+        "drmm",
+        "A few hundred weights: how often each word is matched how well, and which words count.",
+        50,
+        12,
+        fields={"training": {"learning_rate": 0.01}},
+    ),
     Recipe("drmm-tks", "Few weights besides word vectors: the strongest matches of each word.", 100, 12),
     Recipe(
         "knrm",
