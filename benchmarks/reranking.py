@@ -1,0 +1,140 @@
+"""Milliseconds in which each neural ranker scores a query's 64 candidates, one query at a time.
+
+    AUSCULT_DATA=... python benchmarks/reranking.py [--queries 20] [--repeats 5] [--dim 128] [--rankers knrm har ...]
+
+The candidates are MedQuAD's, laid out beforehand as `auscult bench` lays them out; rankers that read passages without
+the query keep their vectors. Weights are drawn at random, with the papers' sizes and the texts' own words: time does
+not depend on what was learned. Beside them BM25, in the same run.
+
+Medians over repeats; rankers take turns, so that a busy moment meets all of them. Writes
+benchmarks/results/reranking.json. Needs: pip install 'auscult[train]'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from auscult import __version__
+from auscult.corpora import open_corpus
+from auscult.documents import Document
+from auscult.evaluation.task import Task, build_task
+from auscult.evaluation.writing import whole_or_nothing
+from auscult.interfaces import Scorer
+from auscult.models.lexical import Bm25Scorer
+from auscult.models.rankers.registry import RANKERS
+from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
+from auscult.models.vocabulary import Vocabulary, build_vocabulary
+from auscult.models.word_vectors import PlainTable
+from auscult.provenance import describe_hardware, find_revision, now
+
+RESULT = Path(__file__).resolve().parent / "results" / "reranking.json"
+CORPUS = "medquad"
+
+
+def asked_documents(task: Task) -> list[Document]:
+    """The documents that hold a candidate."""
+    assert task.candidates is not None
+    asked = set(chain.from_iterable(task.candidates[query.query_id] for query in task.queries))
+    return [each for each in task.documents if any(passage.passage_id in asked for passage in each.passages)]
+
+
+def vocabulary_of(documents: Iterable[Document], task: Task, dim: int) -> Vocabulary:
+    """All their words, with random vectors."""
+    passages = [
+        list(chain.from_iterable(passage_words(each, passage))) for each in documents for passage in each.passages
+    ]
+    queries = [query_words(query) for query in task.queries]
+    words = sorted(set(chain.from_iterable([*passages, *queries])))
+    table = np.random.default_rng(0).normal(size=(len(words), dim)).astype(np.float32)
+    return build_vocabulary(passages, PlainTable(words, table), queries=queries)
+
+
+def contenders(task: Task, kinds: Sequence[str], dim: int) -> dict[str, Scorer]:
+    """BM25 and untrained rankers, ready to score."""
+    documents = asked_documents(task)
+    vocabulary = vocabulary_of(documents, task, dim)
+    torch.manual_seed(0)
+    found: dict[str, Scorer] = {"BM25": Bm25Scorer()}
+    for name in kinds:
+        kind = RANKERS[name]
+        ranker = kind.ranker(kind.config(), vocabulary)
+        found[ranker.title] = RankerScorer(ranker, vocabulary)
+    for scorer in found.values():
+        scorer.prepare(documents)
+    return found
+
+
+def milliseconds(scorers: Mapping[str, Scorer], task: Task, repeats: int) -> dict[str, list[float]]:
+    """Median milliseconds a query of each repeat."""
+    assert task.candidates is not None
+    taken: dict[str, list[float]] = {name: [] for name in scorers}
+    # The first round warms up.
+    for round_ in range(repeats + 1):
+        for name, scorer in scorers.items():
+            times = []
+            for query in task.queries:
+                began = time.perf_counter()
+                scorer.score(query, task.candidates[query.query_id])
+                times.append(1e3 * (time.perf_counter() - began))
+            if round_:
+                taken[name].append(statistics.median(times))
+    return taken
+
+
+def main() -> None:
+    """Measure, and write the record."""
+    parser = argparse.ArgumentParser(description="Time of neural rankers over 64 candidates.")
+    parser.add_argument("--rankers", nargs="+", choices=sorted(RANKERS), default=sorted(RANKERS))
+    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--dim", type=int, default=128, help="Of the word vectors.")
+    parser.add_argument("--out", type=Path, default=RESULT)
+    arguments = parser.parse_args()
+    task = build_task(open_corpus(CORPUS), number=arguments.queries)
+    assert task.candidates is not None
+    taken = milliseconds(contenders(task, arguments.rankers, arguments.dim), task, arguments.repeats)
+    medians = {name: statistics.median(values) for name, values in taken.items()}
+    rows: list[dict[str, Any]] = [
+        {
+            "model": name,
+            "ms_per_query": round(value, 3),
+            "fastest": round(min(taken[name]), 3),
+            "slowest": round(max(taken[name]), 3),
+            "times_bm25": round(value / medians["BM25"], 1),
+        }
+        for name, value in sorted(medians.items(), key=lambda item: item[1])
+    ]
+    record = {
+        "kind": "reranking",
+        "title": "Milliseconds for one query's candidates",
+        "corpus": CORPUS,
+        "queries": len(task.queries),
+        "candidates": statistics.fmean(len(task.candidates[query.query_id]) for query in task.queries),
+        "word_vector_length": arguments.dim,
+        "threads": torch.get_num_threads(),
+        "repeats": arguments.repeats,
+        "rows": rows,
+        "version": __version__,
+        "revision": find_revision(),
+        "hardware": describe_hardware(),
+        "date": now(),
+    }
+    with whole_or_nothing(arguments.out) as partial:
+        partial.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for row in rows:
+        print(f"{row['model']:14} {row['ms_per_query']:9.2f} ms  {row['times_bm25']:8.1f} x BM25")
+    print(arguments.out)
+
+
+if __name__ == "__main__":
+    main()
