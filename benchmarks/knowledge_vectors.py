@@ -32,18 +32,6 @@ from auscult.training.knowledge.transe import AS_PUBLISHED, TransEConfig
 RESULT = Path(__file__).resolve().parent / "results" / "knowledge_vectors.json"
 RUNS = Path("out") / "knowledge-vectors"
 GRAPHS = ("knowledge-base", "disease-ontology", "symptom-ontology")
-TOLD = (
-    "data",
-    "data_sha256",
-    "entities",
-    "relations",
-    "triples",
-    "settings",
-    "seed",
-    "epochs",
-    "best_epoch",
-    "validation",
-)
 
 
 def measure(name: str, variant: str, config: TransEConfig, runs: Path, seed: int) -> dict[str, Any]:
@@ -57,13 +45,21 @@ def measure(name: str, variant: str, config: TransEConfig, runs: Path, seed: int
     if not times.is_file():
         taken = {"clock": time.monotonic() - clock, "processor": time.process_time() - processor}
         times.write_text(json.dumps({key: round(value, 1) for key, value in taken.items()}), encoding="utf-8")
+    figures, frequency = outcome.record["figures"], outcome.record["relation_frequency"]
+    filtered, raw = figures["filtered"], figures["raw"]
     return {
-        **{key: outcome.record[key] for key in TOLD},
-        "variant": variant,
-        "figures": outcome.record["figures"],
-        "relation_frequency": outcome.record["relation_frequency"],
-        "seconds": json.loads(times.read_text(encoding="utf-8")),
-        "hardware": outcome.record["hardware"],
+        "graph": name,
+        "settings": variant,
+        **{key: outcome.record[key] for key in ("entities", "relations")},
+        "triples": outcome.record["triples"]["all"],
+        "test triples": figures["triples"],
+        **filtered["both"],
+        **{f"object {measure}": filtered["tail"][measure] for measure in ("MRR", "Hits@10")},
+        **{f"subject {measure}": filtered["head"][measure] for measure in ("MRR", "Hits@10")},
+        **{f"raw {measure}": raw["both"][measure] for measure in ("MRR", "Hits@10")},
+        **{f"frequency {measure}": frequency["filtered"]["both"][measure] for measure in ("MRR", "Hits@10")},
+        "epochs": outcome.record["epochs"],
+        **{f"seconds, {kind}": seconds for kind, seconds in json.loads(times.read_text(encoding="utf-8")).items()},
     }
 
 
@@ -84,6 +80,9 @@ def main() -> None:
         "kind": "knowledge_vectors",
         "title": "Link prediction by TransE vectors",
         "threads": torch.get_num_threads(),
+        "default": TransEConfig().model_dump(),
+        "filtered": "where nothing else is said",
+        "seed": arguments.seed,
         "runs": [measure(*each, arguments.runs, arguments.seed) for each in wanted],
         "version": __version__,
         "revision": find_revision(),

@@ -41,10 +41,14 @@ RESULT = Path(__file__).resolve().parent / "results" / "reranking.json"
 CORPUS = "medquad"
 
 
+def candidates_of(task: Task) -> dict[str, tuple[str, ...]]:
+    """What is ranked, by query."""
+    return {query.query_id: (task.candidates or {})[query.query_id] for query in task.queries}
+
+
 def asked_documents(task: Task) -> list[Document]:
     """The documents that hold a candidate."""
-    assert task.candidates is not None
-    asked = set(chain.from_iterable(task.candidates[query.query_id] for query in task.queries))
+    asked = set(chain.from_iterable(candidates_of(task).values()))
     return [each for each in task.documents if any(passage.passage_id in asked for passage in each.passages)]
 
 
@@ -76,7 +80,7 @@ def contenders(task: Task, kinds: Sequence[str], dim: int) -> dict[str, Scorer]:
 
 def milliseconds(scorers: Mapping[str, Scorer], task: Task, repeats: int) -> dict[str, list[float]]:
     """Median milliseconds a query of each repeat."""
-    assert task.candidates is not None
+    candidates = candidates_of(task)
     taken: dict[str, list[float]] = {name: [] for name in scorers}
     # The first round warms up.
     for round_ in range(repeats + 1):
@@ -84,7 +88,7 @@ def milliseconds(scorers: Mapping[str, Scorer], task: Task, repeats: int) -> dic
             times = []
             for query in task.queries:
                 began = time.perf_counter()
-                scorer.score(query, task.candidates[query.query_id])
+                scorer.score(query, candidates[query.query_id])
                 times.append(1e3 * (time.perf_counter() - began))
             if round_:
                 taken[name].append(statistics.median(times))
@@ -101,7 +105,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULT)
     arguments = parser.parse_args()
     task = build_task(open_corpus(CORPUS), number=arguments.queries)
-    assert task.candidates is not None
     taken = milliseconds(contenders(task, arguments.rankers, arguments.dim), task, arguments.repeats)
     medians = {name: statistics.median(values) for name, values in taken.items()}
     rows: list[dict[str, Any]] = [
@@ -119,7 +122,7 @@ def main() -> None:
         "title": "Milliseconds for one query's candidates",
         "corpus": CORPUS,
         "queries": len(task.queries),
-        "candidates": statistics.fmean(len(task.candidates[query.query_id]) for query in task.queries),
+        "candidates": statistics.fmean(len(each) for each in candidates_of(task).values()),
         "word_vector_length": arguments.dim,
         "threads": torch.get_num_threads(),
         "repeats": arguments.repeats,

@@ -29,6 +29,11 @@ KINDS = {
     "search": "Search",
     "sentence-splitting": "Sentence splitting",
     "weighted-cosine": "Question-weighted cosine",
+    "reranking": "Time of re-ranking",
+    "knowledge_vectors": "Vectors of knowledge graphs",
+    "entity_linking": "Linking to knowledge graphs",
+    "entity_recognition": "Entities of notes",
+    "note-headings": "Headings of notes",
 }
 """Sections after evaluation, in order; further kinds follow by name."""
 
