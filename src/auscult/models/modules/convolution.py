@@ -78,7 +78,7 @@ def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = No
     Args:
         values: (batch, words, maps).
         mask: Bool, (batch, words).
-        window: Words in a window; those at the end hold fewer.
+        window: Words in a window, a multiple of the stride; those at the end hold fewer.
         stride: Words from the beginning of one window to that of the next; `window` unless given.
 
     Returns:
@@ -88,10 +88,14 @@ def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = No
     stride = stride or window
     pooled_mask = mask[:, ::stride]
     lowest = torch.finfo(values.dtype).min
-    columns = values.masked_fill(~mask.unsqueeze(-1), lowest).transpose(1, 2)
-    beyond = (pooled_mask.shape[1] - 1) * stride + window - values.shape[1]
-    columns = nn.functional.pad(columns, (0, max(0, beyond)), value=lowest)
-    pooled = nn.functional.max_pool1d(columns, window, stride).transpose(1, 2)[:, : pooled_mask.shape[1]]
+    inside = values.masked_fill(~mask.unsqueeze(-1), lowest)
+    batch, windows = pooled_mask.shape
+    whole = nn.functional.pad(inside, (0, 0, 0, windows * stride - values.shape[1]), value=lowest)
+    parts = whole.reshape(batch, windows, stride, -1).amax(2)
+    pooled = parts
+    for later in range(1, window // stride):
+        following = nn.functional.pad(parts[:, later:], (0, 0, 0, later), value=lowest)
+        pooled = torch.maximum(pooled, following[:, :windows])
     return pooled.masked_fill(~pooled_mask.unsqueeze(-1), 0.0), pooled_mask
 
 

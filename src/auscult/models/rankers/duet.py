@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from auscult.errors import ConfigError
 from auscult.models.modules.convolution import maximum_of_text, pool_text, to_length
 from auscult.models.modules.dense import Dense, glorot
 from auscult.models.modules.interaction import cells, identity_matrix
@@ -41,7 +42,7 @@ class DuetConfig(RankerConfig):
         width: Words in a window of the distributed part.
         grams: How many letter n-graphs are known.
         longest_gram: Letters of the longest n-graphs; the shortest have one.
-        pool: Words in a pooled window of a passage.
+        pool: Words in a pooled window of a passage, a multiple of the stride.
         stride: Words from one pooled window's beginning to the next one's.
         dropout: Share of the inputs of the fully connected layers that training leaves out.
     """
@@ -53,6 +54,16 @@ class DuetConfig(RankerConfig):
     pool: int = 100
     stride: int = 20
     dropout: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse values that make no network.
+
+        Raises:
+            ConfigError: Pooled windows that are no multiple of the stride.
+        """
+        if self.pool % self.stride:
+            wanted = f"'pool' as a multiple of 'stride' ({self.stride})"
+            raise ConfigError(wanted, str(self.pool), "correct one of them")
 
 
 class Duet(Ranker):

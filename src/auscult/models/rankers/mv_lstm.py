@@ -107,7 +107,10 @@ class MvLstm(Ranker):
         if self.config.similarity == "cosine":
             return cosine_matrix(query, passage).unsqueeze(1)
         turned = torch.einsum("bqd,sde->bsqe", query, self.tensor)
-        products = turned @ passage.transpose(1, 2).unsqueeze(1) + self.bias[:, None, None]
+        # One product for all slices: passages are not copied for each.
+        together: Tensor = turned.flatten(1, 2) @ passage.transpose(1, 2)
+        products = together.view(*turned.shape[:3], -1)
+        products = products + self.bias[:, None, None]
         if self.config.similarity == "bilinear":
             return products
         rows: Tensor = self.query_part(query).transpose(1, 2).unsqueeze(3)
