@@ -56,17 +56,19 @@ def adapt(
         typer.Option(envvar="AUSCULT_BACKBONE", help="The transformer to begin with: a folder, or a name of the hub."),
     ],
     model: Annotated[Architecture, typer.Option("--model", help="Which architecture.")] = Architecture.BI,
-    epochs: Annotated[int, typer.Option(min=1, help="Validations, and passes of at most --pairs passages.")] = 8,
-    pairs: Annotated[int, typer.Option(min=2, help="Passages an epoch, each with a query drawn anew.")] = 3000,
-    tokens: Annotated[int, typer.Option(min=16, help="Where passages are cut in training.")] = 128,
+    epochs: Annotated[int, typer.Option(min=1, help="Validations, and passes of at most --pairs passages.")] = 4,
+    pairs: Annotated[int, typer.Option(min=2, help="Passages an epoch, each with a query drawn anew.")] = 2000,
+    tokens: Annotated[
+        int, typer.Option(min=16, help="Where passages are cut, in training and when they are ranked.")
+    ] = 256,
     validation: Annotated[int, typer.Option(min=2, help="Notes held out to choose the epoch, at most.")] = 300,
     least: Annotated[int, typer.Option(min=2, help="Refuse to train on fewer passages than this.")] = 200,
     knowledge: Annotated[
         str | None, typer.Option(help="Whose names are looked for in notes; by default all taxonomies at hand.")
     ] = None,
-    precision: Annotated[Precision, typer.Option(help="bf16 is faster where processor or GPU know it.")] = (
-        Precision.FLOAT32
-    ),
+    precision: Annotated[
+        Precision | None, typer.Option(help="By default bf16 where the processor knows it, and float32 elsewhere.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of all draws.")] = 1,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what an earlier adaptation left, and begin anew.")
@@ -85,6 +87,7 @@ def adapt(
         from auscult.training.capr.experiment import CaprExperiment
         from auscult.training.capr.run import train
         from auscult.training.folder import restart as throw_away
+        from auscult.training.precision import native_precision
     console = Console(stderr=True)
     work = out.with_name(f"{out.name}.training")
     if restart:
@@ -99,7 +102,7 @@ def adapt(
         "model": "capr",
         "architecture": model.value,
         "backbone": backbone,
-        "settings": _SETTINGS[model],
+        "settings": {**_SETTINGS[model], "max_passage_tokens": tokens},
         "corpora": [{"name": notes}],
         "clinical_notes": [notes],
         "validation": {"corpora": [notes], "documents": validation},
@@ -109,7 +112,7 @@ def adapt(
             **_TRAINING,
             "epochs": epochs,
             "pairs": pairs,
-            "precision": precision,
+            "precision": precision or native_precision(),
             "max_passage_tokens": tokens,
         },
         "least_passages": least,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.evaluation.writing import whole_or_nothing
+from auscult.training.precision import native_precision
 from auscult.workbench.folder import Description, WorkFolder
 
 _VALIDATION_SHARE = 0.15
@@ -165,7 +166,7 @@ def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
 
 def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
     path = Path(backbone)
-    training = {"epochs": recipe.epochs, "batch_pairs": 16, "max_passage_tokens": 128, "precision": _precision()}
+    training = {"epochs": recipe.epochs, "batch_pairs": 16, "max_passage_tokens": 128, "precision": native_precision()}
     fields: dict[str, Any] = {
         "architecture": recipe.architecture,
         "backbone": str(path.resolve()) if path.exists() else backbone,
@@ -175,13 +176,6 @@ def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
     if "graph" in recipe.needs:
         fields["settings"] = {**fields["settings"], "knowledge": str(Path(graph).resolve())}
     return fields
-
-
-def _precision() -> str:
-    """Half precision where the processor has instructions for it; without them it is slower than single."""
-    described = Path("/proc/cpuinfo")
-    flags = described.read_text(encoding="utf-8").split() if described.is_file() else []
-    return "bf16" if {"amx_bf16", "avx512_bf16"} & set(flags) else "float32"
 
 
 __all__ = ["RECIPES", "Recipe", "write_experiment"]
