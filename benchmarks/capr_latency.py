@@ -38,12 +38,12 @@ from auscult.evaluation.bars import INK, save_as
 from auscult.evaluation.measures import measure
 from auscult.evaluation.protocol import run_task
 from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.writing import write_json
 from auscult.models.capr.base import PassageRanker, PassageText, query_text
 from auscult.models.capr.export import FORMS, convert
 from auscult.models.capr.opening import open_model
 from auscult.models.capr.scorer import CaprScorer
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.provenance import stamp
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "capr_latency.json"
@@ -263,9 +263,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "points": points,
         "left_out_as_too_long": left_out,
         "loss_in_R@1": quality,
-        "date": now(),
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
+        **stamp(),
     }
 
 
@@ -289,8 +287,7 @@ def main() -> None:
     """Measure, write the record, draw the figure."""
     arguments = parse()
     record = run(arguments)
-    with whole_or_nothing(arguments.out) as partial:
-        partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_json(arguments.out, record)
     draw(arguments.figure, record["points"], record["tokens_of_a_passage"])
     print(json.dumps(record, indent=1))
 

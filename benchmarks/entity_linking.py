@@ -23,8 +23,8 @@ from auscult.concepts.graph.linking import EntityLinker
 from auscult.concepts.graph.ngram_linker import NgramLinker
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge_graph import open_graph
-from auscult.evaluation.writing import whole_or_nothing
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.evaluation.writing import write_json
+from auscult.provenance import stamp
 
 RESULT = Path(__file__).resolve().parent / "results" / "entity_linking.json"
 GRAPHS = ("knowledge-base", "enwiki")
@@ -87,12 +87,9 @@ def main() -> None:
         "repeats": arguments.repeats,
         "graphs": [measure(name, open_graph(name), arguments.repeats) for name in GRAPHS],
         "versions": {"ahocorasick_rs": version("ahocorasick_rs")},
-        "date": now(),
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
+        **stamp(),
     }
-    with whole_or_nothing(arguments.out) as partial:
-        partial.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_json(arguments.out, record)
     print(json.dumps(record, indent=2))
 
 

@@ -41,8 +41,8 @@ from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.corpora.note_labels import NO_LABELS, NoteLabeller
 from auscult.documents import Document
-from auscult.evaluation.writing import whole_or_nothing
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.evaluation.writing import write_json
+from auscult.provenance import stamp
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "entity_recognition.json"
@@ -163,9 +163,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "context_shares": shares(entities),
         "context_gold": gold(context),
         "versions": {name: version(name) for name in ("ahocorasick_rs", "spacy", "negspacy")},
-        "date": now(),
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
+        **stamp(),
     }
 
 
@@ -184,8 +182,7 @@ def main() -> None:
     """Measure and write the record."""
     arguments = parse()
     record = run(arguments)
-    with whole_or_nothing(arguments.out) as partial:
-        partial.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_json(arguments.out, record)
     print(json.dumps(record, indent=2))
 
 

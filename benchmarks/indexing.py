@@ -22,10 +22,10 @@ from typing import Any
 
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.writing import write_json
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.provenance import stamp
 from auscult.search import build_index
 
 RESULT = Path(__file__).resolve().parent / "results" / "indexing.json"
@@ -82,9 +82,7 @@ def run(arguments: argparse.Namespace, encoder: DocumentEncoder) -> dict[str, An
         "model": encoder.name,
         "repeats": arguments.repeats,
         **measure(arguments.corpus, encoder, arguments.repeats),
-        "date": now(),
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
+        **stamp(),
     }
 
 
@@ -92,8 +90,7 @@ def main() -> None:
     """Measure and write the record."""
     arguments = parse()
     record = run(arguments, load_model(arguments.model))
-    with whole_or_nothing(arguments.out) as partial:
-        partial.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_json(arguments.out, record)
     print(json.dumps(record, indent=2))
 
 

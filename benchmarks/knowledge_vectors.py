@@ -22,10 +22,9 @@ from typing import Any
 
 import torch
 
-from auscult import __version__
 from auscult.corpora.knowledge_graph import open_graph
-from auscult.evaluation.writing import whole_or_nothing
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.evaluation.writing import write_json
+from auscult.provenance import stamp
 from auscult.training.knowledge.run import KnowledgeExperiment, digest_of_graph, train
 from auscult.training.knowledge.transe import AS_PUBLISHED, TransEConfig
 
@@ -84,13 +83,9 @@ def main() -> None:
         "filtered": "where nothing else is said",
         "seed": arguments.seed,
         "runs": [measure(*each, arguments.runs, arguments.seed) for each in wanted],
-        "version": __version__,
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
-        "date": now(),
+        **stamp(),
     }
-    with whole_or_nothing(arguments.out) as partial:
-        partial.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(arguments.out, record)
     print(arguments.out)
 
 

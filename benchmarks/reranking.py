@@ -13,7 +13,6 @@ benchmarks/results/reranking.json. Needs: pip install 'auscult[train]'
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,18 +23,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from auscult import __version__
 from auscult.corpora import open_corpus
 from auscult.documents import Document
 from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.writing import write_json
 from auscult.interfaces import Scorer
 from auscult.models.lexical import Bm25Scorer
 from auscult.models.rankers.registry import RANKERS
 from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
 from auscult.models.vocabulary import Vocabulary, build_vocabulary
 from auscult.models.word_vectors import PlainTable
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.provenance import stamp
 
 RESULT = Path(__file__).resolve().parent / "results" / "reranking.json"
 CORPUS = "medquad"
@@ -127,13 +125,9 @@ def main() -> None:
         "threads": torch.get_num_threads(),
         "repeats": arguments.repeats,
         "rows": rows,
-        "version": __version__,
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
-        "date": now(),
+        **stamp(),
     }
-    with whole_or_nothing(arguments.out) as partial:
-        partial.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(arguments.out, record)
     for row in rows:
         print(f"{row['model']:14} {row['ms_per_query']:9.2f} ms  {row['times_bm25']:8.1f} x BM25")
     print(arguments.out)

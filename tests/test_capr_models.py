@@ -225,7 +225,9 @@ def test_a_saved_model_has_the_same_weights_and_scores(variant: str, backbone: P
     saved = load(tmp_path / "model")
     asked = passages(6)
     same_weights(saved.ranker, ranker)
-    close(scores_of(saved.ranker, "gout ; causes", asked), scores_of(ranker, "gout ; causes", asked))
+    given, expected = (scores_of(each, "gout ; causes", asked) for each in (saved.ranker, ranker))
+    # A Longformer's products depend on where in memory its weights lie.
+    close(given, expected, tolerance=1e-5 if variant.startswith("long") else 0.0)
     assert (saved.name, saved.fingerprint, saved.training) == ("mine", fingerprint, {"track": "adapted"})
     assert saved.ranker.config == ranker.config
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == sorted(
@@ -561,7 +563,7 @@ def test_a_saved_encoder_opens_again_as_a_sentence_transformer(variant: str, bac
     opened = open_sentence_transformer(str(tmp_path / "passages")).eval()
     assert isinstance(ranker, BiEncoder)
     asked = passages(5)
-    close(opened.keep(asked), ranker.keep(asked))
+    assert torch.equal(opened.keep(asked), ranker.keep(asked))
     if variant != "bi-shared":
         opened = open_sentence_transformer(str(tmp_path / "queries")).eval()
     queries = texts(3, seed=9, longest=5 if variant == "bi-shared" else 20)

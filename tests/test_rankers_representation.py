@@ -148,6 +148,11 @@ def test_only_the_commonest_grams_are_kept() -> None:
     assert held["e"] == max(held[letter] for letter in held)
 
 
+def test_pooled_windows_are_a_multiple_of_the_stride() -> None:
+    with pytest.raises(ConfigError, match="multiple of 'stride'"):
+        DuetConfig(pool=5, stride=2)
+
+
 def test_an_unknown_similarity_is_refused() -> None:
     with pytest.raises(ConfigError, match="tensor, bilinear, cosine"):
         MvLstm(MvLstmConfig(similarity="euclid"), vocabulary())

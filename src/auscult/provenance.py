@@ -6,7 +6,13 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
+
+
+def stamp() -> dict[str, str]:
+    """What every record ends with: version and commit of the code, the machine, the time."""
+    return {"version": version("auscult"), "revision": find_revision(), "hardware": describe_hardware(), "date": now()}
 
 
 def describe_hardware() -> str:

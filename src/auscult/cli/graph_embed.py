@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.markup import escape
 from auscult.corpora.knowledge_graph import ACCEPTED, open_graph
 from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.tables import TextTable
-from auscult.evaluation.writing import check_folder, whole_or_nothing
+from auscult.evaluation.writing import check_folder, write_json
 
 RECORD = "link-prediction.json"
 _SHOWN = ("MRR", "Hits@1", "Hits@3", "Hits@10")
@@ -83,8 +82,7 @@ def embed(
         opened, experiment, work, say=lambda words: console.print(f"[dim]·[/] {escape(words)}"), progress=progress
     )
     save(load(outcome.model), out)
-    with whole_or_nothing(out / RECORD) as partial:
-        partial.write_text(json.dumps(outcome.record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(out / RECORD, outcome.record)
     shutil.rmtree(work / "checkpoints", ignore_errors=True)
     for table in figure_tables(outcome.record):
         console.print(table.as_rich())

@@ -14,7 +14,7 @@ from auscult.evaluation.comparison import Contender
 from auscult.evaluation.protocol import Progress, Run, run_task
 from auscult.evaluation.task import Task
 from auscult.evaluation.trec import read_run, write_run
-from auscult.evaluation.writing import file_name, whole_or_nothing
+from auscult.evaluation.writing import file_name, write_json
 
 
 def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress | None = None) -> Run:
@@ -46,8 +46,7 @@ def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress 
     described.unlink(missing_ok=True)
     write_run(rankings, run.rankings, contender.label)
     costs = {"identity": identity, "ms_per_query": run.ms_per_query, "prepare_seconds": run.prepare_seconds}
-    with whole_or_nothing(described) as partial:
-        partial.write_text(json.dumps(costs, indent=1) + "\n", encoding="utf-8")
+    write_json(described, costs)
     return run
 
 

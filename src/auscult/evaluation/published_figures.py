@@ -9,6 +9,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+_FOLDER = resources.files("auscult.evaluation").joinpath("published")
+
 TABLES = (
     "arnold2020_table3.json",
     "zhu2019_table2.json",
@@ -148,8 +150,7 @@ def cross_domain_table(trained: str, corpus: str) -> PublishedTable | None:
 @cache
 def published_references() -> dict[str, dict[str, str]]:
     """Authors, title and venue by citation key, of all files that say them."""
-    folder = resources.files("auscult.evaluation").joinpath("published")
-    contents = [_read(path.name) for path in folder.iterdir() if path.name.endswith(".json")]
+    contents = [_read(path.name) for path in _FOLDER.iterdir() if path.name.endswith(".json")]
     return {
         content["citation"]: {part: content[part] for part in ("authors", "title", "venue")}
         for content in contents
@@ -230,9 +231,7 @@ def _comparable(published: int | None, measured: float | None) -> bool:
 
 
 def _read(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(
-        resources.files("auscult.evaluation").joinpath("published", name).read_text(encoding="utf-8")
-    )
+    content: dict[str, Any] = json.loads(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
     return content
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auscult.errors import DataError
-from auscult.evaluation.writing import check_file, whole_or_nothing
+from auscult.evaluation.writing import check_file, write_json
 
 Track = Literal["untrained", "zero-shot", "adapted"]
 """What a model was trained on.
@@ -205,8 +205,7 @@ def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
         each for each in old if each.get("kind", "evaluation") != "evaluation" or parse_record(each).key not in replaced
     ]
     content = kept + [record.model_dump(mode="json") for record in records]
-    with whole_or_nothing(path) as partial:
-        partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(path, content)
 
 
 def evaluation_records(records: Iterable[dict[str, Any]]) -> list[EvaluationRecord]:

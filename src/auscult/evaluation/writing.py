@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from auscult.errors import DataError
 
@@ -34,6 +36,16 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise DataError("a writable place", f"{path}: {error.strerror}", "choose another path") from error
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a record, or a list of them, as JSON; whole or not at all.
+
+    Raises:
+        DataError: The place cannot be written to.
+    """
+    with whole_or_nothing(path) as partial:
+        partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def check_file(path: Path) -> None:

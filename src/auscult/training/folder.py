@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auscult import __version__
 from auscult.errors import ConfigError
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.provenance import stamp
 from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
 
@@ -108,10 +107,7 @@ def describe(experiment: DataExperiment, history: History) -> dict[str, Any]:
         "validation": history.epochs[history.best],
         "history": history.epochs,
         "experiment": experiment.model_dump(mode="json"),
-        "version": __version__,
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
-        "date": now(),
+        **stamp(),
     }
 
 

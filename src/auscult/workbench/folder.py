@@ -21,7 +21,7 @@ from typing import Any
 
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.task import Protocol
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.evaluation.writing import whole_or_nothing, write_json
 from auscult.workbench.sources import find_layout
 from auscult.workbench.userdata import SPLITS, UserData
 
@@ -97,8 +97,7 @@ class WorkFolder:
         Raises:
             DataError: The folder cannot be written to.
         """
-        with whole_or_nothing(self.described) as partial:
-            partial.write_text(json.dumps(asdict(description), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(self.described, asdict(description))
 
     def description(self) -> Description:
         """Read workbench.json.

@@ -33,13 +33,13 @@ class TextConvolution(nn.Module):
         """Maps before any activation: texts (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
         inside = mask.unsqueeze(-1)
         # All texts in one row, with gaps of zeros between them, so that one product a place of the window does.
-        apart = nn.functional.pad(texts * inside, (0, 0, 0, self.width - 1)).flatten(0, 1)
+        apart = nn.functional.pad(texts.masked_fill(~inside, 0.0), (0, 0, 0, self.width - 1)).flatten(0, 1)
         weight = self.convolution.weight
         row: Tensor = nn.functional.linear(apart, weight[:, :, 0], self.convolution.bias)
         for place in range(1, self.width):
             row[:-place].addmm_(apart[place:], weight[:, :, place].T)
         maps: Tensor = row.view(len(texts), -1, row.shape[-1])[:, : texts.shape[1]]
-        return maps * inside
+        return maps.masked_fill(~inside, 0.0)
 
 
 class GridConvolution(nn.Module):

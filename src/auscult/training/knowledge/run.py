@@ -21,10 +21,9 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
-from auscult import __version__
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
-from auscult.provenance import describe_hardware, find_revision, now
+from auscult.provenance import stamp
 from auscult.training.experiment import Settings
 from auscult.training.folder import Outcome, begin, finish, teller
 from auscult.training.knowledge.evaluation import Scores, frequency_scores, link_prediction, rank_triples
@@ -211,10 +210,7 @@ def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Sp
         },
         "seed": experiment.seed,
         "settings": experiment.model.model_dump(mode="json"),
-        "version": __version__,
-        "revision": find_revision(),
-        "hardware": describe_hardware(),
-        "date": now(),
+        **stamp(),
     }
 
 
