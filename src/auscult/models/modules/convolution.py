@@ -41,6 +41,28 @@ class TextConvolution(nn.Module):
         maps: Tensor = row.view(len(texts), -1, row.shape[-1])[:, : texts.shape[1]]
         return maps.masked_fill(~inside, 0.0)
 
+    def over_words(self, vectors: Tensor, rows: Tensor) -> Tensor:
+        """The same over texts of words, each distinct one of which is multiplied once, however often it occurs.
+
+        Args:
+            vectors: Of distinct words, (distinct, dim), as `WordEmbedding.distinct` gives them.
+            rows: Which of them stands where, (batch, words); what lies outside a text has one of zeros.
+
+        Returns:
+            (batch, words, maps), before any activation. Outside a text, here alone, there may be anything.
+        """
+        weight = self.convolution.weight
+        table: Tensor = (vectors @ weight.permute(1, 2, 0).flatten(1)).view(len(vectors), self.width, -1)
+        if self.convolution.bias is not None:
+            # Every window has one first word.
+            table = table + nn.functional.pad(self.convolution.bias.unsqueeze(0), (0, 0, 0, self.width - 1))
+        windows = nn.functional.pad(rows, (0, self.width - 1), value=-1).unfold(1, self.width, 1)
+        places = torch.arange(self.width, device=rows.device)
+        # Beyond the last column a row of zeros is read.
+        at = torch.where(windows < 0, len(vectors) * self.width, windows * self.width + places)
+        table = nn.functional.pad(table.flatten(0, 1), (0, 0, 0, 1))
+        return nn.functional.embedding_bag(at.flatten(0, 1), table, mode="sum").view(*rows.shape, -1)
+
 
 class GridConvolution(nn.Module):
     """Feature maps over square windows of the cells between two texts.

@@ -50,6 +50,17 @@ class WordEmbedding(WordTable):
         added = nn.functional.embedding(torch.where(known, 0, ids - len(self.rows)), self.added)
         return torch.where(known.unsqueeze(-1), vectors, added)
 
+    def distinct(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors of texts' distinct words, (distinct, dim), the first of them zeros; which stands where, as `ids`.
+
+        What lies outside a text has the first.
+        """
+        # Padding is put in front, so that it is always there and always the first.
+        flat = nn.functional.pad(ids.masked_fill(~mask, 0).flatten(), (1, 0))
+        words, rows = torch.unique(flat, return_inverse=True)
+        vectors: Tensor = self(words)
+        return vectors.masked_fill((words == 0).unsqueeze(1), 0.0), rows[1:].view_as(ids)
+
 
 class WordIdf(WordTable):
     """Inverse document frequencies, which are not trained."""

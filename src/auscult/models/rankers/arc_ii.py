@@ -66,11 +66,13 @@ class ArcII(Ranker):
 
     kind = "arc-ii"
     title = "ARC-II"
+    words_per_place: int
 
     def __init__(self, config: ArcIIConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.config: ArcIIConfig = config
         self.words = WordEmbedding(vocabulary, trainable=config.train_words)
+        self.words_per_place = config.pool
         first, width = config.maps[0], config.width
         self.query = TextConvolution(vocabulary.dim, first, width)
         # Both parts are added up, so one bias is all there is to learn.
@@ -87,18 +89,25 @@ class ArcII(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        grid, mask = self._meet(query, passage)
+        return self.compare(query, passage, self.read_passage(passage))
+
+    def read_passage(self, passage: Tokens) -> Tensor:
+        """See `ReadsPassagesFirst`: the passage's part of the first layer, pooled."""
+        return self._part(self.passage, passage)[0]
+
+    def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
+        """See `ReadsPassagesFirst`."""
+        rows, row_mask = self._part(self.query, query)
+        mask = cells(row_mask, passage.mask[:, :: self.config.pool])
+        grid = rows.transpose(1, 2).unsqueeze(3) + read.transpose(1, 2).unsqueeze(2)
+        grid = grid.relu_().masked_fill(~mask.unsqueeze(1), 0.0)
         for convolution in self.convolutions:
             grid, mask = pool_grid(torch.relu(convolution(grid, mask)), mask, self.config.pool)
         grid = to_length(to_length(grid, self.rows, 2), self.columns, 3)
         scores: Tensor = self.judge(grid.flatten(1)).squeeze(-1)
         return scores
 
-    def _meet(self, query: Tokens, passage: Tokens) -> tuple[Tensor, Tensor]:
-        """The first layer and its pooling: (batch, maps, rows, columns), and where they lie in both texts."""
-        pool = self.config.pool
-        rows, row_mask = pool_text(self.query(self.words(query.ids), query.mask), query.mask, pool)
-        columns, column_mask = pool_text(self.passage(self.words(passage.ids), passage.mask), passage.mask, pool)
-        mask = cells(row_mask, column_mask)
-        grid = torch.relu(rows.transpose(1, 2).unsqueeze(3) + columns.transpose(1, 2).unsqueeze(2))
-        return grid.masked_fill(~mask.unsqueeze(1), 0.0), mask
+    def _part(self, convolution: TextConvolution, text: Tokens) -> tuple[Tensor, Tensor]:
+        """A text's part of the first layer, pooled: (batch, places, maps), and which places are of the text."""
+        maps = convolution.over_words(*self.words.distinct(text.ids, text.mask))
+        return pool_text(maps, text.mask, self.config.pool)

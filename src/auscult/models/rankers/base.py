@@ -120,4 +120,23 @@ class ReadsPassagesAlone(Protocol):
         ...
 
 
-__all__ = ["PADDING", "Ranker", "RankerConfig", "ReadsPassagesAlone", "Tokens", "pad"]
+@runtime_checkable
+class ReadsPassagesFirst(Protocol):
+    """A ranker that computes something for each place of a passage before it meets the query, in a costly way.
+
+    Unlike a vector of the whole passage it is not small; see `KeptPlaces`.
+    """
+
+    words_per_place: int
+    """A passage of n words has ceil(n / words_per_place) places."""
+
+    def read_passage(self, passage: Tokens) -> Tensor:
+        """What of passages does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
+        ...
+
+    def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
+        """Scores, (batch,), of the queries with the passages that were read."""
+        ...
+
+
+__all__ = ["PADDING", "Ranker", "RankerConfig", "ReadsPassagesAlone", "ReadsPassagesFirst", "Tokens", "pad"]

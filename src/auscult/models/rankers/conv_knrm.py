@@ -17,13 +17,13 @@ their own, and takes log(1 + K) for log K; OpenNIR leaves out the relu and sums 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from auscult.models.modules.convolution import TextConvolution
 from auscult.models.modules.embedding import WordEmbedding
-from auscult.models.modules.interaction import dot_matrix
 from auscult.models.modules.kernels import KernelPooling
 from auscult.models.rankers.base import Ranker, RankerConfig, Tokens
 from auscult.models.vocabulary import Vocabulary
@@ -68,19 +68,23 @@ class ConvKnrm(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        query_ngrams, passage_ngrams = self._ngrams(query), self._ngrams(passage)
-        features = [
-            self.pooling(dot_matrix(of_query, of_passage), query.mask, passage.mask)
-            for of_query in query_ngrams
-            for of_passage in passage_ngrams
+        asked = torch.cat([nn.functional.normalize(each, dim=-1) for each in self._ngrams(query)], dim=1)
+        # For each length of the passage's n-grams, its words' cosines with the query's n-grams of all lengths.
+        cosines = [
+            (each @ asked.transpose(1, 2)) / each.norm(dim=-1, keepdim=True).clamp(min=1e-12)
+            for each in self._ngrams(passage)
         ]
-        scores: Tensor = self.score(torch.cat(features, dim=1)).squeeze(-1)
+        shape = len(query.ids), self.config.longest, query.ids.shape[1], passage.ids.shape[1]
+        matrices = torch.stack([each.transpose(1, 2).reshape(shape) for each in cosines], dim=2).flatten(1, 2)
+        features = self.pooling(matrices, query.mask, passage.mask)
+        scores: Tensor = self.score(features.flatten(1)).squeeze(-1)
         return scores
 
     def _ngrams(self, text: Tokens) -> list[Tensor]:
-        """Vectors of unit length, so that inner products are cosines."""
-        words = self.words(text.ids)
-        return [nn.functional.normalize(ngrams(words, text.mask).relu(), dim=-1) for ngrams in self.ngrams]
+        """Vectors of the n-grams that begin at each word, (batch, words, filters), for each length."""
+        vectors, rows = self.words.distinct(text.ids, text.mask)
+        convolutions = (cast("TextConvolution", each) for each in self.ngrams)
+        return [each.over_words(vectors, rows).relu_() for each in convolutions]
 
 
 __all__ = ["ConvKnrm", "ConvKnrmConfig"]

@@ -71,16 +71,26 @@ class Duet(Ranker):
 
     kind = "duet"
     title = "Duet"
+    words_per_place: int
 
     def __init__(self, config: DuetConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.config: DuetConfig = config
+        self.words_per_place = config.stride
         self.local = LocalPart(config)
         self.distributed = DistributedPart(config, vocabulary)
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        scores: Tensor = self.local(query, passage) + self.distributed(query, passage)
+        return self.compare(query, passage, self.read_passage(passage))
+
+    def read_passage(self, passage: Tokens) -> Tensor:
+        """See `ReadsPassagesFirst`: its pooled windows behind their layer."""
+        return self.distributed.read(passage)
+
+    def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
+        """See `ReadsPassagesFirst`."""
+        scores: Tensor = self.local(query, passage) + self.distributed(query, passage, read)
         return scores
 
 
@@ -123,16 +133,21 @@ class DistributedPart(nn.Module):
         sizes = (self.windows * config.maps, config.maps, config.maps, 1)
         self.judge = Dense(sizes, activation=torch.tanh, dropout=config.dropout)
 
-    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """Scores, (batch,)."""
+    def read(self, passage: Tokens) -> Tensor:
+        """V_w of a passage's windows, (batch, windows, maps)."""
         # As in C-DSSM, bias and tanh keep the order and may follow the maxima, where there is far less to do.
-        strongest = maximum_of_text(self._convolve(self.query_grams, query), query.mask)
-        wanted = torch.tanh(self.query_layer(torch.tanh(strongest + self.query_bias)))
-        maxima, mask = pool_text(
+        maxima, _ = pool_text(
             self._convolve(self.passage_grams, passage), passage.mask, self.config.pool, self.config.stride
         )
-        parts = torch.tanh(self.passage_layer(torch.tanh(maxima + self.passage_bias)))
-        products = (wanted.unsqueeze(1) * parts).masked_fill(~mask.unsqueeze(-1), 0.0)
+        windows: Tensor = torch.tanh(self.passage_layer(torch.tanh(maxima + self.passage_bias)))
+        return windows
+
+    def forward(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
+        """Scores, (batch,), of passages that were `read`."""
+        strongest = maximum_of_text(self._convolve(self.query_grams, query), query.mask)
+        wanted = torch.tanh(self.query_layer(torch.tanh(strongest + self.query_bias)))
+        inside = passage.mask[:, :: self.config.stride].unsqueeze(-1)
+        products = (wanted.unsqueeze(1) * read).masked_fill(~inside, 0.0)
         scores: Tensor = self.judge(to_length(products, self.windows, 1).flatten(1)).squeeze(-1)
         return scores
 

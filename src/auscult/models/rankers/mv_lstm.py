@@ -66,6 +66,7 @@ class MvLstm(Ranker):
 
     kind = "mv-lstm"
     title = "MVLSTM"
+    words_per_place = 1
 
     def __init__(self, config: MvLstmConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -88,7 +89,15 @@ class MvLstm(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        similarities = self._compare(self._read(query), self._read(passage))
+        return self.compare(query, passage, self.read_passage(passage))
+
+    def read_passage(self, passage: Tokens) -> Tensor:
+        """See `ReadsPassagesFirst`: the states of its words."""
+        return self._read(passage)
+
+    def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
+        """See `ReadsPassagesFirst`."""
+        similarities = self._similarities(self._read(query), read)
         inside = cells(query.mask, passage.mask)
         strongest = self._strongest(similarities, inside)
         scores: Tensor = self.judge(strongest.flatten(1)).squeeze(-1)
@@ -102,7 +111,7 @@ class MvLstm(Ranker):
         states: Tensor = pad_packed_sequence(self.reader(packed), batch_first=True, total_length=text.ids.shape[1])[0]
         return states
 
-    def _compare(self, query: Tensor, passage: Tensor) -> Tensor:
+    def _similarities(self, query: Tensor, passage: Tensor) -> Tensor:
         """Similarities, (batch, slices, query words, passage words)."""
         if self.config.similarity == "cosine":
             return cosine_matrix(query, passage).unsqueeze(1)

@@ -13,9 +13,13 @@ from auscult.documents import Document, Passage
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
 from auscult.models.passage_rows import distinct_passages, rows_of
-from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, Tokens, pad
+from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
+from auscult.models.rankers.kept import KEPT_BYTES, KeptPlaces, keep_places
 from auscult.models.vocabulary import Vocabulary
 from auscult.queries import Query
+
+BATCH = 32
+"""Passages scored at once unless said otherwise: in larger batches there is more padding, and arrays fit no cache."""
 
 _analyse = Analyzer()
 
@@ -65,6 +69,8 @@ class RankerScorer:
         name: How tables call it; the architecture's title by default.
         fingerprint: A hash of weights and settings.
         batch_size: Passages scored at once; never changes a score.
+        keep_bytes: Memory for what the ranker reads off passages without the query, where it is a `ReadsPassagesFirst`;
+            never changes a score beyond rounding.
     """
 
     def __init__(
@@ -74,16 +80,19 @@ class RankerScorer:
         *,
         name: str | None = None,
         fingerprint: str = "",
-        batch_size: int = 64,
+        batch_size: int = BATCH,
+        keep_bytes: int = KEPT_BYTES,
     ) -> None:
         self.ranker = ranker
         self.vocabulary = vocabulary
         self.name = name or ranker.title
         self.fingerprint = fingerprint
         self._batch_size = batch_size
+        self._keep_bytes = keep_bytes
         self.lexicon = Lexicon(ranker, vocabulary)
         self._passages: list[Tensor] = []
         self._vectors: Tensor | None = None
+        self._kept: KeptPlaces | None = None
         self._rows: dict[str, int] = {}
 
     def prepare(self, documents: Iterable[Document]) -> None:
@@ -102,6 +111,7 @@ class RankerScorer:
             for sentences in words.values()
         ]
         self._vectors = self._encode(self._passages)
+        self._kept = self._read(self._passages)
 
     def _encode(self, laid_out: list[Tensor]) -> Tensor | None:
         """Vectors of all passages, where the ranker makes them without the query."""
@@ -115,6 +125,13 @@ class RankerScorer:
                 order += rows
                 encoded.append(self.ranker.encode_passage(passages))
             return torch.cat(encoded)[torch.tensor(order).argsort()]
+
+    def _read(self, laid_out: list[Tensor]) -> KeptPlaces | None:
+        """The places of all passages, where the ranker reads them without the query and memory allows."""
+        if not isinstance(self.ranker, ReadsPassagesFirst) or self._keep_bytes <= 0:
+            return None
+        self.ranker.eval()
+        return keep_places(self.ranker, laid_out, batch_size=self._batch_size, most=self._keep_bytes)
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
         """Scores for passages of the prepared collection, float32 (passages,); higher is better.
@@ -132,7 +149,18 @@ class RankerScorer:
                 scores = self.ranker.match(repeat(pad([query_ids]), len(kept)), kept)
                 return np.asarray(scores.numpy(), dtype=np.float32)
             laid_out = [self._passages[row] for row in rows]
+            if self._kept is not None and isinstance(self.ranker, ReadsPassagesFirst):
+                return self._compare(self.ranker, self._kept, query_ids, rows.tolist())
             return score_passages(self.ranker, query_ids, laid_out, batch_size=self._batch_size)
+
+    def _compare(self, ranker: ReadsPassagesFirst, kept: KeptPlaces, query: Tensor, rows: Sequence[int]) -> FloatArray:
+        """Scores of passages whose places are kept."""
+        asked = pad([query])
+        scores = np.empty(len(rows), dtype=np.float32)
+        for at, batch in batches([self._passages[row] for row in rows], self._batch_size):
+            read = kept[[rows[each] for each in at]]
+            scores[at] = ranker.compare(repeat(asked, len(at)), batch, read).numpy()
+        return scores
 
 
 def repeat(query: Tokens, times: int) -> Tokens:
@@ -145,7 +173,7 @@ def score_passages(
     query: Tensor,
     passages: Sequence[Tensor],
     *,
-    batch_size: int = 64,
+    batch_size: int = BATCH,
     device: torch.device | None = None,
 ) -> FloatArray:
     """Scores of passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.

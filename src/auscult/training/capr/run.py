@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError
@@ -61,6 +62,8 @@ def train(
     torch.manual_seed(experiment.seed)
     ranker = create(experiment.architecture, experiment.backbone_name(), experiment.expanded_settings())
     _freeze_unread(ranker)
+    if experiment.training.dropout is not None:
+        _drop(ranker, experiment.training.dropout)
     gathered = gather_passages(experiment, tell, surroundings=ranker.surroundings)
     counts = remember(gathered, folder / "passages.json")
     asked = held_out_queries(
@@ -86,6 +89,14 @@ def _freeze_unread(ranker: PassageRanker) -> None:
     for name, parameter in ranker.named_parameters():
         if ".pooler." in name:
             parameter.requires_grad_(False)
+
+
+def _drop(ranker: PassageRanker, share: float) -> None:
+    """Leave another share of the encoders' activations out in training; what is saved keeps its checkpoint's."""
+    for backbone in ranker.backbones().values():
+        for module in backbone.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = share
 
 
 def _optimise(
