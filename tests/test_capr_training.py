@@ -30,7 +30,7 @@ from auscult.training.capr.experiment import (
 from auscult.training.capr.notes import SplitNotes, _enough, patient_of
 from auscult.training.capr.objective import CANDIDATES, PairObjective, held_out_queries
 from auscult.training.capr.pairs import LabelledPassage, PairExamples, PassagePool, label_passages
-from auscult.training.capr.run import train
+from auscult.training.capr.run import set_dropout, train
 from auscult.training.experiment import read_experiment, read_model_name
 from auscult.training.labels import EntityLabel, label_documents
 
@@ -196,12 +196,26 @@ def test_chunks_change_neither_loss_nor_gradients(kind: str, backbone: Path):
             torch.testing.assert_close(gradients[name], found[0][1][name], rtol=1e-3, atol=1e-5)
 
 
+def test_encoders_that_leave_nothing_out_read_alike_in_training(backbone: Path):
+    torch.manual_seed(0)
+    ranker = create("bi", str(backbone), {})
+    texts, rows = [PassageText(f"words of passage {number}") for number in range(3)], torch.tensor([[0, 1, 2]])
+
+    def scores(*, training: bool) -> torch.Tensor:
+        return ranker.train(training).score_lists(["words"], texts, rows).detach()
+
+    assert not torch.equal(scores(training=True), scores(training=True))
+    set_dropout(ranker, 0.0)
+    torch.testing.assert_close(scores(training=True), scores(training=False))
+
+
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_every_architecture_learns(kind: str, backbone: Path, tmp_path: Path):
     torch.manual_seed(0)
     ranker = create(kind, str(backbone), {"pooling": "mean"} | ({} if kind == "cross" else {"cosine": True}))
     # From random weights and in seconds, no architecture learns with dropout.
-    for module in ranker.modules():
+    set_dropout(ranker, 0.0)
+    for module in ranker.head.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     held_out = passages(72, seed=77)

@@ -14,7 +14,8 @@ import torch
 import auscult.models.rankers
 from auscult.documents import Section, build_document
 from auscult.errors import DataError, ModelError
-from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, Tokens, pad
+from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
+from auscult.models.rankers.kept import keep_places
 from auscult.models.rankers.persistence import load, save
 from auscult.models.rankers.registry import RANKERS
 from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
@@ -163,6 +164,56 @@ def test_a_kept_passage_is_encoded_once_and_scores_as_a_fresh_one(kind: str, mon
             fresh = torch.cat([ranker.match(pad([asked]), encode(pad([each]))) for each in laid_out]).numpy()
         np.testing.assert_allclose(kept, fresh, atol=1e-6, rtol=1e-5)
         assert kept.std() > 2e-5
+
+
+def _reads_first(kind: str) -> bool:
+    return isinstance(make_ranker(kind, small_vocabulary()), ReadsPassagesFirst)
+
+
+def test_rankers_that_read_passages_before_the_query_are_known():
+    assert set(filter(_reads_first, RANKERS)) == {"arc-ii", "duet", "mv-lstm"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RANKERS if _reads_first(kind)])
+def test_what_is_read_of_a_passage_is_read_once_and_scores_as_fresh(kind: str, monkeypatch: pytest.MonkeyPatch):
+    vocabulary = small_vocabulary()
+    ranker = make_ranker(kind, vocabulary)
+    read: list[int] = []
+    plain = ranker.read_passage
+
+    def counted(passage: Tokens) -> torch.Tensor:
+        read.append(len(passage.ids))
+        return plain(passage)
+
+    rng = np.random.default_rng(8)
+    texts = [" ".join(rng.choice(WORDS, size)) + "." for size in (40, 1, 7, 23, 2, 31, 16, 9)]
+    document = build_document(doc_id="d", title="", sections=[Section("", t, f"d#{n}") for n, t in enumerate(texts)])
+    passage_ids = [passage.passage_id for passage in document.passages]
+    keeping, fresh = (RankerScorer(ranker, vocabulary, batch_size=3, keep_bytes=most) for most in (1 << 20, 0))
+    fresh.prepare([document])
+    monkeypatch.setattr(ranker, "read_passage", counted)
+    keeping.prepare([document])
+    assert sum(read) == len(texts)
+    for entity in ("asthmaa paina", "geneb", "feverc gouta goutb"):
+        query = Query(query_id="", entity=entity)
+        kept = keeping.score(query, passage_ids[::-1])
+        assert sum(read) == len(texts)
+        monkeypatch.setattr(ranker, "read_passage", plain)
+        np.testing.assert_allclose(kept, fresh.score(query, passage_ids[::-1]), atol=TOLERANCE, rtol=0)
+        monkeypatch.setattr(ranker, "read_passage", counted)
+        assert kept.std() > 2e-5
+
+
+def test_places_that_do_not_fit_are_not_kept():
+    ranker = make_ranker("mv-lstm", small_vocabulary()).eval()
+    passages = [torch.tensor([1, 2, 3]), torch.tensor([], dtype=torch.long), torch.tensor([4])]
+    # Three words, one place for the passage without words, one word.
+    needed = 5 * ranker.read_passage(pad(passages)).shape[2] * 4
+    assert keep_places(ranker, passages, batch_size=2, most=needed - 1) is None
+    kept = keep_places(ranker, passages, batch_size=2, most=needed)
+    assert kept is not None
+    assert kept[[2, 0]].shape[:2] == (2, 3)
+    torch.testing.assert_close(kept[[0]], ranker.read_passage(pad(passages[:1])))
 
 
 def test_a_damaged_folder_is_refused(tmp_path: Path):

@@ -209,7 +209,7 @@ def test_an_experiment_that_says_nothing_new_is_written_as_before(backbone: Path
     }  # fmt: skip
     written = CaprExperiment.model_validate(fields).model_dump(mode="json")
     assert not {"queries", "validation_candidates"} & set(written)
-    assert not {"loss", "margin", "head_learning_rate"} & set(written["training"])
+    assert not {"loss", "margin", "head_learning_rate", "dropout"} & set(written["training"])
     said = experiment("here", backbone).model_dump(mode="json")
     assert (said["queries"], said["validation_candidates"], said["training"]["loss"]) == ("corpus", 4, "hinge")
     assert CaprExperiment.model_validate(said) == experiment("here", backbone)

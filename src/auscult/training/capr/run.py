@@ -63,7 +63,7 @@ def train(
     ranker = create(experiment.architecture, experiment.backbone_name(), experiment.expanded_settings())
     _freeze_unread(ranker)
     if experiment.training.dropout is not None:
-        _drop(ranker, experiment.training.dropout)
+        set_dropout(ranker, experiment.training.dropout)
     gathered = gather_passages(experiment, tell, surroundings=ranker.surroundings)
     counts = remember(gathered, folder / "passages.json")
     asked = held_out_queries(
@@ -91,7 +91,7 @@ def _freeze_unread(ranker: PassageRanker) -> None:
             parameter.requires_grad_(False)
 
 
-def _drop(ranker: PassageRanker, share: float) -> None:
+def set_dropout(ranker: PassageRanker, share: float) -> None:
     """Leave another share of the encoders' activations out in training; what is saved keeps its checkpoint's."""
     for backbone in ranker.backbones().values():
         for module in backbone.modules():
