@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,15 @@ def test_an_adapted_bi_encoder_is_searchable(notes: Path, backbone: Path, ontolo
     found = CliRunner().invoke(app, ["search", str(index), "--entity", "gout", "--aspect", "plan"])
     assert found.exit_code == 0, (found.output, found.exception)
     assert "note-" in found.output
+
+
+def test_a_cross_encoder_begins_with_an_adapted_bi_encoder(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    first, out = tmp_path / "bi", tmp_path / "cross"
+    assert call(notes, first, backbone, ontology).exit_code == 0
+    done = call(notes, out, first, ontology, "--model", "cross")
+    assert done.exit_code == 0, (done.output, done.exception)
+    begun = json.loads((tmp_path / "cross.training" / "experiment.json").read_text(encoding="utf-8"))
+    assert begun["backbone"] == str(first / "passages")
 
 
 def test_an_adaptation_goes_on_and_is_not_done_twice(

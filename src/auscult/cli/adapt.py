@@ -36,11 +36,13 @@ _TOWERS = {"shared": True, "mark": False, "pooling": "mean", "cosine": True}
 _SETTINGS: dict[Architecture, dict[str, Any]] = {
     Architecture.BI: _TOWERS,
     Architecture.POLY: _TOWERS,
-    Architecture.CROSS: {},
+    Architecture.CROSS: {"pooling": "mean"},
 }
 # A cross-encoder reads every pair of query and passage, so that it is shown few wrong passages, and hard ones.
-_NEGATIVES: dict[Architecture, dict[str, Any]] = {Architecture.CROSS: {"in_batch": 2, "bm25": 5}}
-_TRAINING = {"patience": 3}
+_NEGATIVES: dict[Architecture, dict[str, Any]] = {Architecture.CROSS: {"in_batch": 0, "bm25": 2}}
+_TRAINING: dict[Architecture, dict[str, Any]] = {
+    Architecture.CROSS: {"batch_pairs": 16, "learning_rate": 1e-4, "head_learning_rate": 1e-3, "dropout": 0.0}
+}
 
 
 def adapt(
@@ -53,7 +55,11 @@ def adapt(
     out: Annotated[Path, typer.Option("--out", help="Where the model goes; OUT.training beside it holds the rest.")],
     backbone: Annotated[
         str,
-        typer.Option(envvar="AUSCULT_BACKBONE", help="The transformer to begin with: a folder, or a name of the hub."),
+        typer.Option(
+            envvar="AUSCULT_BACKBONE",
+            help="The transformer to begin with: a folder, a name of the hub, or a model that was adapted before; a "
+            "cross-encoder gets far sooner from the bi-encoder of the same notes.",
+        ),
     ],
     model: Annotated[Architecture, typer.Option("--model", help="Which architecture.")] = Architecture.BI,
     epochs: Annotated[int, typer.Option(min=1, help="Validations, and passes of at most --pairs passages.")] = 4,
@@ -101,7 +107,7 @@ def adapt(
         "seed": seed,
         "model": "capr",
         "architecture": model.value,
-        "backbone": backbone,
+        "backbone": _encoder(backbone),
         "settings": {**_SETTINGS[model], "max_passage_tokens": tokens},
         "corpora": [{"name": notes}],
         "clinical_notes": [notes],
@@ -109,7 +115,8 @@ def adapt(
         "knowledge": knowledge,
         "negatives": _NEGATIVES.get(model, {}),
         "training": {
-            **_TRAINING,
+            "patience": 3,
+            **_TRAINING.get(model, {}),
             "epochs": epochs,
             "pairs": pairs,
             "precision": precision or native_precision(),
@@ -130,6 +137,12 @@ def adapt(
         f"ranks high: R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
     )
     typer.echo(out)
+
+
+def _encoder(backbone: str) -> str:
+    """The transformer itself, of a model that was trained before."""
+    inside = Path(backbone) / "passages"
+    return str(inside) if (inside / "config.json").is_file() else backbone
 
 
 def _move(trained: Path, out: Path) -> None:
