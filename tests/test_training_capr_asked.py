@@ -266,6 +266,9 @@ def test_a_shipped_experiment_is_what_its_title_says(file: Path):
     elif found.queries == "corpus":
         assert names == {("bioasq", "train")}
         assert [(each.name, each.split) for each in found.never_learn] == [("bioasq", "test")]
+    elif found.clinical_notes:
+        assert names == {("clinical-notes", "train")}
+        assert found.clinical_notes == ["clinical-notes"]
     else:
         assert names == {("medquad", "train-disjoint")}
 

@@ -30,6 +30,7 @@ KINDS = {
     "sentence-splitting": "Sentence splitting",
     "weighted-cosine": "Question-weighted cosine",
     "reranking": "Time of re-ranking",
+    "workbench": "Time of the workbench",
     "knowledge_vectors": "Vectors of knowledge graphs",
     "entity_linking": "Linking to knowledge graphs",
     "entity_recognition": "Entities of notes",
