@@ -11,15 +11,14 @@ Writes benchmarks/results/workbench.json. Needs: pip install 'auscult[train,eval
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from auscult.evaluation.records import evaluation_records, read_records
 from auscult.evaluation.writing import write_json
 from auscult.provenance import stamp
 
@@ -44,24 +43,17 @@ def run(data: Path, out: Path, options: list[str]) -> float:
 
 def models_of(out: Path) -> list[dict[str, Any]]:
     """A row a model, as the page has it."""
-    records = json.loads((out / "records.json").read_text(encoding="utf-8"))
     return [
         {
-            "model": each["model"],
-            "R@1": each["measures"]["R@1"],
-            "MAP": each["measures"]["MAP"],
-            "training_seconds": _training_seconds(each["training"]),
-            "ms_per_query": each["ms_per_query"],
+            "model": each.model,
+            "R@1": each.measures["R@1"],
+            "MAP": each.measures["MAP"],
+            # None for what was not trained here: term-based models, and the one that is shipped.
+            "training_seconds": each.training["seconds"] if each.is_ranker else None,
+            "ms_per_query": each.ms_per_query,
         }
-        for each in records
+        for each in evaluation_records(read_records(out / "records.json"))
     ]
-
-
-def _training_seconds(training: Mapping[str, Any]) -> float | None:
-    """None for what was not trained here: term-based models, and the one that is shipped."""
-    if training.get("kind") not in ("ranker", "capr"):
-        return None
-    return round(sum(epoch["seconds"] for epoch in training["history"]), 1)
 
 
 def main() -> None:

@@ -57,8 +57,8 @@ def adapt(
         str,
         typer.Option(
             envvar="AUSCULT_BACKBONE",
-            help="The transformer to begin with: a folder, a name of the hub, or a model that was adapted before; a "
-            "cross-encoder gets far sooner from the bi-encoder of the same notes.",
+            help="The transformer to begin with: a folder, a name of the hub, or a model that was adapted before, "
+            "such as the bi-encoder of the same notes for a cross-encoder.",
         ),
     ],
     model: Annotated[Architecture, typer.Option("--model", help="Which architecture.")] = Architecture.BI,

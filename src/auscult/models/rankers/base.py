@@ -7,7 +7,7 @@ never change a score; every parameter gets a gradient; saving and opening is exa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, Protocol, runtime_checkable
@@ -56,6 +56,14 @@ def pad(laid_out: Sequence[Tensor]) -> Tokens:
             corner = corner.narrow(axis, 0, size)
         corner.copy_(each)
     return Tokens(ids, ids != PADDING)
+
+
+def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
+    """Texts of similar length together, so that little padding is computed: positions and padded batch."""
+    order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        yield rows, pad([laid_out[row] for row in rows])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,4 +147,4 @@ class ReadsPassagesFirst(Protocol):
         ...
 
 
-__all__ = ["PADDING", "Ranker", "RankerConfig", "ReadsPassagesAlone", "ReadsPassagesFirst", "Tokens", "pad"]
+__all__ = ["PADDING", "Ranker", "RankerConfig", "ReadsPassagesAlone", "ReadsPassagesFirst", "Tokens", "batches", "pad"]

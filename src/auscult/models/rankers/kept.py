@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from auscult.models.rankers.base import ReadsPassagesFirst, pad
+from auscult.models.rankers.base import ReadsPassagesFirst, batches
 
 KEPT_BYTES = 1 << 30
 """All of a collection's passages are kept where they need no more than this, and none of them otherwise."""
@@ -45,12 +45,10 @@ def keep_places(
     """
     sizes = [max(1, -(-len(each) // ranker.words_per_place)) for each in passages]
     ends = torch.tensor(sizes).cumsum(0).tolist()
-    order = sorted(range(len(passages)), key=sizes.__getitem__)
     kept: Tensor | None = None
     with torch.no_grad():
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            read = ranker.read_passage(pad([passages[row] for row in rows]))
+        for rows, batch in batches(passages, batch_size):
+            read = ranker.read_passage(batch)
             if kept is None:
                 if ends[-1] * read.shape[2] * read.element_size() > most:
                     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -13,7 +13,7 @@ from auscult.documents import Document, Passage
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
 from auscult.models.passage_rows import distinct_passages, rows_of
-from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
+from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, batches, pad
 from auscult.models.rankers.kept import KEPT_BYTES, KeptPlaces, keep_places
 from auscult.models.vocabulary import Vocabulary
 from auscult.queries import Query
@@ -128,7 +128,7 @@ class RankerScorer:
 
     def _read(self, laid_out: list[Tensor]) -> KeptPlaces | None:
         """The places of all passages, where the ranker reads them without the query and memory allows."""
-        if not isinstance(self.ranker, ReadsPassagesFirst) or self._keep_bytes <= 0:
+        if not isinstance(self.ranker, ReadsPassagesFirst):
             return None
         self.ranker.eval()
         return keep_places(self.ranker, laid_out, batch_size=self._batch_size, most=self._keep_bytes)
@@ -192,11 +192,3 @@ def score_passages(
         for rows, batch in batches(passages, batch_size):
             scores[rows] = ranker(repeat(asked, len(rows)), batch.to(where)).cpu().numpy()
     return scores
-
-
-def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
-    """Texts of similar length together, so that little padding is computed: positions and padded batch."""
-    order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
-    for start in range(0, len(order), size):
-        rows = order[start : start + size]
-        yield rows, pad([laid_out[row] for row in rows])
