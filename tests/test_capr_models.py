@@ -459,7 +459,7 @@ QUERY = Query(query_id="", entity="asthma", aspects=("signs",))
 
 
 @every_variant
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
 def test_scorers_score_what_was_prepared(variant: str, backbone: Path, precision: str):
     ranker = make(variant, backbone, **({"document_share": 0.0} if variant == "bi-mean-cosine" else {}))
     scorer = CaprScorer(ranker.train(), precision=precision)  # type: ignore[arg-type]
@@ -551,6 +551,20 @@ def test_contenders_are_opened_with_their_track(backbone: Path, tmp_path: Path):
     save(make("bi-mean-cosine", backbone), tmp_path / "bi")
     (bare,) = open_contenders(str(tmp_path / "bi" / "passages"), "medquad")
     assert (bare.scorer.name, bare.track, len(bare.fingerprint)) == ("passages", "untrained", 64)
+
+
+@pytest.mark.parametrize("kept", ["poly", "bi/passages"])
+def test_contenders_compute_in_the_precision_asked_for(kept: str, backbone: Path, tmp_path: Path):
+    save(make("poly", backbone), tmp_path / "poly", training={"track": "zero-shot"})
+    save(make("bi-mean-cosine", backbone), tmp_path / "bi")
+    scores = {}
+    for precision in ("float32", "bf16"):
+        (contender,) = open_contenders(str(tmp_path / kept), "medquad", precision=precision)
+        assert contender.precision == precision
+        contender.scorer.prepare(collection())
+        scores[precision] = contender.scorer.score(QUERY, ["a#1", "g#1"])
+    assert not np.array_equal(scores["bf16"], scores["float32"])
+    np.testing.assert_allclose(scores["bf16"], scores["float32"], atol=0.05 * np.abs(scores["float32"]).max())
 
 
 # sentence-transformers

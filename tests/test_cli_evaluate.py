@@ -308,6 +308,7 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert records[1].prepare_seconds > 0
     assert len({json.dumps(each.measures) for each in records}) > 2
     assert "adapted" in failure(ConfigError, "evaluate", "medquad", "-m", data / "tiny", "--track", "zero-shot")
+    assert "--precision" in failure(ConfigError, "evaluate", "medquad", "-m", "bm25", "--precision", "bf16")
 
 
 def test_a_model_without_a_track_needs_one(data: Path) -> None:

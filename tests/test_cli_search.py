@@ -74,6 +74,12 @@ def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
     assert "matched identifier DOID:2841" in done.err
 
 
+def test_a_precision_is_for_reranking_only(command: Command, index: str) -> None:
+    done = command("search", index, "-e", "asthma", "--precision", "bf16")
+    assert done.code != 0
+    assert "--rerank" in done.err
+
+
 def test_a_question_in_words(command: Command, index: str) -> None:
     done = command("search", index, "-q", "How is asthma treated?", "--json", "-k", "1")
     assert json.loads(done.out)["passage_id"] == "asthma-3"

@@ -53,6 +53,12 @@ def text(table: TextTable) -> str:
     return capture.get()
 
 
+def test_tables_name_what_was_ranked_in_half_precision() -> None:
+    whole, half = record("A", "adapted"), record("B", "adapted", precision="bf16")
+    assert "half precision" not in text(result_tables([whole])[0])
+    assert "half precision (bf16): B." in text(result_tables([whole, half])[0])
+
+
 def test_published_figures_are_the_papers() -> None:
     rows = {row.model: row for row in published_rows("medquad")}
     assert len(rows) == 17

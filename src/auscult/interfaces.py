@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from auscult.queries import Query
 
 FloatArray = npt.NDArray[np.float32]
+
+Precision = Literal["float32", "bf16"]
+"""What transformers compute in where they score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ __all__ = [
     "FloatArray",
     "Hit",
     "Judgement",
+    "Precision",
     "Ranking",
     "Scorer",
     "SentenceScore",

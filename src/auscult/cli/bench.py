@@ -16,6 +16,7 @@ from rich.progress import TaskID
 from auscult.cli import bench_init
 from auscult.cli.default_group import DEFAULT, default_group
 from auscult.cli.evaluate import progress_bars
+from auscult.cli.scoring import PrecisionOption
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError
 from auscult.evaluation.bench import kept_run
@@ -30,6 +31,7 @@ from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.tracks import TRACKS
 from auscult.evaluation.writing import file_name
+from auscult.interfaces import Precision
 from auscult.workbench.experiments import open_experiment
 
 
@@ -53,6 +55,7 @@ def bench(
         int | None, typer.Option(min=1, help="Ask only a random subset of this size of each corpus' queries.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")] = 0,
+    precision: PrecisionOption = "float32",
     train_only: Annotated[bool, typer.Option("--train-only", help="Train, and evaluate another time.")] = False,
     progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
 ) -> None:
@@ -89,7 +92,7 @@ def bench(
         named += [
             (str(models[each.name]), each.name, out / each.name) for each in planned.values() if corpus in each.evaluate
         ]
-        comparison = _compare(task, corpus, named)
+        comparison = _compare(task, corpus, named, precision)
         if json is not None:
             write_records(json, comparison.records)
         if figures is not None:
@@ -97,13 +100,13 @@ def bench(
         _print(comparison)
 
 
-def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]]) -> Comparison:
+def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]], precision: Precision) -> Comparison:
     """Rank with every model, or take its kept run; `named` holds what opens it, its name and its folder."""
     contenders: list[Contender] = []
     folders: list[Path] = []
     for model, name, folder in named:
         try:
-            opened = open_contenders(model, corpus)
+            opened = open_contenders(model, corpus, precision=precision)
         except ConfigError as error:
             remedy = f"take {corpus} off 'evaluate' or train without it ({error.remedy})"
             raise ConfigError(error.expected, f"{name}: {error.got}", remedy) from error

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from auscult.cli.scoring import PrecisionOption
 from auscult.cli.trec_run import measure_run
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
@@ -30,6 +31,7 @@ from auscult.evaluation.tables import group_table, match_table, result_tables
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.trec import write_qrels, write_run
 from auscult.evaluation.writing import check_file, check_folder, file_name
+from auscult.interfaces import Precision
 
 
 class ProtocolName(StrEnum):
@@ -105,6 +107,7 @@ def evaluate(
     track: Annotated[
         TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
     ] = None,
+    precision: PrecisionOption = "float32",
     depth: Annotated[int, typer.Option(min=10, help="For --protocol end-to-end: passages kept of a ranking.")] = 100,
     run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
@@ -136,6 +139,7 @@ def evaluate(
         seed=seed,
         parts=parts,
         track=track.value if track else None,
+        precision=precision,
         depth=depth,
     )
     if folder is not None:
@@ -171,6 +175,7 @@ def compare(
     seed: int = 0,
     parts: bool = False,
     track: str | None = None,
+    precision: Precision = "float32",
     depth: int = 100,
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
@@ -187,7 +192,13 @@ def compare(
             contender
             for name in models
             for contender in open_contenders(
-                name, corpus, split=split, track=track, parts=parts, progress=documents_done
+                name,
+                corpus,
+                split=split,
+                track=track,
+                parts=parts,
+                precision=precision,
+                progress=documents_done,
             )
         ]
         reading = progress.add_task(f"reading {escape(corpus)}", total=None)
@@ -233,6 +244,7 @@ def _refuse_without_effect(
         "--depth": ("--protocol end-to-end beside it", protocol is ProtocolName.end_to_end),
         "--track": ("a --model that has learned", learned),
         "--parts": ("a --model that has learned", learned),
+        "--precision": ("a --model that has learned", learned),
     }
     for option, (what, there) in needed.items():
         if option in given and not there:

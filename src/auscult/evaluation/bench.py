@@ -30,10 +30,16 @@ def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress 
         AuscultError: See `run_task`.
     """
     rankings, described = folder / f"{file_name(task.corpus)}.run.gz", folder / f"{file_name(task.corpus)}.json"
-    identity = {"model": contender.label, "fingerprint": contender.fingerprint, "task": _digest(task)}
+    identity = {
+        "model": contender.label,
+        "fingerprint": contender.fingerprint,
+        "task": _digest(task),
+        "precision": contender.precision,
+    }
     if described.is_file() and rankings.is_file():
         kept = json.loads(described.read_text(encoding="utf-8"))
-        if kept["identity"] == identity:
+        # Runs of before there was a choice name no precision.
+        if {"precision": "float32", **kept["identity"]} == identity:
             found = {ranking.query_id: ranking for ranking in read_run(rankings)}
             return Run(
                 model=contender.scorer.name,

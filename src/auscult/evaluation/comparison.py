@@ -42,6 +42,7 @@ class Contender:
         fingerprint: Hash of its weights; empty for a model without.
         training: What it says about its training.
         prepare: False when the scorer shares a collection that has been prepared.
+        precision: What its transformers compute in, "float32" or "bf16".
     """
 
     scorer: Scorer
@@ -49,6 +50,7 @@ class Contender:
     fingerprint: str = ""
     training: Mapping[str, Any] = field(default_factory=dict)
     prepare: bool = True
+    precision: str = "float32"
 
     @property
     def label(self) -> str:
@@ -145,6 +147,7 @@ def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run
                 differences=gaps.get(contender.label, []),
                 ms_per_query=run.ms_per_query,
                 prepare_seconds=run.prepare_seconds,
+                precision=contender.precision,
                 seed=task.seed,
                 version=__version__,
                 revision=revision,

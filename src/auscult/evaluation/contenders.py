@@ -7,8 +7,10 @@ from collections.abc import Callable
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.tracks import track_on
+from auscult.interfaces import Precision
 from auscult.models import (
     SENTENCE_TRANSFORMER,
+    is_ranker,
     is_scorer,
     load_model,
     load_scorer,
@@ -33,6 +35,7 @@ def open_contenders(
     split: str = "test",
     track: str | None = None,
     parts: bool = False,
+    precision: Precision = "float32",
     progress: Callable[[int], None] | None = None,
 ) -> list[Contender]:
     """Open a model for evaluation on a corpus.
@@ -44,6 +47,7 @@ def open_contenders(
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
         parts: Also its entity half and its aspect half alone, as further contenders.
+        precision: What the transformers of CAPR's architectures and of sentence-transformers compute in (`CaprScorer`).
         progress: Called with the number of documents encoded so far.
 
     Raises:
@@ -54,13 +58,18 @@ def open_contenders(
     if model in LEXICAL:
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
     if model_kind(model) == SENTENCE_TRANSFORMER:
-        bare = load_scorer(model)
-        return [Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint)]
+        bare = load_scorer(model, precision=precision)
+        return [Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint, precision=precision)]
     training = training_record(model_folder(model))
     own = track_on(model, training, corpus, split, told=track)
+    if is_ranker(model):
+        ranker = load_scorer(model)
+        return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
     if is_scorer(model):
-        ready = load_scorer(model)
-        return [Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training)]
+        ready = load_scorer(model, precision=precision)
+        return [
+            Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training, precision=precision)
+        ]
     encoder = load_model(model)
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]

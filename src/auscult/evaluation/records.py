@@ -87,6 +87,7 @@ class EvaluationRecord(BaseModel):
         differences: From the variants that its own is to be compared with (`variants`), where they were evaluated too.
         ms_per_query: Mean wall-clock milliseconds to score one query.
         prepare_seconds: Wall-clock seconds to read or encode the collection.
+        precision: What transformers computed in, "float32" or "bf16".
         version: Of this package.
         revision: The commit of its checkout; empty for an installed package.
         date: ISO 8601, UTC.
@@ -115,6 +116,7 @@ class EvaluationRecord(BaseModel):
     differences: list[DifferenceRecord] = Field(default_factory=list)
     ms_per_query: float
     prepare_seconds: float = 0.0
+    precision: str = "float32"
     seed: int
     version: str
     revision: str

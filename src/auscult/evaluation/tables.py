@@ -178,6 +178,9 @@ def notes_of(records: Sequence[EvaluationRecord], track: str, published: Publish
     if intervals:
         widest = max(high - low for low, high in intervals) / 2
         notes.append(f"95 % bootstrap intervals of R@1 are within ± {100 * widest:.1f} points.")
+    half = [record.model for record in records if record.precision != "float32"]
+    if half:
+        notes.append(f"Ranked in half precision (bf16): {', '.join(half)}.")
     if any(record.better_than for record in records):
         notes.append("Letters after a figure: significantly better than those models (p < 0.05, Holm).")
     if published is not None:

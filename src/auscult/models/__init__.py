@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from auscult.errors import ModelError, naming_extra
-from auscult.interfaces import DocumentEncoder
+from auscult.interfaces import DocumentEncoder, Precision
 
 if TYPE_CHECKING:
     from auscult.models.capr.scorer import CaprScorer
@@ -81,8 +81,12 @@ def load_ranker(path: str) -> RankerScorer:
     return _load_ranker(model_folder(path))
 
 
-def load_scorer(path: str) -> RankerScorer | CaprScorer:
+def load_scorer(path: str, *, precision: Precision = "float32") -> RankerScorer | CaprScorer:
     """Open a neural ranker, an architecture of CAPR, or a sentence-transformers folder as a scorer.
+
+    Args:
+        path: The folder.
+        precision: What transformers compute in (`CaprScorer`); a ranker has none, and is not touched by it.
 
     Raises:
         ModelError: There is none, or its folder is damaged.
@@ -92,7 +96,7 @@ def load_scorer(path: str) -> RankerScorer | CaprScorer:
     kind = _kind(folder)
     if kind not in _SCORERS:
         raise ModelError(f"a model of kind {' or '.join(_SCORERS)}", f"{kind!r} in {folder}", "check the path")
-    return _SCORERS[kind](folder)
+    return _load_ranker(folder) if kind == _RANKER else _load_capr(folder, precision)
 
 
 def model_folder(name_or_path: str) -> Path:
@@ -159,10 +163,10 @@ def _load_bi(folder: Path) -> DocumentEncoder:
     return open_encoder(folder)
 
 
-def _load_capr(folder: Path) -> CaprScorer:
+def _load_capr(folder: Path, precision: Precision) -> CaprScorer:
     with naming_extra("neural", *_NEURAL):
         from auscult.models.capr.opening import open_scorer
-    return open_scorer(folder)
+    return open_scorer(folder, precision=precision)
 
 
 _LOADERS: dict[str, Callable[[Path], DocumentEncoder]] = {
@@ -170,8 +174,4 @@ _LOADERS: dict[str, Callable[[Path], DocumentEncoder]] = {
     "capr": _load_bi,
     SENTENCE_TRANSFORMER: _load_bi,
 }
-_SCORERS: dict[str, Callable[[Path], RankerScorer | CaprScorer]] = {
-    _RANKER: _load_ranker,
-    "capr": _load_capr,
-    SENTENCE_TRANSFORMER: _load_capr,
-}
+_SCORERS = (_RANKER, "capr", SENTENCE_TRANSFORMER)

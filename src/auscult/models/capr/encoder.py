@@ -15,10 +15,10 @@ import torch
 
 from auscult.documents import Document
 from auscult.errors import ModelError
-from auscult.interfaces import FloatArray
+from auscult.interfaces import FloatArray, Precision
 from auscult.models.capr.base import passage_text, query_text
 from auscult.models.capr.bi import BiEncoder
-from auscult.models.capr.scorer import Precision, computing_in
+from auscult.models.capr.scorer import computing_in
 from auscult.queries import Query
 
 

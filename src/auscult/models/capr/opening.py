@@ -8,11 +8,12 @@ import json
 from pathlib import Path
 
 from auscult.errors import ModelError
+from auscult.interfaces import Precision
 from auscult.models.capr.bi import BiEncoder
 from auscult.models.capr.encoder import BiDocumentEncoder
 from auscult.models.capr.interchange import open_sentence_transformer
 from auscult.models.capr.persistence import SavedModel, load
-from auscult.models.capr.scorer import CaprScorer, Precision
+from auscult.models.capr.scorer import CaprScorer
 
 
 def open_scorer(folder: Path, *, precision: Precision = "float32") -> CaprScorer:

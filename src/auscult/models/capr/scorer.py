@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from auscult.documents import Document
-from auscult.interfaces import FloatArray
+from auscult.interfaces import FloatArray, Precision
 from auscult.models.capr.base import PassageRanker, PassageText, passage_text, query_text
 from auscult.models.capr.bi import BiEncoder
 from auscult.models.passage_rows import distinct_passages, rows_of
 from auscult.queries import Query
-
-Precision = Literal["float32", "bfloat16"]
 
 
 class CaprScorer:
@@ -26,8 +23,9 @@ class CaprScorer:
         ranker: The model; it is put into evaluation mode.
         name: How tables call it; the architecture's title by default.
         fingerprint: A hash of weights and settings.
-        precision: What transformers compute in: "bfloat16" is several times faster on processors and GPUs that have
-            it, and changes scores in their third digit; vectors are kept and compared in single precision all the same.
+        precision: What transformers compute in: "bf16" is about twice as fast on processors that have instructions for
+            it, faster still on GPUs, and changes scores in their third digit; vectors are kept and compared in single
+            precision all the same.
     """
 
     def __init__(
@@ -87,4 +85,4 @@ def computing_in(precision: Precision, ranker: PassageRanker) -> AbstractContext
     return torch.autocast(next(ranker.parameters()).device.type, dtype=torch.bfloat16)
 
 
-__all__ = ["CaprScorer", "Precision", "computing_in"]
+__all__ = ["CaprScorer", "computing_in"]
