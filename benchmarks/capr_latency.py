@@ -2,12 +2,13 @@
 
     AUSCULT_DATA=... python benchmarks/capr_latency.py MODEL [MODEL ...] [--sizes 64 256 1024 2048 8192]
 
-Each MODEL is a folder of `auscult train` or `auscult adapt`. A query is asked of passages of 512 tokens whose vectors
-(bi), token states (poly) or texts (cross) are kept. As many passages as --distinct are read, and repeated up to the
-size: the same work, without hours of reading first. On the processor, and on a GPU where one is at hand.
+Each MODEL is a folder of `auscult train` or `auscult adapt`. A query is asked of passages of --tokens tokens, which is
+the paper's 512 whatever length the model learned with, whose vectors (bi), token states (poly) or texts (cross) are
+kept. As many passages as --distinct are read, and repeated up to the size: the same work, without hours of reading
+first. On the processor, and on a GPU where one is at hand.
 
-Bi and cross are also measured in cheaper forms (`models.capr.export`): ONNX Runtime, and the same in 8-bit integers.
-What they lose in R@1 is measured on a sample of MedQuAD's test queries, 64 candidates each, all forms on the same ones.
+All are also measured in half precision, bi and cross also in cheaper forms (`models.capr.export`): ONNX Runtime, and
+the same in 8-bit integers. What these lose in R@1: `capr_forms.py`.
 
 Medians over repeats; models take turns, so that a busy moment meets all of them, and ratios are of one run. A point
 that would take longer than --longest seconds, judging by the one before, is left out and listed: none is extrapolated.
@@ -35,23 +36,22 @@ from auscult.corpora import open_corpus
 from auscult.documents import Document
 from auscult.drawing import blank_figure
 from auscult.evaluation.bars import INK, save_as
-from auscult.evaluation.measures import measure
-from auscult.evaluation.protocol import run_task
-from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.writing import write_json
+from auscult.interfaces import Precision
 from auscult.models.capr.base import PassageRanker, PassageText, query_text
 from auscult.models.capr.export import FORMS, convert
 from auscult.models.capr.opening import open_model
-from auscult.models.capr.scorer import CaprScorer
+from auscult.models.capr.scorer import computing_in
 from auscult.provenance import stamp
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "capr_latency.json"
 FIGURE = HERE.parent / "docs" / "figures" / "capr_latency.png"
-PLAIN = "float32"
+PLAIN: Precision = "float32"
+HALF: Precision = "bf16"
 CONVERTED = ("bi", "cross")
 COLOURS = {"bi": "#1f5a82", "poly": "#d98c2b", "cross": "#8c2d3f"}
-STYLES = {PLAIN: "-", "onnx": ":", "onnx-int8": "--"}
+STYLES = {PLAIN: "-", HALF: "-.", "onnx": ":", "onnx-int8": "--"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Contestant:
     form: str
     device: str
     ranker: PassageRanker
+    precision: Precision = PLAIN
 
     @property
     def label(self) -> str:
@@ -73,6 +74,7 @@ def contestants(rankers: Sequence[PassageRanker], forms: Sequence[str], folder: 
     """Every model as it is on each device, and in its cheaper forms on the processor."""
     for ranker in rankers:
         yield Contestant(ranker.kind, PLAIN, "cpu", ranker)
+        yield Contestant(ranker.kind, HALF, "cpu", ranker, HALF)
         for form in forms if ranker.kind in CONVERTED else ():
             yield Contestant(ranker.kind, form, "cpu", convert(ranker, form, folder / ranker.kind))
     if torch.cuda.is_available():
@@ -117,7 +119,8 @@ def repeated(kept: Any, size: int) -> Any:
 def seconds_of(contestant: Contestant, query: str, kept: Any) -> float:
     """Seconds to ask one query."""
     began = time.perf_counter()
-    contestant.ranker.score_kept(query, kept)
+    with computing_in(contestant.precision, contestant.ranker):
+        contestant.ranker.score_kept(query, kept)
     return time.perf_counter() - began
 
 
@@ -126,11 +129,12 @@ def latencies(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Measured points, and what was left out."""
     kept, rates = {}, {}
-    reference = next((each for each in field if each.kind == "bi"), None)
+    reference = next((each for each in field if each.kind == "bi" and each.form == PLAIN), None)
     for each in field:
         passages = long_passages(field[0].ranker, texts, arguments.distinct)
         began = time.perf_counter()
-        kept[each.label] = each.ranker.keep(passages)
+        with computing_in(each.precision, each.ranker):
+            kept[each.label] = each.ranker.keep(passages)
         rates[each.label] = len(passages) / (time.perf_counter() - began)
     points: list[dict[str, Any]] = []
     left_out: list[dict[str, Any]] = []
@@ -182,37 +186,6 @@ def ratio(taken: dict[str, list[float]], each: Contestant, reference: Contestant
     return statistics.median(own / other for own, other in pairs)
 
 
-def losses(field: Sequence[Contestant], arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """R@1 of each form on the same queries, and what it loses to float32."""
-    rows: list[dict[str, Any]] = []
-    corpus = open_corpus("medquad")
-    for kind in CONVERTED:
-        own = [each for each in field if each.kind == kind and each.device == "cpu"]
-        number = arguments.queries if kind == "bi" else arguments.cross_queries
-        if len(own) < 2 or not number:
-            continue
-        task = only_asked(build_task(corpus, number=number))
-        found = {each.form: first_recall(each, task) for each in own}
-        rows += [
-            {"model": kind, "form": form, "queries": number, "R@1": value, "loss": found[PLAIN] - value}
-            for form, value in found.items()
-        ]
-    return rows
-
-
-def only_asked(task: Task) -> Task:
-    """The same task without documents that hold no candidate: to read them would take hours and change nothing."""
-    asked = {passage_id for each in (task.candidates or {}).values() for passage_id in each}
-    documents = (each for each in task.documents if any(p.passage_id in asked for p in each.passages))
-    return dataclasses.replace(task, documents=tuple(documents))
-
-
-def first_recall(contestant: Contestant, task: Task) -> float:
-    """R@1 of a task."""
-    run = run_task(task, CaprScorer(contestant.ranker))
-    return measure(run.rankings, task.judgements, ("R@1",)).means()["R@1"]
-
-
 def draw(path: Path, points: Sequence[dict[str, Any]], tokens: int) -> None:
     """Milliseconds a query against passages, both on logarithmic axes (grundmann2021, section 4.4)."""
     devices = list(dict.fromkeys(point["device"] for point in points))
@@ -245,12 +218,13 @@ def draw(path: Path, points: Sequence[dict[str, Any]], tokens: int) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure everything."""
     rankers = sorted((open_model(folder).ranker for folder in arguments.models), key=lambda each: each.kind)
+    for ranker in rankers:
+        ranker.config = dataclasses.replace(ranker.config, max_passage_tokens=arguments.tokens)
     texts = list(long_enough(open_corpus("medquad").documents("train"), 8 * 512 * arguments.distinct))
     queries = [query_text(query) for query in open_corpus("medquad").queries("test")[: arguments.repeats + 1]]
     with tempfile.TemporaryDirectory() as folder:
         field = list(contestants(rankers, arguments.forms, Path(folder)))
         points, left_out = latencies(field, queries, texts, arguments)
-        quality = losses(field, arguments)
     return {
         "kind": "capr-latency",
         "title": "Bi-, poly- and cross-encoder: milliseconds a query",
@@ -262,7 +236,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "torch": torch.__version__,
         "points": points,
         "left_out_as_too_long": left_out,
-        "loss_in_R@1": quality,
         **stamp(),
     }
 
@@ -276,8 +249,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--distinct", type=int, default=64, help="passages that are read, and repeated")
     parser.add_argument("--longest", type=float, default=60.0, help="seconds of a point that is still measured")
     parser.add_argument("--forms", nargs="*", choices=FORMS, default=list(FORMS))
-    parser.add_argument("--queries", type=int, default=500, help="for the bi-encoder's loss in R@1; 0 for none")
-    parser.add_argument("--cross-queries", type=int, default=100, help="for the cross-encoder's; 0 for none")
+    parser.add_argument("--tokens", type=int, default=512, help="read of a passage")
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--figure", type=Path, default=FIGURE)
     return parser.parse_args()

@@ -35,6 +35,8 @@ KINDS = {
     "entity_linking": "Linking to knowledge graphs",
     "entity_recognition": "Entities of notes",
     "note-headings": "Headings of notes",
+    "capr-latency": "Time of bi-, poly- and cross-encoders",
+    "capr-forms": "Cheaper forms of encoders",
 }
 """Sections after evaluation, in order; further kinds follow by name."""
 
