@@ -15,7 +15,9 @@ so some hundred times a bi-encoder's vector), or m vectors. A query then costs o
 
 Departures: humeau2020 keeps candidates as one vector and puts the codes on the conversation that is the query there;
 here passages are kept, so codes are theirs. Neither paper says how W begins: here as the unit matrix over sqrt(dim),
-which is scaled inner-product attention, because weights as large as raw states give all weight to one token.
+which is scaled inner-product attention, because weights as large as raw states give all weight to one token. With
+`cosine` queries are of length 1 and W begins as the unit matrix: scaled down, it would give all tokens the same weight,
+and what is learned would be a bi-encoder.
 """
 
 from __future__ import annotations
@@ -62,11 +64,12 @@ class TokenAttention(nn.Module):
 
     Args:
         dim: Length of a state.
+        scale: What W begins as, times the unit matrix.
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, scale: float) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.eye(dim) / math.sqrt(dim))
+        self.weight = nn.Parameter(scale * torch.eye(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """What a query attends to, (passages, tokens, dim), and where there is something."""
@@ -115,7 +118,11 @@ class PolyEncoder(Towers):
 
     def __init__(self, config: PolyConfig, passages: Backbone, queries: Backbone | None = None) -> None:
         super().__init__(config, passages, queries)
-        self.head = TokenAttention(passages.dim) if config.codes is None else CodeAttention(config.codes, passages.dim)
+        dim = passages.dim
+        if config.codes is None:
+            self.head = TokenAttention(dim, 1.0 if config.cosine else 1 / math.sqrt(dim))
+        else:
+            self.head = CodeAttention(config.codes, dim)
 
     def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
         """Scores of every query with every passage, (queries, passages)."""
