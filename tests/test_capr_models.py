@@ -381,6 +381,17 @@ def test_poly_is_equation_2_token_by_token(backbone: Path, codes: int | None, co
     close(lists.detach(), torch.tensor(expected))
 
 
+@pytest.mark.parametrize("cosine", [False, True])
+def test_attention_begins_scaled_down_by_as_much_as_queries_are_long(backbone: Path, cosine: bool):
+    ranker = make("poly", backbone, cosine=cosine)
+    assert isinstance(ranker, PolyEncoder)
+    with torch.no_grad():
+        query = ranker.query_vectors(["asthma ; signs"])
+        asked = ranker.head.asked(query)
+    # A unit query that is scaled down weighs all tokens the same, and the poly-encoder is a bi-encoder.
+    close(asked, query if cosine else query / math.sqrt(query.shape[1]))
+
+
 def dot(left: list[float], right: list[float]) -> float:
     return sum(a * b for a, b in zip(left, right, strict=True))
 
