@@ -290,6 +290,18 @@ def test_outputs_are_checked_before_the_work(data: Path, monkeypatch: pytest.Mon
     assert sorted(data.iterdir()) == sorted([data / "data", file, folder])
 
 
+def test_models_are_measured_together_too(data: Path) -> None:
+    write_model(data / "tiny", {"track": "adapted", "epochs": 0})
+    out = data / "f.json"
+    both = ("evaluate", "medquad", "-m", "bm25", "-m", data / "tiny")
+    assert run(*both, "--parts", "--fuse", f"bm25+{data / 'tiny'}", "--json", out).exit_code == 0
+    records = evaluation_records(read_records(out))
+    assert [each.label for each in records][-1] == "BM25 + tiny, adapted"
+    assert len(read_run(data / "f-runs" / "medquad-rerank-adapted-bm25_+_tiny.run.gz")) == 9
+    assert "joined by '+'" in failure(ConfigError, *both, "--fuse", "bm25")
+    assert "end-to-end" in failure(ConfigError, *both, "--fuse", f"bm25+{data / 'tiny'}", "--protocol", "end-to-end")
+
+
 def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     write_model(data / "tiny", {"track": "adapted", "epochs": 0})
     out = data / "n.json"

@@ -74,10 +74,11 @@ def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
     assert "matched identifier DOID:2841" in done.err
 
 
-def test_a_precision_is_for_reranking_only(command: Command, index: str) -> None:
-    done = command("search", index, "-e", "asthma", "--precision", "bf16")
+@pytest.mark.parametrize("option", [("--precision", "bf16"), ("--fuse",)])
+def test_how_to_rerank_is_said_with_what_reranks_only(command: Command, index: str, option: tuple[str, ...]) -> None:
+    done = command("search", index, "-e", "asthma", *option)
     assert done.code != 0
-    assert "--rerank" in done.err
+    assert f"--rerank beside it, got {option[0]} without" in done.err
 
 
 def test_a_question_in_words(command: Command, index: str) -> None:

@@ -40,6 +40,19 @@ def test_the_scorer_decides_the_order(searcher: Searcher) -> None:
         assert (hit.text, hit.sentences) == (found[hit.passage_id].text, found[hit.passage_id].sentences)
 
 
+def test_both_decide_where_they_are_fused(searcher: Searcher) -> None:
+    hits = Pipeline(searcher, TfIdfScorer(), candidates=12, fuse=True).search(ASKED, k=12)
+    found = searcher.search(ASKED, k=12)
+    read = {hit.passage_id: hit.score for hit in Pipeline(searcher, TfIdfScorer(), candidates=12).search(ASKED, k=12)}
+    retrieved = np.array([hit.score for hit in found])
+    scored = np.array([read[hit.passage_id] for hit in found])
+    expected = (retrieved - retrieved.mean()) / retrieved.std() / 2 + (scored - scored.mean()) / scored.std() / 2
+    best = [found[row].passage_id for row in np.argsort(-expected, kind="stable")]
+    assert [hit.passage_id for hit in hits] == best
+    assert best not in ([hit.passage_id for hit in found], sorted(read, key=lambda each: -read[each]))
+    np.testing.assert_allclose([hit.score for hit in hits], np.sort(expected)[::-1], atol=1e-5)
+
+
 def test_only_candidates_are_reranked(searcher: Searcher) -> None:
     hits = Pipeline(searcher, TfIdfScorer(), candidates=3).search(ASKED, k=3)
     assert {hit.passage_id for hit in hits} == {hit.passage_id for hit in searcher.search(ASKED, k=3)}

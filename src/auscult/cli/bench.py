@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from rich.progress import TaskID
 from auscult.cli import bench_init
 from auscult.cli.default_group import DEFAULT, default_group
 from auscult.cli.evaluate import progress_bars
-from auscult.cli.scoring import PrecisionOption
+from auscult.cli.scoring import FuseOption, PrecisionOption
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError
 from auscult.evaluation.bench import kept_run
@@ -26,6 +26,7 @@ from auscult.evaluation.comparison import Comparison, Contender, check_distinct,
 from auscult.evaluation.contenders import LEXICAL, open_contenders
 from auscult.evaluation.context_knowledge import context_knowledge_tables, figure_records
 from auscult.evaluation.figures import check_figures
+from auscult.evaluation.fusion import fusions_of
 from auscult.evaluation.length_figure import draw_lengths
 from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.task import Task, build_task
@@ -56,6 +57,7 @@ def bench(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")] = 0,
     precision: PrecisionOption = "float32",
+    fuse: FuseOption = None,
     train_only: Annotated[bool, typer.Option("--train-only", help="Train, and evaluate another time.")] = False,
     progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
 ) -> None:
@@ -92,7 +94,7 @@ def bench(
         named += [
             (str(models[each.name]), each.name, out / each.name) for each in planned.values() if corpus in each.evaluate
         ]
-        comparison = _compare(task, corpus, named, precision)
+        comparison = _compare(task, corpus, named, precision, fuse or ())
         if json is not None:
             write_records(json, comparison.records)
         if figures is not None:
@@ -100,10 +102,13 @@ def bench(
         _print(comparison)
 
 
-def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]], precision: Precision) -> Comparison:
+def _compare(
+    task: Task, corpus: str, named: list[tuple[str, str, Path]], precision: Precision, fuse: Sequence[str]
+) -> Comparison:
     """Rank with every model, or take its kept run; `named` holds what opens it, its name and its folder."""
     contenders: list[Contender] = []
     folders: list[Path] = []
+    by_name: dict[str, Contender] = {}
     for model, name, folder in named:
         try:
             opened = open_contenders(model, corpus, precision=precision)
@@ -112,7 +117,9 @@ def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]], precis
             raise ConfigError(error.expected, f"{name}: {error.got}", remedy) from error
         contenders += opened
         folders += [folder] * len(opened)
-    check_distinct(contenders)
+        by_name[name] = opened[0]
+    fusions = fusions_of(fuse, by_name, task.protocol)
+    check_distinct([*contenders, *fusions])
     runs = []
     with progress_bars() as bars:
         whole = bars.add_task(f"{escape(corpus)}: models", total=len(contenders))
@@ -125,7 +132,7 @@ def _compare(task: Task, corpus: str, named: list[tuple[str, str, Path]], precis
             runs.append(kept_run(task, contender, folder / "evaluation", done))
             bars.remove_task(bar)
             bars.advance(whole)
-    return compare_runs(task, contenders, runs)
+    return compare_runs(task, contenders, runs, fusions=fusions)
 
 
 def _draw(folder: Path, corpus: str, comparison: Comparison) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from auscult.cli.scoring import PrecisionOption
+from auscult.cli.scoring import FuseOption, PrecisionOption
 from auscult.cli.trec_run import measure_run
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
@@ -26,6 +26,7 @@ from auscult.evaluation.contenders import LEXICAL, open_contenders
 from auscult.evaluation.error_traits import MAX_TOKENS, TraitFinder, find_traits, trait_table, write_traits
 from auscult.evaluation.errors import RankingError, find_errors, write_errors
 from auscult.evaluation.figures import check_figures, draw_figures
+from auscult.evaluation.fusion import fusions_of
 from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.tables import group_table, match_table, result_tables
 from auscult.evaluation.task import Task, build_task
@@ -108,6 +109,7 @@ def evaluate(
         TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
     ] = None,
     precision: PrecisionOption = "float32",
+    fuse: FuseOption = None,
     depth: Annotated[int, typer.Option(min=10, help="For --protocol end-to-end: passages kept of a ranking.")] = 100,
     run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
@@ -140,6 +142,7 @@ def evaluate(
         parts=parts,
         track=track.value if track else None,
         precision=precision,
+        fuse=fuse or (),
         depth=depth,
     )
     if folder is not None:
@@ -176,6 +179,7 @@ def compare(
     parts: bool = False,
     track: str | None = None,
     precision: Precision = "float32",
+    fuse: Sequence[str] = (),
     depth: int = 100,
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
@@ -188,10 +192,8 @@ def compare(
 
         # Names first: a wrong one should fail before minutes of reading and ranking.
         opened = open_corpus(corpus)
-        contenders = [
-            contender
-            for name in models
-            for contender in open_contenders(
+        found = {
+            name: open_contenders(
                 name,
                 corpus,
                 split=split,
@@ -200,7 +202,11 @@ def compare(
                 precision=precision,
                 progress=documents_done,
             )
-        ]
+            for name in models
+        }
+        # A model stands before its parts.
+        fusions = fusions_of(fuse, {name: whole for name, (whole, *_) in found.items()}, protocol.value)
+        contenders = [contender for own in found.values() for contender in own]
         reading = progress.add_task(f"reading {escape(corpus)}", total=None)
         task = build_task(opened, protocol.value, split=split, number=number, ids=ids, seed=seed)
         progress.update(reading, total=len(task.documents), completed=len(task.documents))
@@ -210,7 +216,7 @@ def compare(
             bar = progress.add_task(escape(contender.label), total=len(task.queries))
             return lambda done, total: progress.update(bar, completed=done, total=total)
 
-        comparison = compare_models(task, contenders, depth=depth, progress=queries_of)
+        comparison = compare_models(task, contenders, fusions=fusions, depth=depth, progress=queries_of)
     return comparison, task
 
 

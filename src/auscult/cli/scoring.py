@@ -1,4 +1,4 @@
-"""The option that says what transformers compute in where they score."""
+"""Options of commands in which models score passages."""
 
 from __future__ import annotations
 
@@ -12,5 +12,12 @@ PrecisionOption = Annotated[
     Precision,
     typer.Option(
         help="What transformers compute in. `bf16` is about twice as fast on processors that have instructions for it."
+    ),
+]
+FuseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Also rank by several of the models together, `NAME+NAME`: the mean of their scores, each standardised "
+        "over a query's candidates; repeatable."
     ),
 ]

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from auscult.cli.scoring import PrecisionOption
 from auscult.errors import ConfigError, QueryError
-from auscult.interfaces import Hit, Precision
+from auscult.interfaces import Hit
 from auscult.models import load_model, load_scorer
 from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, Understanding
@@ -63,6 +63,9 @@ def search(
         str, typer.Option("--rerank", help="A ranker, poly- or cross-encoder that orders the best candidates anew.")
     ] = "",
     candidates: Annotated[int, typer.Option(help="With --rerank: how many passages it reads.")] = 64,
+    fuse: Annotated[
+        bool, typer.Option("--fuse", help="With --rerank: order by its scores and the index' own together.")
+    ] = False,
     precision: PrecisionOption = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="One hit per line, as JSON with sentence scores.")] = False,
 ) -> None:
@@ -70,11 +73,13 @@ def search(
     check_asked(entity, aspect or (), question)
     if k < 1:
         raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
-    if precision != "float32" and not rerank:
-        raise ConfigError("--rerank beside it", "--precision without", "leave --precision out")
+    for option, given in (("--precision", precision != "float32"), ("--fuse", fuse)):
+        if given and not rerank:
+            raise ConfigError("--rerank beside it", f"{option} without", f"leave {option} out")
     searcher = open_searcher(index, model)
     understanding = understand(searcher, entity, aspect or (), question)
-    finder = _pipeline(searcher, rerank, precision, candidates) if rerank else searcher
+    scorer = load_scorer(rerank, precision=precision) if rerank else None
+    finder = Pipeline(searcher, scorer, candidates=candidates, fuse=fuse) if scorer else searcher
     hits = finder.search(understanding.query, k, group_by=group.value, sources=source or ())
     say(understanding)
     if as_json:
@@ -84,10 +89,6 @@ def search(
     console = Console(highlight=False)
     for hit in hits:
         print_hit(console, hit)
-
-
-def _pipeline(searcher: Searcher, rerank: str, precision: Precision, candidates: int) -> Pipeline:
-    return Pipeline(searcher, load_scorer(rerank, precision=precision), candidates=candidates)
 
 
 def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:

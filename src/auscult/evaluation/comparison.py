@@ -10,6 +10,7 @@ from auscult import __version__
 from auscult.errors import ConfigError
 from auscult.evaluation.breakdown import Group, break_down, match_rates
 from auscult.evaluation.collection import PassageRecord, read_passages
+from auscult.evaluation.fusion import Compared, Fusion, fused_run
 from auscult.evaluation.measures import MEASURES, QueryMeasures, measure
 from auscult.evaluation.protocol import Progress, Run, run_task
 from auscult.evaluation.published_figures import published_measures
@@ -53,9 +54,14 @@ class Contender:
     precision: str = "float32"
 
     @property
+    def name(self) -> str:
+        """The scorer's."""
+        return self.scorer.name
+
+    @property
     def label(self) -> str:
         """What tells it from the other contenders: see `records.label_of`."""
-        return label_of(self.scorer.name, self.track)
+        return label_of(self.name, self.track)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +85,7 @@ def compare_models(
     task: Task,
     contenders: Sequence[Contender],
     *,
+    fusions: Sequence[Fusion] = (),
     depth: int = 100,
     progress: Callable[[Contender], Progress] | None = None,
 ) -> Comparison:
@@ -87,6 +94,7 @@ def compare_models(
     Args:
         task: The same for all.
         contenders: Two may share a name or a track, but not both.
+        fusions: Of some of them, compared with all.
         depth: How many passages an end-to-end ranking keeps.
         progress: Makes a callback for one contender's queries.
 
@@ -94,25 +102,33 @@ def compare_models(
         ConfigError: Two contenders of one name and track.
         AuscultError: See `run_task` and `measure`.
     """
-    check_distinct(contenders)
+    check_distinct([*contenders, *fusions])
     runs = []
     for contender in contenders:
         report = progress(contender) if progress is not None else None
         runs.append(run_task(task, contender.scorer, depth=depth, prepare=contender.prepare, progress=report))
-    return compare_runs(task, contenders, runs)
+    return compare_runs(task, contenders, runs, fusions=fusions)
 
 
-def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run]) -> Comparison:
+def compare_runs(
+    task: Task, contenders: Sequence[Contender], runs: Sequence[Run], *, fusions: Sequence[Fusion] = ()
+) -> Comparison:
     """Measure and compare runs that have been made.
 
     Args:
         task: Of all the runs.
         contenders: Two may share a name or a track, but not both.
         runs: Theirs, in the same order.
+        fusions: Of some of them, compared with all.
 
     Raises:
         AuscultError: See `measure`.
     """
+    own = {contender.label: run for contender, run in zip(contenders, runs, strict=True)}
+    return _compare_all(task, [*contenders, *fusions], [*runs, *(fused_run(task, fusion, own) for fusion in fusions)])
+
+
+def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]) -> Comparison:
     passages = read_passages(task.documents)
     # What was published on this corpus is measured too, to stand beside it.
     names = tuple(dict.fromkeys((*MEASURES, *published_measures(task.corpus))))
@@ -161,10 +177,10 @@ def compare_runs(task: Task, contenders: Sequence[Contender], runs: Sequence[Run
 
 
 def _differences(
-    contenders: Sequence[Contender], measured: Mapping[str, QueryMeasures], seed: int
+    contenders: Sequence[Compared], measured: Mapping[str, QueryMeasures], seed: int
 ) -> dict[str, list[DifferenceRecord]]:
     """By label, the differences between variants that answer wang2021's questions."""
-    pairs = planned_pairs((each.label, each.scorer.name, each.track) for each in contenders)
+    pairs = planned_pairs((each.label, each.name, each.track) for each in contenders)
     records: dict[str, list[DifferenceRecord]] = {}
     for (label, other), gaps in differences(measured, pairs, _COMPARED, seed=seed).items():
         told = {name: Difference(**asdict(gap)) for name, gap in gaps.items()}
@@ -172,7 +188,7 @@ def _differences(
     return records
 
 
-def check_distinct(contenders: Sequence[Contender]) -> None:
+def check_distinct(contenders: Sequence[Compared]) -> None:
     """Files are named after labels, so that labels must differ in more than case and punctuation.
 
     Raises:

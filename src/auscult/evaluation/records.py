@@ -132,8 +132,8 @@ class EvaluationRecord(BaseModel):
 
     @property
     def is_ranker(self) -> bool:
-        """Whether its training record is of a ranker or a CAPR model, one of many on a bench."""
-        return self.training.get("kind") in ("ranker", "capr")
+        """Whether its training record is of a ranker, a CAPR model or several of them, one of many on a bench."""
+        return self.training.get("kind") in ("ranker", "capr", "fusion")
 
     @property
     def microseconds_per_candidate(self) -> float | None:
