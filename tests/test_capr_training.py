@@ -163,6 +163,23 @@ def test_hard_negatives_share_words_and_do_not_answer():
         assert not mask.any()
 
 
+def test_negatives_of_the_same_entity_answer_another_aspect():
+    texts = [labelled("asthma", aspect, f"text {aspect}") for aspect in ("causes", "symptoms", "outlook")]
+    pool = PassagePool((*texts, labelled("gout", "causes", "a"), labelled("asthma", "causes", "an answer as well")))
+    examples = PairExamples(pool, PairNegatives(in_batch=1, same_entity=1), seed=0)
+    drawn = [examples[epoch, 0].hard for epoch in range(20)]
+    assert set(drawn) == {(1,), (2,)}
+    assert examples[0, 3].hard == (), "nothing else is about gout"
+    # The other one of each query is a random passage of the batch.
+    batch = examples.collate([examples[0, row] for row in (0, 3)])
+    assert batch.rows.shape == (2, 3)
+    assert not batch.spared.any()
+    both = PairExamples(pool, PairNegatives(in_batch=0, bm25=2, same_entity=2), seed=0)[0, 0].hard
+    assert len(both) == len(set(both)) <= 4
+    assert {1, 2} <= set(both)
+    assert not {0, 4} & set(both)
+
+
 def test_held_out_queries_have_one_answer_among_their_candidates():
     pool = passages(200, seed=1)
     asked = held_out_queries(pool, number=10, seed=0)

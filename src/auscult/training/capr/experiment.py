@@ -47,18 +47,27 @@ class PairNegatives(Settings):
     Attributes:
         in_batch: "all" other passages of the batch (Eq. 1), or so many of them, drawn anew for each query: a
             cross-encoder reads every pair of query and passage, which makes "all" dear (a departure).
-        bm25: Also so many drawn from the `bm25_depth` passages that BM25 ranks highest (a departure).
+        bm25: Also so many drawn from the `bm25_depth` passages that BM25 ranks highest (a departure). They have the
+            query's words more often than its answer has: where answers are worded otherwise than under test, a
+            cross-encoder that is shown no others learns to distrust these words.
+        same_entity: Also so many that share the query's entity and answer another aspect (a departure).
     """
 
     in_batch: int | Literal["all"] = "all"
     bm25: int = Field(default=0, ge=0)
     bm25_depth: int = Field(default=64, ge=1)
+    same_entity: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _some(self) -> PairNegatives:
-        if self.in_batch != "all" and (self.in_batch < 0 or self.in_batch + self.bm25 == 0):
+        if self.in_batch != "all" and (self.in_batch < 0 or self.in_batch + self.drawn == 0):
             raise ValueError("at least one negative a query is needed")
         return self
+
+    @property
+    def drawn(self) -> int:
+        """How many are drawn for a query itself, and not for another one of its batch."""
+        return self.bm25 + self.same_entity
 
 
 class PairTraining(Settings):

@@ -126,7 +126,7 @@ class Pair:
         entity: Key of the entity drawn.
         aspect: The aspect drawn.
         query: Both as the architectures read them.
-        hard: Rows of its BM25 negatives.
+        hard: Rows of its own negatives: BM25's, and those of the same entity.
     """
 
     key: Key
@@ -169,14 +169,19 @@ class PairExamples(Dataset[Pair]):
         self._choice = choice
         self._seed = seed
         self._best = BestPassages(words_of(pool.passages)) if choice.bm25 else None
+        self._of_entity: dict[str, list[int]] = {}
+        if choice.same_entity:
+            for row, item in enumerate(pool.passages):
+                for label in item.entities:
+                    self._of_entity.setdefault(label.key, []).append(row)
 
     def __len__(self) -> int:
         return len(self.questions or self.passages)
 
     def __getitem__(self, key: Key) -> Pair:
         own, entity, aspect = self._drawn(key)
-        hard = self._hard(key, own, entity, aspect)
-        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
+        hard = (*self._hard(key, own, entity, aspect), *self._same_entity(key, own, entity, aspect))
+        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), tuple(dict.fromkeys(hard)))
 
     def _drawn(self, key: Key) -> tuple[int, EntityLabel, str]:
         rng = self._chance(key, "labels")
@@ -193,6 +198,11 @@ class PairExamples(Dataset[Pair]):
         found = self._best.of(words, self._choice.bm25_depth, without=(own,))
         wrong = [row for row in found if not self._same(row, own, entity.key, aspect)]
         return tuple(self._chance(key, "bm25").sample(wrong, min(self._choice.bm25, len(wrong))))
+
+    def _same_entity(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
+        rows = self._of_entity.get(entity.key, [])
+        wrong = [row for row in rows if row != own and not self._same(row, own, entity.key, aspect)]
+        return tuple(self._chance(key, "same entity").sample(wrong, min(self._choice.same_entity, len(wrong))))
 
     def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
         """Whether a passage is the query's own, letter by letter, or answers the query as well."""
@@ -221,7 +231,7 @@ class PairExamples(Dataset[Pair]):
         """As many for each query; other answers are drawn, and masked, only where the batch has nothing else."""
         if self._choice.in_batch == "all":
             return others
-        wanted = min(self._choice.in_batch + self._choice.bm25, len(others))
+        wanted = min(self._choice.in_batch + self._choice.drawn, len(others))
         order = self._chance(pair.key, "batch").sample(others, len(others))
         order.sort(key=lambda row: (row not in pair.hard, row in false))
         return order[:wanted]
