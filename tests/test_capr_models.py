@@ -381,15 +381,13 @@ def test_poly_is_equation_2_token_by_token(backbone: Path, codes: int | None, co
     close(lists.detach(), torch.tensor(expected))
 
 
-@pytest.mark.parametrize("cosine", [False, True])
-def test_attention_begins_scaled_down_by_as_much_as_queries_are_long(backbone: Path, cosine: bool):
-    ranker = make("poly", backbone, cosine=cosine)
+@pytest.mark.parametrize("scale", [None, 2.0])
+def test_attention_begins_as_the_unit_matrix_times_its_scale(backbone: Path, scale: float | None):
+    ranker = make("poly", backbone, attention_scale=scale)
     assert isinstance(ranker, PolyEncoder)
     with torch.no_grad():
         query = ranker.query_vectors(["asthma ; signs"])
-        asked = ranker.head.asked(query)
-    # A unit query that is scaled down weighs all tokens the same, and the poly-encoder is a bi-encoder.
-    close(asked, query if cosine else query / math.sqrt(query.shape[1]))
+        close(ranker.head.asked(query), query * (scale or 1 / math.sqrt(query.shape[1])))
 
 
 def dot(left: list[float], right: list[float]) -> float:

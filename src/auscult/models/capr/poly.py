@@ -15,9 +15,8 @@ so some hundred times a bi-encoder's vector), or m vectors. A query then costs o
 
 Departures: humeau2020 keeps candidates as one vector and puts the codes on the conversation that is the query there;
 here passages are kept, so codes are theirs. Neither paper says how W begins: here as the unit matrix over sqrt(dim),
-which is scaled inner-product attention, because weights as large as raw states give all weight to one token. With
-`cosine` queries are of length 1 and W begins as the unit matrix: scaled down, it would give all tokens the same weight,
-and what is learned would be a bi-encoder.
+which is scaled inner-product attention, because weights as large as raw states give all weight to one token
+(`attention_scale` for another factor). With `cosine` queries are of length 1, and this begins as the mean of all tokens.
 """
 
 from __future__ import annotations
@@ -44,9 +43,11 @@ class PolyConfig(TowersConfig):
 
     Attributes:
         codes: Learned codes that summarise a passage's tokens (humeau2020); None for the tokens themselves (Eq. 2).
+        attention_scale: What W begins as, times the unit matrix; None for 1 / sqrt(dim). Of no effect with codes.
     """
 
     codes: int | None = None
+    attention_scale: float | None = None
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -120,7 +121,8 @@ class PolyEncoder(Towers):
         super().__init__(config, passages, queries)
         dim = passages.dim
         if config.codes is None:
-            self.head = TokenAttention(dim, 1.0 if config.cosine else 1 / math.sqrt(dim))
+            scale = config.attention_scale
+            self.head = TokenAttention(dim, 1 / math.sqrt(dim) if scale is None else scale)
         else:
             self.head = CodeAttention(config.codes, dim)
 
