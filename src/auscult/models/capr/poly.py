@@ -16,7 +16,7 @@ so some hundred times a bi-encoder's vector), or m vectors. A query then costs o
 Departures: humeau2020 keeps candidates as one vector and puts the codes on the conversation that is the query there;
 here passages are kept, so codes are theirs. Neither paper says how W begins: here as the unit matrix over sqrt(dim),
 which is scaled inner-product attention, because weights as large as raw states give all weight to one token
-(`attention_scale` for another factor). With `cosine` queries are of length 1, and all tokens begin with the same weight.
+(`attention_scale` for another factor). With `cosine` queries are of length 1, and all tokens begin with equal weight.
 """
 
 from __future__ import annotations
