@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import subprocess
@@ -343,6 +344,16 @@ def test_a_finished_training_is_not_done_again_and_another_is_refused(corpus: Pa
     assert said == [f"already trained: {tmp_path / 'run' / 'model'}"]
     with pytest.raises(ConfigError, match="other settings"):
         run.train(Experiment.model_validate({**fields, "seed": 2}), tmp_path / "run")
+    # As a version wrote it that had one setting less.
+    described = tmp_path / "run" / "experiment.json"
+    older = json.loads(described.read_text())
+    assert older["training"].pop("weight_decay") == Experiment.model_validate(fields).training.weight_decay
+    described.write_text(json.dumps(older))
+    run.train(Experiment.model_validate(fields), tmp_path / "run", say=said.append)
+    assert len(said) == 2
+    described.write_text(json.dumps({**older, "unheard_of": 1}))
+    with pytest.raises(ConfigError, match="other settings"):
+        run.train(Experiment.model_validate(fields), tmp_path / "run")
     (tmp_path / "precious").mkdir()
     with pytest.raises(ConfigError, match="training folder"):
         restart(tmp_path / "precious")

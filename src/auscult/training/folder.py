@@ -37,14 +37,21 @@ def claim(experiment: Settings, folder: Path) -> None:
         ConfigError: It holds another experiment.
     """
     described = folder / "experiment.json"
-    content = experiment.model_dump_json(indent=1)
-    if described.is_file() and described.read_text(encoding="utf-8") != content:
-        remedy = "choose another --out, or pass --restart to throw away what the folder holds"
-        raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
     if described.is_file():
+        if not _is(experiment, described):
+            remedy = "choose another --out, or pass --restart to throw away what the folder holds"
+            raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
         return
     folder.mkdir(parents=True, exist_ok=True)
-    _write(described, content)
+    _write(described, experiment.model_dump_json(indent=1))
+
+
+def _is(experiment: Settings, described: Path) -> bool:
+    """Whether a file holds this experiment; settings that are newer than the file stand at their defaults in it."""
+    try:
+        return type(experiment).model_validate_json(described.read_text(encoding="utf-8")) == experiment
+    except ValueError:
+        return False
 
 
 def restart(folder: Path) -> None:
