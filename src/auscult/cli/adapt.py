@@ -38,8 +38,9 @@ _SETTINGS: dict[Architecture, dict[str, Any]] = {
     Architecture.POLY: _TOWERS,
     Architecture.CROSS: {"pooling": "mean"},
 }
-# A cross-encoder reads every pair of query and passage, so that it is shown few wrong passages, and hard ones.
-_NEGATIVES: dict[Architecture, dict[str, Any]] = {Architecture.CROSS: {"in_batch": 0, "bm25": 2}}
+# A cross-encoder reads every pair of query and passage, so that it is shown few wrong passages: a hard one, and one at
+# random, lest it learn that the words of a query are a bad sign.
+_NEGATIVES: dict[Architecture, dict[str, Any]] = {Architecture.CROSS: {"in_batch": 1, "bm25": 1}}
 _TRAINING: dict[Architecture, dict[str, Any]] = {
     Architecture.CROSS: {"batch_pairs": 16, "learning_rate": 1e-4, "head_learning_rate": 1e-3, "dropout": 0.0}
 }
