@@ -12,21 +12,11 @@ from auscult.errors import ConfigError
 from auscult.evaluation.comparison import Contender, compare_models
 from auscult.evaluation.records import Track
 from auscult.evaluation.tables import result_tables
-from auscult.evaluation.task import Task
-from auscult.interfaces import FloatArray, Judgement
+from auscult.interfaces import FloatArray
 from auscult.queries import Query
-from leaflets import leaflets
+from leaflet_task import leaflet_task
 
-PASSAGES = tuple(sorted(passage.passage_id for each in leaflets() for passage in each.passages))
-QUERIES = tuple(Query(f"q{n}", "Gout", (f"aspect {n}",)) for n in range(40))
-TASK = Task(
-    corpus="leaflets",
-    protocol="rerank",
-    documents=tuple(leaflets()),
-    queries=QUERIES,
-    judgements=tuple(Judgement(query.query_id, "gout-2") for query in QUERIES),
-    candidates={query.query_id: PASSAGES for query in QUERIES},
-)
+TASK = leaflet_task(40, "gout-2")
 
 
 class Favourite:

@@ -13,22 +13,13 @@ from auscult.errors import ConfigError
 from auscult.evaluation.comparison import Contender, compare_models
 from auscult.evaluation.fusion import Fusion, fusions_of
 from auscult.evaluation.records import Track
-from auscult.evaluation.task import Task
-from auscult.interfaces import FloatArray, Judgement
+from auscult.interfaces import FloatArray
 from auscult.models.fusion import fuse
 from auscult.queries import Query
-from leaflets import leaflets
+from leaflet_task import PASSAGES, leaflet_task
 
-PASSAGES = tuple(sorted(passage.passage_id for each in leaflets() for passage in each.passages))[:4]
-QUERIES = tuple(Query(f"q{n}", "Gout", (f"aspect {n}",)) for n in range(3))
-TASK = Task(
-    corpus="leaflets",
-    protocol="rerank",
-    documents=tuple(leaflets()),
-    queries=QUERIES,
-    judgements=tuple(Judgement(query.query_id, PASSAGES[1]) for query in QUERIES),
-    candidates={query.query_id: PASSAGES for query in QUERIES},
-)
+CANDIDATES = PASSAGES[:4]
+TASK = leaflet_task(3, CANDIDATES[1], CANDIDATES)
 
 
 class Fixed:
@@ -36,7 +27,7 @@ class Fixed:
 
     def __init__(self, name: str, scores: Sequence[float]) -> None:
         self.name = name
-        self.scores = dict(zip(PASSAGES, scores, strict=True))
+        self.scores = dict(zip(CANDIDATES, scores, strict=True))
 
     def prepare(self, documents: Iterable[Document]) -> None:
         pass
@@ -81,9 +72,11 @@ def test_what_each_misses_the_other_sees():
     assert (record.training["seconds"], list(record.training["models"])) == (90, ["A, zero-shot", "B, adapted"])
     assert record.ms_per_query == pytest.approx(sum(each.ms_per_query for each in own))
     for ranking in comparison.runs[-1].rankings:
-        expected = fuse([np.array([model.scorer.scores[p] for p in PASSAGES], np.float32) for model in (first, second)])  # type: ignore[attr-defined]
+        expected = fuse(
+            [np.array([model.scorer.scores[p] for p in CANDIDATES], np.float32) for model in (first, second)]
+        )  # type: ignore[attr-defined]
         assert dict(zip(ranking.passage_ids, ranking.scores, strict=True)) == pytest.approx(
-            dict(zip(PASSAGES, expected.tolist(), strict=True))
+            dict(zip(CANDIDATES, expected.tolist(), strict=True))
         )
 
 

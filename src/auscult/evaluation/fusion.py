@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from auscult.errors import ConfigError
-from auscult.evaluation.protocol import Run, rank_against_ties
+from auscult.evaluation.protocol import Run, chance_of, rank_against_ties
 from auscult.evaluation.records import Track, label_of
 from auscult.evaluation.task import Task
 from auscult.interfaces import Ranking
@@ -137,8 +136,8 @@ def fused_run(task: Task, fusion: Fusion, runs: Mapping[str, Run]) -> Run:
         ids = sorted(found[0].passage_ids)
         by_id = [dict(zip(each.passage_ids, each.scores, strict=True)) for each in found]
         scores = fuse([np.array([each[passage] for passage in ids], dtype=np.float32) for each in by_id])
-        shuffle = np.random.default_rng([task.seed, zlib.crc32(query.query_id.encode())])
-        rankings.append(Ranking(query.query_id, *rank_against_ties(ids, scores, relevant[query.query_id], shuffle)))
+        chance = chance_of(task, query.query_id)
+        rankings.append(Ranking(query.query_id, *rank_against_ties(ids, scores, relevant[query.query_id], chance)))
     return Run(
         model=fusion.name,
         rankings=tuple(rankings),

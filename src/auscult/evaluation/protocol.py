@@ -62,6 +62,11 @@ def rank_against_ties(
     return tuple(passage_ids[row] for row in order), tuple(float(scores[row]) for row in order)
 
 
+def chance_of(task: Task, query_id: str) -> np.random.Generator:
+    """What orders false answers that tie: of each query its own, so that a subset is ordered as the whole."""
+    return np.random.default_rng([task.seed, zlib.crc32(query_id.encode())])
+
+
 def run_task(
     task: Task, scorer: Scorer, *, depth: int = 100, prepare: bool = True, progress: Progress | None = None
 ) -> Run:
@@ -97,9 +102,7 @@ def run_task(
             threshold = np.partition(scores, len(scores) - depth)[len(scores) - depth]
             rows = np.flatnonzero(scores >= threshold).tolist()
             passage_ids, scores = [passage_ids[row] for row in rows], scores[rows]
-        # Seeded per query, so that a subset of queries gets the same order as the whole.
-        shuffle = np.random.default_rng([task.seed, zlib.crc32(query.query_id.encode())])
-        ids, values = rank_against_ties(passage_ids, scores, relevant[query.query_id], shuffle)
+        ids, values = rank_against_ties(passage_ids, scores, relevant[query.query_id], chance_of(task, query.query_id))
         if task.protocol == "end-to-end":
             ids, values = ids[:depth], values[:depth]
         rankings.append(Ranking(query.query_id, ids, values))

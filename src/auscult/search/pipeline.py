@@ -64,12 +64,12 @@ class Pipeline:
         if not found:
             return []
         self.scorer.prepare([_as_document(hit) for hit in found])
-        read = self.scorer.score(query, [hit.passage_id for hit in found])
-        retrieved = np.array([hit.score for hit in found], dtype=np.float32)
-        scores = (fuse([retrieved, read]) if self.fuse else read).tolist()
+        scores = self.scorer.score(query, [hit.passage_id for hit in found])
+        if self.fuse:
+            scores = fuse([np.array([hit.score for hit in found], dtype=np.float32), scores])
         order = sorted(range(len(found)), key=lambda row: -scores[row])[:k]
         return [
-            replace(found[row], rank=rank, score=scores[row], entity_score=0.0, aspect_score=0.0)
+            replace(found[row], rank=rank, score=float(scores[row]), entity_score=0.0, aspect_score=0.0)
             for rank, row in enumerate(order, start=1)
         ]
 

@@ -170,6 +170,8 @@ class CaprExperiment(DataExperiment):
             raise ValueError(f"clinical_notes: {', '.join(sorted(unknown))} is none of 'corpora'")
         if self.queries == "corpus" and (self.clinical_notes or self.labels != PairLabels()):
             raise ValueError("clinical_notes and labels are not for 'queries: corpus', which are asked as they are")
+        if self.queries == "corpus" and self.negatives.same_entity:
+            raise ValueError("negatives.same_entity is not for 'queries: corpus', which name no entity")
         return self
 
     def config(self) -> CaprConfig:
