@@ -180,6 +180,17 @@ def test_negatives_of_the_same_entity_answer_another_aspect():
     assert not {0, 4} & set(both)
 
 
+def test_negatives_of_the_same_aspect_are_about_another_entity():
+    texts = [labelled(entity, "causes", f"text {entity}") for entity in ("asthma", "gout", "lupus")]
+    pool = PassagePool((*texts, labelled("asthma", "symptoms", "a"), labelled("asthma", "causes", "an answer as well")))
+    examples = PairExamples(pool, PairNegatives(in_batch=0, same_aspect=1), seed=0)
+    assert {examples[epoch, 0].hard for epoch in range(20)} == {(1,), (2,)}
+    assert examples[0, 3].hard == (), "nothing else is about symptoms"
+    both = PairExamples(pool, PairNegatives(in_batch=0, same_entity=1, same_aspect=2), seed=0)[0, 0].hard
+    assert both[0] == 3
+    assert set(both[1:]) == {1, 2}
+
+
 def test_held_out_queries_have_one_answer_among_their_candidates():
     pool = passages(200, seed=1)
     asked = held_out_queries(pool, number=10, seed=0)

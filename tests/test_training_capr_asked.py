@@ -229,8 +229,9 @@ def test_labels_and_notes_are_not_for_questions_of_a_corpus(backbone: Path):
         experiment("here", backbone, labels={"aspects": "parts"})
     with pytest.raises(ValueError, match="queries: corpus"):
         experiment("here", backbone, clinical_notes=["here"])
-    with pytest.raises(ValueError, match="same_entity is not for"):
-        experiment("here", backbone, negatives={"same_entity": 1})
+    for kind in ("same_entity", "same_aspect"):
+        with pytest.raises(ValueError, match="same_entity and same_aspect are not for"):
+            experiment("here", backbone, negatives={kind: 1})
 
 
 SHIPPED = sorted(ROOT.glob("experiments/wang2021/*.yaml"))

@@ -51,12 +51,15 @@ class PairNegatives(Settings):
             query's words more often than its answer has: where answers are worded otherwise than under test, a
             cross-encoder that is shown no others learns to distrust these words.
         same_entity: Also so many that share the query's entity and answer another aspect (a departure).
+        same_aspect: Also so many that answer the query's aspect of another entity (a departure). Without them, those of
+            the same entity teach that only the aspect matters.
     """
 
     in_batch: int | Literal["all"] = "all"
     bm25: int = Field(default=0, ge=0)
     bm25_depth: int = Field(default=64, ge=1)
     same_entity: int = Field(default=0, ge=0)
+    same_aspect: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _some(self) -> PairNegatives:
@@ -67,7 +70,7 @@ class PairNegatives(Settings):
     @property
     def drawn(self) -> int:
         """How many are drawn for a query itself, and not for another one of its batch."""
-        return self.bm25 + self.same_entity
+        return self.bm25 + self.same_entity + self.same_aspect
 
 
 class PairTraining(Settings):
@@ -170,8 +173,8 @@ class CaprExperiment(DataExperiment):
             raise ValueError(f"clinical_notes: {', '.join(sorted(unknown))} is none of 'corpora'")
         if self.queries == "corpus" and (self.clinical_notes or self.labels != PairLabels()):
             raise ValueError("clinical_notes and labels are not for 'queries: corpus', which are asked as they are")
-        if self.queries == "corpus" and self.negatives.same_entity:
-            raise ValueError("negatives.same_entity is not for 'queries: corpus', which name no entity")
+        if self.queries == "corpus" and (self.negatives.same_entity or self.negatives.same_aspect):
+            raise ValueError("negatives.same_entity and same_aspect are not for 'queries: corpus', which name neither")
         return self
 
     def config(self) -> CaprConfig:

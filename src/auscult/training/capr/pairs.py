@@ -126,7 +126,7 @@ class Pair:
         entity: Key of the entity drawn.
         aspect: The aspect drawn.
         query: Both as the architectures read them.
-        hard: Rows of its own negatives: BM25's, and those of the same entity.
+        hard: Rows of its own negatives: BM25's, and those of the same entity or aspect.
     """
 
     key: Key
@@ -170,18 +170,20 @@ class PairExamples(Dataset[Pair]):
         self._seed = seed
         self._best = BestPassages(words_of(pool.passages)) if choice.bm25 else None
         self._of_entity: dict[str, list[int]] = {}
-        if choice.same_entity:
-            for row, item in enumerate(pool.passages):
-                for label in item.entities:
-                    self._of_entity.setdefault(label.key, []).append(row)
+        self._of_aspect: dict[str, list[int]] = {}
+        for row, item in enumerate(pool.passages):
+            for label in item.entities:
+                self._of_entity.setdefault(label.key, []).append(row)
+            for aspect in item.aspects:
+                self._of_aspect.setdefault(aspect, []).append(row)
 
     def __len__(self) -> int:
         return len(self.questions or self.passages)
 
     def __getitem__(self, key: Key) -> Pair:
         own, entity, aspect = self._drawn(key)
-        hard = (*self._hard(key, own, entity, aspect), *self._same_entity(key, own, entity, aspect))
-        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), tuple(dict.fromkeys(hard)))
+        hard = self._hard(key, own, entity, aspect)
+        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
 
     def _drawn(self, key: Key) -> tuple[int, EntityLabel, str]:
         rng = self._chance(key, "labels")
@@ -192,17 +194,23 @@ class PairExamples(Dataset[Pair]):
         return key[1], rng.choice(passage.entities), rng.choice(passage.aspects)
 
     def _hard(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
+        """A query's own negatives, each once; fewer where there are no more."""
+        choice = self._choice
+        sources = (
+            ("bm25", choice.bm25, self._ranked(own, entity, aspect)),
+            ("same entity", choice.same_entity, self._of_entity.get(entity.key, ())),
+            ("same aspect", choice.same_aspect, self._of_aspect.get(aspect, ())),
+        )
+        hard: dict[int, None] = {}
+        for purpose, number, rows in sources:
+            wrong = [row for row in rows if not self._same(row, own, entity.key, aspect)] if number else []
+            hard.update(dict.fromkeys(self._chance(key, purpose).sample(wrong, min(number, len(wrong)))))
+        return tuple(hard)
+
+    def _ranked(self, own: int, entity: EntityLabel, aspect: str) -> Sequence[int]:
         if self._best is None:
             return ()
-        words = _analyse(f"{entity.name} {aspect}")
-        found = self._best.of(words, self._choice.bm25_depth, without=(own,))
-        wrong = [row for row in found if not self._same(row, own, entity.key, aspect)]
-        return tuple(self._chance(key, "bm25").sample(wrong, min(self._choice.bm25, len(wrong))))
-
-    def _same_entity(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
-        rows = self._of_entity.get(entity.key, [])
-        wrong = [row for row in rows if row != own and not self._same(row, own, entity.key, aspect)]
-        return tuple(self._chance(key, "same entity").sample(wrong, min(self._choice.same_entity, len(wrong))))
+        return self._best.of(_analyse(f"{entity.name} {aspect}"), self._choice.bm25_depth, without=(own,))
 
     def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
         """Whether a passage is the query's own, letter by letter, or answers the query as well."""
