@@ -107,12 +107,6 @@ def test_a_split_is_needed_and_enough_answers(corpus: str):
         gather_asked(many, silent)
 
 
-def test_an_experiment_without_the_choice_is_written_as_before_there_was_one(corpus: str):
-    """Or trainings that were begun then would be refused."""
-    assert "queries" not in experiment(corpus, queries="headings").model_dump()
-    assert experiment(corpus).model_dump()["queries"] == "corpus"
-
-
 @pytest.mark.parametrize("file", sorted(ROOT.glob("experiments/galko2017/*.yaml")), ids=lambda f: f.stem)
 def test_shipped_experiments_learn_from_no_test_question(file: Path):
     found = read_ranking_experiment(file)

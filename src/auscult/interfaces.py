@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from auscult.documents import Document
-    from auscult.queries import Query
+    from auscult.documents.document import Document
+    from auscult.queries.query import Query
 
 FloatArray = npt.NDArray[np.float32]
 

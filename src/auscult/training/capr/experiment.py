@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from auscult.models.capr.base import CaprConfig
 from auscult.models.capr.registry import ARCHITECTURES, configure
@@ -115,10 +115,6 @@ class PairTraining(Settings):
     accelerator: str = "auto"
     devices: int | Literal["auto"] = "auto"
 
-    @model_serializer(mode="wrap")
-    def _without_unsaid(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unsaid(self, write(self), "loss", "margin", "head_learning_rate", "dropout")
-
     @property
     def lightning_precision(self) -> Precision:
         """The precision as the training library names it."""
@@ -157,10 +153,6 @@ class CaprExperiment(DataExperiment):
     validation_candidates: int = Field(default=64, ge=2)
     least_passages: int = Field(default=2, ge=2)
     evaluate: list[str] = Field(default_factory=list)
-
-    @model_serializer(mode="wrap")
-    def _without_unsaid(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unsaid(self, write(self), "queries", "validation_candidates")
 
     @model_validator(mode="after")
     def _fields_fit(self) -> CaprExperiment:
@@ -203,15 +195,6 @@ class CaprExperiment(DataExperiment):
             name: expanded(value, f"settings.{name}") if isinstance(value, str) else value
             for name, value in self.settings.items()
         }
-
-
-def without_unsaid(settings: Settings, fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Fields without those of `names` that have their default value.
-
-    A training that was begun before there was a choice is still the same experiment, and its folder is not refused.
-    """
-    defaults = {name: type(settings).model_fields[name].default for name in names}
-    return {name: value for name, value in fields.items() if name not in defaults or value != defaults[name]}
 
 
 def read_capr_experiment(path: Path) -> CaprExperiment:

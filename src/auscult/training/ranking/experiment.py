@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from auscult.errors import ConfigError
 from auscult.models.rankers.base import RankerConfig
@@ -95,14 +95,6 @@ class RankingExperiment(DataExperiment):
     training: RankingTraining = RankingTraining()
     validation_queries: int = Field(default=150, ge=1)
     evaluate: list[str] = Field(default_factory=list)
-
-    @model_serializer(mode="wrap")
-    def _without_unsaid_queries(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # A training that was begun before there was a choice is still the same experiment.
-        fields: dict[str, Any] = write(self)
-        if fields.get("queries") == "headings":
-            del fields["queries"]
-        return fields
 
     @model_validator(mode="after")
     def _model_is_known(self) -> RankingExperiment:
