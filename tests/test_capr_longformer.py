@@ -25,6 +25,7 @@ from auscult.models.capr.long_towers import LongBiEncoder, LongPolyEncoder, Long
 from auscult.models.capr.longformer import GLOBAL, OWN, LongBackbone, stretch
 from auscult.models.capr.persistence import load, save
 from auscult.models.capr.registry import create
+from auscult.training.capr.run import set_dropout
 from tiny_bert import WORDS, same_weights, save_tiny_bert
 
 BEFORE, AFTER = "the signs of gout come slowly", "fever and pain often causes gout"
@@ -301,3 +302,13 @@ def test_half_precision_scores_stay_close(bert: Path):
         half = score(ranker, *asked)
     torch.testing.assert_close(half, exact, atol=0.5, rtol=0)
     assert half.dtype == torch.float32
+
+
+@pytest.mark.parametrize("kind", LONG_KINDS)
+def test_leaving_nothing_out_reaches_the_attention(kind: str, bert: Path):
+    """Its share of dropout is a number there, and no module."""
+    ranker = create(kind, str(bert), {"window": 4, "stretch": 64})
+    set_dropout(ranker, 0.0)
+    texts, rows = [PassageText(text(6, seed)) for seed in range(2)], torch.tensor([[0, 1]])
+    told = [ranker.train(training).score_lists(["gout"], texts, rows).detach() for training in (True, False)]
+    torch.testing.assert_close(*told)

@@ -191,6 +191,23 @@ def test_negatives_of_the_same_aspect_are_about_another_entity():
     assert set(both[1:]) == {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("asked", "heading", "same"),
+    [
+        ("signs and symptoms", "symptoms", True),
+        ("cause", "causes and risk factors", True),
+        ("history of present illness", "past medical history", False),
+        ("prevention", "treatment", False),
+        ("", "treatment", False),
+        ("", "", True),
+    ],
+)
+def test_a_heading_that_is_part_of_another_answers_for_it(asked: str, heading: str, same: bool):
+    for one, other in ((asked, heading), (heading, asked)):
+        assert labelled("gout", one, "text").answers("gout", other) is same
+        assert not labelled("gout", one, "text").answers("asthma", other)
+
+
 def test_held_out_queries_have_one_answer_among_their_candidates():
     pool = passages(200, seed=1)
     asked = held_out_queries(pool, number=10, seed=0)
@@ -224,9 +241,10 @@ def test_chunks_change_neither_loss_nor_gradients(kind: str, backbone: Path):
             torch.testing.assert_close(gradients[name], found[0][1][name], rtol=1e-3, atol=1e-5)
 
 
-def test_encoders_that_leave_nothing_out_read_alike_in_training(backbone: Path):
+@pytest.mark.parametrize("kind", ARCHITECTURES)
+def test_architectures_that_leave_nothing_out_read_alike_in_training(kind: str, backbone: Path):
     torch.manual_seed(0)
-    ranker = create("bi", str(backbone), {})
+    ranker = create(kind, str(backbone), {})
     texts, rows = [PassageText(f"words of passage {number}") for number in range(3)], torch.tensor([[0, 1, 2]])
 
     def scores(*, training: bool) -> torch.Tensor:
@@ -243,9 +261,6 @@ def test_every_architecture_learns(kind: str, backbone: Path, tmp_path: Path):
     ranker = create(kind, str(backbone), {"pooling": "mean"} | ({} if kind == "cross" else {"cosine": True}))
     # From random weights and in seconds, no architecture learns with dropout.
     set_dropout(ranker, 0.0)
-    for module in ranker.head.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
     held_out = passages(72, seed=77)
     asked = held_out_queries(held_out, number=18, seed=0)
     choice = PairTraining(learning_rate=3e-3, batch_pairs=16)

@@ -6,8 +6,9 @@ Every word of the query attends to every word of the passage, so it ranks best; 
 is known, so a query costs one whole encoding a passage. It is for re-ranking what a cheaper model retrieved.
 
 The paper says neither how a score is made of states nor what is cut: here a linear layer behind the backbone's own
-dropout, the query to `max_query_tokens` and then the passage to what is left of the backbone's limit. Pooling by the
-mean is a departure, and not the default.
+dropout; the query is cut to `max_query_tokens`, and the passage where both together have `max_query_tokens` and
+`max_passage_tokens`, or as many as the backbone reads: what a short query leaves is the passage's. Pooling by the mean
+is a departure, and not the default.
 """
 
 from __future__ import annotations

@@ -87,8 +87,8 @@ class PairTraining(Settings):
         head_learning_rate: The highest of what is learned besides the pre-trained encoders; None for the same.
         warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
             the same in all steps.
-        dropout: Share of activations that training leaves out of the encoders; None for what their checkpoints say. To
-            draw them is a quarter of a step's time on a processor.
+        dropout: Share of activations that training leaves out; None for what the encoders' checkpoints say. To draw
+            them is a quarter of a step's time on a processor.
         precision: "bf16" or "16-mixed" compute in half precision (the paper) and keep weights in single.
         chunk: Texts whose activations are held at once, so that the batch fits a small memory; None for all.
         max_passage_tokens: Passages are cut here in training, and where the settings say afterwards; None for there.

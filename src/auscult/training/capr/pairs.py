@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -25,6 +26,7 @@ from auscult.training.capr.experiment import PairLabels, PairNegatives
 from auscult.training.labels import EntityLabel, LabelledDocument
 
 _analyse = Analyzer()
+_analyse_heading = Analyzer(stop_words=True, stemming=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,25 @@ class LabelledPassage:
     aspects: tuple[str, ...]
 
     def answers(self, entity: str, aspect: str) -> bool:
-        """Whether it has both labels; the entity by its key."""
-        return aspect in self.aspects and any(each.key == entity for each in self.entities)
+        """Whether it is about the entity, by its key, and under a heading that says the aspect.
+
+        So do headings all of whose words the aspect has, or the other way round: what stands under "symptoms" answers
+        "signs and symptoms".
+        """
+        return any(each.key == entity for each in self.entities) and any(_alike(aspect, own) for own in self.aspects)
+
+
+def _alike(aspect: str, other: str) -> bool:
+    """Whether one heading is the other, or part of it; the empty one is part of none."""
+    if aspect == other:
+        return True
+    words, others = _words(aspect), _words(other)
+    return bool(words and others) and (words <= others or others <= words)
+
+
+@lru_cache(maxsize=1 << 16)
+def _words(aspect: str) -> frozenset[str]:
+    return frozenset(_analyse_heading(aspect))
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,13 @@ def _freeze_unread(ranker: PassageRanker) -> None:
 
 
 def set_dropout(ranker: PassageRanker, share: float) -> None:
-    """Leave another share of the encoders' activations out in training; what is saved keeps its checkpoint's."""
-    for backbone in ranker.backbones().values():
-        for module in backbone.modules():
-            if isinstance(module, nn.Dropout):
-                module.p = share
+    """Leave another share of activations out in training; what is saved keeps its checkpoint's."""
+    for module in ranker.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = share
+        elif isinstance(getattr(module, "dropout", None), float):
+            # A Longformer's attention keeps its share as a number.
+            module.dropout = share  # type: ignore[assignment]
 
 
 def _optimise(
