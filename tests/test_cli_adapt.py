@@ -122,6 +122,10 @@ def test_a_cross_encoder_begins_with_an_adapted_bi_encoder(notes: Path, backbone
     assert done.exit_code == 0, (done.output, done.exception)
     begun = json.loads((tmp_path / "cross.training" / "experiment.json").read_text(encoding="utf-8"))
     assert begun["backbone"] == str(first / "passages")
+    again = call(notes, tmp_path / "again", out, ontology, "--model", "cross")
+    assert again.exit_code == 0, (again.output, again.exception)
+    begun = json.loads((tmp_path / "again.training" / "experiment.json").read_text(encoding="utf-8"))
+    assert begun["backbone"] == str(out / "pairs")
 
 
 def test_an_adaptation_goes_on_and_is_not_done_twice(
@@ -187,9 +191,40 @@ def test_too_few_passages_are_counted(notes: Path, backbone: Path, ontology: Pat
     assert "500 passages or more" in str(done.exception)
 
 
-def test_a_folder_of_something_else_is_kept(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
-    out = tmp_path / "model"
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("further", [(), ("--restart",)])
+def test_a_folder_of_something_else_is_kept(
+    further: tuple[str, ...], begun: bool, notes: Path, backbone: Path, ontology: Path, tmp_path: Path
+):
+    out, work = tmp_path / "model", tmp_path / "model.training"
     out.mkdir()
     (out / "letter.txt").write_text("mine")
+    if begun:
+        work.mkdir()
+        (work / "experiment.json").write_text("{}")
+    done = call(notes, out, backbone, ontology, *further)
+    assert isinstance(done.exception, ConfigError)
+    assert "choose another one" in str(done.exception)
+    assert (out / "letter.txt").read_text() == "mine"
+    assert work.exists() is begun, "what was begun is not thrown away before"
+
+
+def test_what_came_into_the_place_while_it_trained_is_kept(
+    notes: Path, backbone: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    out = tmp_path / "model"
+    measures = PairObjective.measures
+
+    def another(self: PairObjective) -> Any:
+        out.mkdir(exist_ok=True)
+        (out / "letter.txt").write_text("mine")
+        return measures(self)
+
+    monkeypatch.setattr(PairObjective, "measures", another)
     assert isinstance(call(notes, out, backbone, ontology).exception, ConfigError)
     assert (out / "letter.txt").read_text() == "mine"
+    assert (tmp_path / "model.training" / "model" / "model.json").is_file(), "nor is the model lost"
+
+
+def test_a_place_without_a_name_is_refused(notes: Path, backbone: Path, ontology: Path):
+    assert "ends in a name" in str(call(notes, Path("/"), backbone, ontology).exception)

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult.cli.train import epoch_table
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult.models import model_kind
 
 
 class Architecture(StrEnum):
@@ -96,11 +97,13 @@ def adapt(
         from auscult.training.folder import restart as throw_away
         from auscult.training.precision import native_precision
     console = Console(stderr=True)
+    out = out.absolute()
+    if not out.name:
+        raise ConfigError("a name for the model's folder in --out", str(out), "give --out a path that ends in a name")
     work = out.with_name(f"{out.name}.training")
+    _check_place(out, begun=restart or (work / "experiment.json").is_file())
     if restart:
         throw_away(work)
-    elif out.exists() and not (work / "experiment.json").is_file():
-        raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
     fields = {
         "name": "adapt",
         "title": f"CAPR-{model.value.capitalize()}, adapted",
@@ -134,28 +137,52 @@ def adapt(
     console.print(epoch_table(outcome.record))
     best = outcome.record["validation"]
     console.print(
-        f"On {outcome.record['held_out_queries']:,} queries of held-out patients, each with 64 candidates that BM25 "
-        f"ranks high: R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
+        f"On {outcome.record['held_out_queries']:,} queries of held-out patients, each asked among up to "
+        f"{experiment.validation_candidates} passages, first those that BM25 ranks high: "
+        f"R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
     )
     typer.echo(out)
 
 
 def _encoder(backbone: str) -> str:
     """The transformer itself, of a model that was trained before."""
-    inside = Path(backbone) / "passages"
-    return str(inside) if (inside / "config.json").is_file() else backbone
+    inside = (Path(backbone) / name for name in ("passages", "pairs"))
+    return next((str(folder) for folder in inside if (folder / "config.json").is_file()), backbone)
+
+
+def _check_place(out: Path, *, begun: bool) -> None:
+    """See that nothing is lost where the model goes.
+
+    Args:
+        out: The place.
+        begun: Whether a model in this place may give way to one that is adapted anew, or goes on being adapted.
+
+    Raises:
+        ConfigError: Something else than a model that was adapted is there, or one that was not begun here.
+    """
+    if out.exists() and not (begun and _is_adapted(out)):
+        raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
+
+
+def _is_adapted(folder: Path) -> bool:
+    try:
+        return model_kind(str(folder)) == "capr"
+    except ModelError:
+        return False
 
 
 def _move(trained: Path, out: Path) -> None:
     """Put the model where it was asked for; one of an earlier adaptation in this place gives way.
 
     Raises:
-        ConfigError: The training is finished, and its model has been taken away.
+        ConfigError: The training is finished, and its model has been taken away; or something else is in its place.
     """
     if not trained.is_dir():
         if not out.is_dir():
             raise ConfigError(f"the model that was trained here in {out}", "none", "pass --restart to train it anew")
         return
+    # Hours may have passed since it was looked at first.
+    _check_place(out, begun=True)
     stale = out.with_name(f"{out.name}.stale")
     if out.exists():
         out.rename(stale)
