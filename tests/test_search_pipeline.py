@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from auscult.documents import Document
 from auscult.errors import QueryError
+from auscult.interfaces import FloatArray, ReadsDocuments
+from auscult.models.capr.registry import create
+from auscult.models.capr.scorer import CaprScorer
 from auscult.models.lexical import TfIdfScorer
 from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, build_index
 from encoders import HashedEncoder
 from leaflets import leaflets
+from tiny_bert import save_tiny_bert
 
 ENCODER = HashedEncoder(256)
 ASKED = Query("q1", "Gout", ("symptoms",))
@@ -65,3 +72,52 @@ def test_more_hits_than_candidates_are_retrieved_for(searcher: Searcher) -> None
 def test_no_candidates_are_refused(searcher: Searcher) -> None:
     with pytest.raises(QueryError, match="at least 1"):
         Pipeline(searcher, TfIdfScorer(), candidates=0)
+
+
+class _Watched:
+    """A scorer that keeps what it is shown."""
+
+    name = "watched"
+
+    def __init__(self) -> None:
+        self.shown: list[Document] = []
+
+    def prepare(self, documents: Iterable[Document]) -> None:
+        self.shown = list(documents)
+
+    def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
+        return np.arange(len(passage_ids), dtype=np.float32)
+
+
+class _WatchedReader(_Watched):
+    reads_documents = True
+
+
+@pytest.mark.parametrize("scorer", [_Watched(), _WatchedReader()])
+def test_candidates_are_shown_within_their_documents(scorer: _Watched, searcher: Searcher) -> None:
+    found = {hit.passage_id for hit in searcher.search(ASKED, k=4)}
+    Pipeline(searcher, scorer, candidates=4).search(ASKED, k=4)
+    originals = {document.doc_id: document for document in leaflets()}
+    assert len({document.doc_id for document in scorer.shown}) == len(scorer.shown)
+    for document in scorer.shown:
+        original = originals[document.doc_id]
+        assert document.text == original.text
+        wanted = [each for each in original.passages if each.passage_id in found]
+        assert list(document.passages) == (list(original.passages) if isinstance(scorer, ReadsDocuments) else wanted)
+        assert wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("bi", {"document_share": 0.5}), ("long-bi", {"window": 8, "stretch": 64}), ("cross", {})],
+)
+def test_scores_are_those_of_a_scorer_that_has_read_the_collection(
+    kind: str, settings: dict[str, object], searcher: Searcher, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    scorer = CaprScorer(create(kind, str(save_tiny_bert(tmp_path)), settings))
+    hits = Pipeline(searcher, scorer, candidates=3).search(ASKED, k=3)
+    scorer.prepare(leaflets())
+    expected = scorer.score(ASKED, [hit.passage_id for hit in hits])
+    assert len(set(expected.tolist())) == 3
+    np.testing.assert_allclose([hit.score for hit in hits], expected, atol=1e-4)

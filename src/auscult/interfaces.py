@@ -132,6 +132,16 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
+class ReadsDocuments(Protocol):
+    """A scorer that says whether a passage's score depends on the other passages of its document."""
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether `prepare` must be given whole documents, even where few of their passages are asked for."""
+        ...
+
+
+@runtime_checkable
 class DocumentEncoder(Protocol):
     """A model that places sentences and queries in one space where the inner product is the score.
 
@@ -177,6 +187,7 @@ __all__ = [
     "Judgement",
     "Precision",
     "Ranking",
+    "ReadsDocuments",
     "Scorer",
     "SentenceScore",
     "SentenceSplitter",

@@ -6,15 +6,16 @@ Each sees what the other misses, so that both together (`fuse`) may order better
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from threading import Lock
 
 import numpy as np
 
-from auscult.documents import Document, Passage, Sentence
+from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.index import GroupBy
-from auscult.interfaces import Hit, Scorer
+from auscult.interfaces import Hit, ReadsDocuments, Scorer
 from auscult.models.fusion import fuse
 from auscult.queries import Query
 from auscult.search.searcher import Searcher
@@ -25,7 +26,8 @@ class Pipeline:
 
     Args:
         searcher: Retrieves.
-        scorer: Re-ranks; it is shown the candidates' passages only, so it must not need statistics of the collection.
+        scorer: Re-ranks. It is shown the candidates' passages within the text of their documents, and all passages of
+            these documents where it `ReadsDocuments`; it must not need statistics of the collection.
         candidates: How many passages are retrieved for it, at least 1.
         fuse: Order by the mean of both scores, each standardised over the candidates (`models.fusion`), and not by the
             scorer's alone.
@@ -41,6 +43,8 @@ class Pipeline:
         self.scorer = scorer
         self.candidates = candidates
         self.fuse = fuse
+        # What a scorer has prepared is its own state, and a pipeline may be asked by several threads.
+        self._scoring = Lock()
 
     def search(
         self, query: Query, k: int = 10, *, group_by: GroupBy = "passage", sources: Sequence[str] = ()
@@ -60,11 +64,14 @@ class Pipeline:
         Raises:
             QueryError: The query is empty, or an option is out of range.
         """
-        found = self.searcher.search(query, max(k, self.candidates), group_by=group_by, sources=sources)
-        if not found:
+        retrieved = self.searcher.search_rows(query, max(k, self.candidates), group_by=group_by, sources=sources)
+        if not retrieved:
             return []
-        self.scorer.prepare([_as_document(hit) for hit in found])
-        scores = self.scorer.score(query, [hit.passage_id for hit in found])
+        found = [hit for _, hit in retrieved]
+        documents = self._documents(dict.fromkeys(row for row, _ in retrieved), {hit.passage_id for hit in found})
+        with self._scoring:
+            self.scorer.prepare(documents)
+            scores = self.scorer.score(query, [hit.passage_id for hit in found])
         if self.fuse:
             scores = fuse([np.array([hit.score for hit in found], dtype=np.float32), scores])
         order = sorted(range(len(found)), key=lambda row: -scores[row])[:k]
@@ -73,12 +80,13 @@ class Pipeline:
             for rank, row in enumerate(order, start=1)
         ]
 
-
-def _as_document(hit: Hit) -> Document:
-    """A hit's passage as a document of its own."""
-    sentences = tuple(Sentence(each.start - hit.start, each.end - hit.start) for each in hit.sentences)
-    passage = Passage(hit.passage_id, hit.heading, 0, len(hit.text), sentences)
-    return Document(hit.doc_id, hit.title, hit.text, (passage,), source=hit.source, url=hit.url)
+    def _documents(self, rows: Iterable[int], wanted: Collection[str]) -> Iterator[Document]:
+        """Documents of the index, with the wanted passages or with all, as the scorer reads them."""
+        whole = isinstance(self.scorer, ReadsDocuments) and self.scorer.reads_documents
+        for row in rows:
+            document = self.searcher.index.reader.document(row)
+            passages = document.passages if whole else (p for p in document.passages if p.passage_id in wanted)
+            yield replace(document, passages=tuple(passages))
 
 
 __all__ = ["Pipeline"]

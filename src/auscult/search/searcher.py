@@ -106,10 +106,22 @@ class Searcher:
         Raises:
             QueryError: The query is empty, or an option is out of range.
         """
+        return [hit for _, hit in self.search_rows(query, k, group_by=group_by, sources=sources, documents=documents)]
+
+    def search_rows(
+        self,
+        query: Query,
+        k: int = 10,
+        *,
+        group_by: GroupBy = "passage",
+        sources: Sequence[str] = (),
+        documents: Sequence[str] = (),
+    ) -> list[tuple[int, Hit]]:
+        """As `search`, each hit with its document's row in the index."""
         vector = self.encode([query])[0]
         rows, scores = self.index.search(vector, k, group_by=group_by, sources=sources, documents=documents)
         return [
-            self._hit(rank, row, score, vector)
+            (int(self.index.reader.passage_documents[row]), self._hit(rank, row, score, vector))
             for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
         ]
 

@@ -38,6 +38,11 @@ class CaprScorer:
         self._kept: Tensor | Sequence[Tensor | PassageText] = []
         self._rows: dict[str, int] = {}
 
+    @property
+    def reads_documents(self) -> bool:
+        """Whether a passage has a share of its document's mean vector (`interfaces.ReadsDocuments`)."""
+        return isinstance(self.ranker, BiEncoder) and self.ranker.config.document_share > 0
+
     def prepare(self, documents: Iterable[Document]) -> None:
         """Read the collection: passage text only, no title, no heading.
 
