@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,11 @@ from auscult.training.capr.experiment import (
     PairTraining,
     read_capr_experiment,
 )
-from auscult.training.capr.notes import SplitNotes, _enough, patient_of
+from auscult.training.capr.notes import read_notes
 from auscult.training.capr.objective import CANDIDATES, PairObjective, held_out_queries
 from auscult.training.capr.pairs import LabelledPassage, PairExamples, PassagePool, label_passages
 from auscult.training.capr.run import set_dropout, train
-from auscult.training.experiment import read_experiment, read_model_name
+from auscult.training.experiment import CorpusChoice, read_experiment, read_model_name
 from auscult.training.labels import EntityLabel, label_documents
 
 ROOT = Path(__file__).parent.parent
@@ -418,19 +419,23 @@ def test_the_rate_rises_and_falls_in_straight_lines():
     assert rates[99] == pytest.approx(1 / 90)
 
 
-def note(name: str, patient: str) -> Any:
-    made = build_document(doc_id=name, title="", sections=[Section("Plan", "Rest.")], metadata={"patient": patient})
-    assert patient_of(made) == patient
-    return made
-
-
-def test_notes_are_held_out_by_whole_patients():
-    notes = [note(f"{patient}-{number}", patient) for patient in "abcdefgh" for number in range(3)]
-    split = _enough(SplitNotes(notes, []), 4, 100)
-    held = {patient_of(each) for each in split.validation}
-    assert len(split.validation) == 6
-    assert len(split.validation) + len(split.training) == 24
-    assert not held & {patient_of(each) for each in split.training}
+@pytest.mark.parametrize("told", ["patient", "text"])
+def test_notes_are_held_out_by_whole_patients_and_samples(told: str, tmp_path: Path):
+    """Three notes of each of twelve, who are told apart by name, or by what their notes repeat."""
+    rows = []
+    for person, number in product("abcdefghijkl", range(3)):
+        words = " ".join(f"{person}{'' if told == 'text' else number}{word}" for word in range(40))
+        metadata = {"patient": person} if told == "patient" else {}
+        section = {"heading": "Plan", "text": f"Visit {number}. {words}."}
+        rows.append({"id": f"{person}-{number}", "title": "Note", "sections": [section], "metadata": metadata})
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    choice = CorpusChoice(name=str(tmp_path / "notes.jsonl"))
+    for most in (3, 100):
+        split = read_notes([choice], validation=most, say=lambda _: None)
+        held, trained = ({each.doc_id[0] for each in part} for part in (split.validation, split.training))
+        assert held
+        assert trained
+        assert not held & trained
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("experiments/grundmann2021/*.yaml")), ids=lambda file: file.stem)

@@ -13,6 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
+import numpy as np
+import numpy.typing as npt
+
 _SEED = "auscult clinical notes 1"
 _RUN = 8
 _SHARED = 1 / 3
@@ -37,6 +40,19 @@ def split_notes(notes: Mapping[str, str], patients: Mapping[str, str] | None = N
     Returns:
         Id -> "train", "validation" or "test"; the same in every order of the notes.
     """
+    return {note: split_of(sample) for note, sample in samples_of(notes, patients).items()}
+
+
+def samples_of(notes: Mapping[str, str], patients: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The sample of each note: what it shares text or patient with, known by a patient or by its first note.
+
+    Args:
+        notes: Id -> text.
+        patients: Id -> patient, of notes whose patient is known.
+
+    Returns:
+        Id -> name of the sample; the same in every order of the notes.
+    """
     patients = patients or {}
     keeper = _Groups(notes)
     first_of: dict[str, str] = {}
@@ -47,28 +63,37 @@ def split_notes(notes: Mapping[str, str], patients: Mapping[str, str] | None = N
         keeper.join(first, second)
     # A patient's name decides before a note's: further notes of the same patient never move the others.
     names = {keeper.first(note): patient for note, patient in sorted(patients.items(), reverse=True) if note in notes}
-    return {note: split_of(names.get(keeper.first(note), keeper.first(note))) for note in notes}
+    return {note: names.get(keeper.first(note), keeper.first(note)) for note in notes}
 
 
 def same_samples(notes: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pairs of notes that share at least a third of the shorter one's runs of words, case and punctuation aside."""
-    holders: dict[str, list[str]] = {}
-    sizes: dict[str, int] = {}
-    for note, text in sorted(notes.items()):
-        runs = _runs(text)
-        sizes[note] = len(runs)
-        for run in runs:
-            holders.setdefault(run, []).append(note)
-    shared: Counter[tuple[str, str]] = Counter()
-    for own in holders.values():
-        if 1 < len(own) <= _MOST_HOLDERS:
-            shared.update(combinations(own, 2))
-    return [pair for pair, count in shared.items() if count >= _SHARED * min(sizes[note] for note in pair)]
+    names = sorted(notes)
+    if not names:
+        return []
+    runs = [_runs(notes[name]) for name in names]
+    sizes = [len(own) for own in runs]
+    # Numbers and one sort: for a hospital's notes, a dictionary of all runs would not fit into memory.
+    order = np.argsort(values := np.concatenate(runs), kind="stable")
+    holders = np.repeat(np.arange(len(names)), sizes)[order]
+    starts = np.flatnonzero(np.diff(values[order], prepend=~values[order[0]]) != 0)
+    held = np.diff(starts, append=len(values))
+    several = (held > 1) & (held <= _MOST_HOLDERS)
+    shared: Counter[tuple[int, int]] = Counter()
+    for start, number in zip(starts[several].tolist(), held[several].tolist(), strict=True):
+        shared.update(combinations(holders[start : start + number].tolist(), 2))
+    return [
+        (names[one], names[other])
+        for (one, other), count in shared.items()
+        if count >= _SHARED * min(sizes[one], sizes[other])
+    ]
 
 
-def _runs(text: str) -> set[str]:
+def _runs(text: str) -> npt.NDArray[np.int64]:
+    """Hashes of a text's runs of words, each once. They are compared within one process alone."""
     words = _WORD.findall(text.lower())
-    return {" ".join(words[start : start + _RUN]) for start in range(max(1, len(words) - _RUN + 1))}
+    runs = (hash(" ".join(words[start : start + _RUN])) for start in range(max(1, len(words) - _RUN + 1)))
+    return np.unique(np.fromiter(runs, dtype=np.int64))
 
 
 class _Groups:
@@ -88,4 +113,4 @@ class _Groups:
         self._above[second] = first
 
 
-__all__ = ["same_samples", "split_notes", "split_of"]
+__all__ = ["same_samples", "samples_of", "split_notes", "split_of"]

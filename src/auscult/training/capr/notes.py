@@ -8,13 +8,13 @@ patient's notes none is trained on and another asked for.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from auscult.corpora import open_corpus
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NoteQueriesCorpus
-from auscult.corpora.note_splits import split_notes
+from auscult.corpora.note_splits import samples_of, split_of
 from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.models.capr.base import passage_text
@@ -38,54 +38,54 @@ def read_notes(choices: Sequence[CorpusChoice], *, validation: int, say: Callabl
 
     Args:
         choices: Corpora of notes; a split of one is taken as it is, and split again where it is not the corpus' own.
-        validation: At most so many notes are held out. Where a tenth of all (two at least) would be more than the
-            split gives, which few notes can do, further patients follow in the order of a hash.
+        validation: At most so many notes are held out; what a split has more is left out. Where a tenth of all (two at
+            least) would be more than the split gives, which few notes can do, further samples follow in the order of
+            a hash.
         say: Told how many notes there are.
 
     Raises:
         ConfigError: There are none, or so few that none are left to train on.
     """
     notes: list[Document] = []
-    splits: dict[str, str] = {}
-    others: list[Document] = []
+    given: dict[str, str] = {}
     for choice in choices:
         corpus = open_corpus(choice.name)
         found = [note for note in corpus.documents(choice.split) if note.sentences]
         say(f"{choice.name}: {len(found):,} notes")
         notes += found
         if isinstance(corpus, NoteQueriesCorpus):
-            splits |= corpus.splits
-        else:
-            others += found
+            given |= corpus.splits
     if not notes:
         where = ", ".join(choice.name for choice in choices)
         raise ConfigError("clinical notes", f"none in {where}", "check the path, and that the files hold text")
-    splits |= _split(others)
+    samples = _samples(notes)
+    splits = {note: split_of(sample) for note, sample in samples.items()} | given
     split = SplitNotes(*([note for note in notes if splits[note.doc_id] == name] for name in (_TRAIN, _VALIDATION)))
-    split = _enough(split, min(validation, max(2, len(notes) // 10)), validation)
+    split = _enough(split, samples, min(validation, max(2, len(notes) // 10)), validation)
     if not split.training:
         raise ConfigError("notes of several patients", f"{len(notes)} notes of too few", "give more notes")
     return split
 
 
-def _split(notes: Sequence[Document]) -> dict[str, str]:
+def _samples(notes: Sequence[Document]) -> dict[str, str]:
+    """Note id -> its sample: notes of one patient, and notes that repeat each other."""
     texts = {note.doc_id: "\n".join(note.slice(passage) for passage in note.passages) for note in notes}
-    return split_notes(texts, {note.doc_id: patient_of(note) for note in notes})
+    return samples_of(texts, {note.doc_id: patient_of(note) for note in notes})
 
 
-def _enough(split: SplitNotes, least: int, most: int) -> SplitNotes:
-    """Hold out between so many notes, by whole patients where notes have to be moved."""
-    validation = sorted(split.validation, key=_order)[:most]
-    training = sorted(split.training, key=_order)
+def _enough(split: SplitNotes, samples: Mapping[str, str], least: int, most: int) -> SplitNotes:
+    """Hold out between so many notes, by whole samples where notes have to be moved."""
+
+    def order(note: Document) -> tuple[str, str]:
+        return hashlib.sha256(samples[note.doc_id].encode()).hexdigest(), note.doc_id
+
+    validation = sorted(split.validation, key=order)[:most]
+    training = sorted(split.training, key=order)
     while len(validation) < least and training:
-        patient = patient_of(training[0])
-        validation += [note for note in training if patient_of(note) == patient]
-        training = [note for note in training if patient_of(note) != patient]
+        sample = samples[training[0].doc_id]
+        validation += [note for note in training if samples[note.doc_id] == sample]
+        training = [note for note in training if samples[note.doc_id] != sample]
     return SplitNotes(training, validation)
-
-
-def _order(note: Document) -> tuple[str, str]:
-    return hashlib.sha256(patient_of(note).encode()).hexdigest(), note.doc_id
 
 
 def patient_of(note: Document) -> str:
