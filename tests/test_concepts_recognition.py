@@ -29,6 +29,7 @@ from auscult.concepts.recognition import (
     read_entities,
 )
 from auscult.concepts.recognition.context import context_rules
+from auscult.concepts.recognition.covered import Covered
 from auscult.documents import Document, Section, build_document
 from auscult.errors import ConfigError, DataError, MissingExtraError, ModelError
 
@@ -450,3 +451,10 @@ def test_entities_of_real_notes(context: ContextFilter) -> None:
     # Measured on all shared notes: 0.30 of the mentions are negated.
     assert len(entities) > 500
     assert 0.1 < negated < 0.5
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6))), st.integers(0, 40), st.integers(1, 6))
+def test_covered_characters_are_those_of_the_ranges(pairs: list[tuple[int, int]], start: int, length: int):
+    spans = [(first, first + size) for first, size in pairs]
+    touched = any(first < start + length and start < end for first, end in spans)
+    assert Covered(spans).touches(start, start + length) is touched

@@ -13,6 +13,7 @@ from auscult.concepts.abbreviations import abbreviations
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import MentionLinker
 from auscult.concepts.names import normalise_name
+from auscult.concepts.recognition.covered import Covered
 from auscult.concepts.recognition.entity import Entity
 
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{2,5}\b")
@@ -46,9 +47,8 @@ class DictionaryRecognizer:
             Entity(mention.start, mention.end, mention.name, mention.concept_id, found_by=(self.name,))
             for mention in self._linker.link_text(text)
         ]
-        short = (
-            [entity for entity in self._short(text) if not _covered(entity, entities)] if self._abbreviations else []
-        )
+        covered = Covered((entity.start, entity.end) for entity in entities)
+        short = [each for each in self._short(text) if not covered.touches(each.start, each.end)]
         return sorted([*entities, *short], key=lambda entity: entity.start) if short else entities
 
     def recognise_many(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
@@ -56,14 +56,10 @@ class DictionaryRecognizer:
         return map(self.recognise, texts)
 
     def _short(self, text: str) -> Iterator[Entity]:
-        for found in _CAPITALS.finditer(text):
+        for found in _CAPITALS.finditer(text) if self._abbreviations else ():
             concept = self._abbreviations.get(normalise_name(found.group()))
             if concept and not (found.group() == "CVA" and _ANGLE.match(text, found.end())):
                 yield Entity(*found.span(), found.group(), concept, found_by=(self.name,))
-
-
-def _covered(entity: Entity, others: list[Entity]) -> bool:
-    return any(other.start < entity.end and entity.start < other.end for other in others)
 
 
 __all__ = ["DictionaryRecognizer"]

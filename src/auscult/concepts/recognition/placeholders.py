@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from auscult.concepts.recognition.covered import Covered
 from auscult.concepts.recognition.entity import Entity
 from auscult.documents import Document, Passage
 
@@ -39,7 +40,8 @@ def own_headings(document: Document) -> list[Span]:
 
 def without(entities: Iterable[Entity], spans: Sequence[Span]) -> list[Entity]:
     """The entities that touch none of the ranges."""
-    return [entity for entity in entities if not any(start < entity.end and entity.start < end for start, end in spans)]
+    covered = Covered(spans)
+    return [entity for entity in entities if not covered.touches(entity.start, entity.end)]
 
 
 def _own_heading(text: str, passage: Passage) -> Span | None:

@@ -1,4 +1,4 @@
-"""Several recognisers as one, for higher recall (proposed as future work by grundmann2021, section 6)."""
+"""Several recognisers as one, for higher recall (proposed as future work by grundmann2021, section 5)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import tee
 
+from auscult.concepts.recognition.covered import Covered
 from auscult.concepts.recognition.entity import Entity, EntityRecognizer
 from auscult.errors import ConfigError
 
@@ -51,8 +52,10 @@ def _longest(entities: Iterable[Entity]) -> list[Entity]:
                 found_by=tuple(dict.fromkeys((*known.found_by, *entity.found_by))),
             )
     kept: list[Entity] = []
+    covered = Covered()
     for entity in sorted(merged.values(), key=lambda entity: (entity.start - entity.end, entity.start)):
-        if all(entity.end <= other.start or other.end <= entity.start for other in kept):
+        if not covered.touches(entity.start, entity.end):
+            covered.add(entity.start, entity.end)
             kept.append(entity)
     return sorted(kept, key=lambda entity: entity.start)
 
