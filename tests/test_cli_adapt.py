@@ -228,3 +228,17 @@ def test_what_came_into_the_place_while_it_trained_is_kept(
 
 def test_a_place_without_a_name_is_refused(notes: Path, backbone: Path, ontology: Path):
     assert "ends in a name" in str(call(notes, Path("/"), backbone, ontology).exception)
+
+
+def test_a_note_in_another_encoding_is_named_and_may_be_left_out(
+    notes: Path, backbone: Path, ontology: Path, tmp_path: Path
+):
+    (notes / "latin.txt").write_bytes("PLAN: Café au lait spots, gout.\n".encode("latin-1"))
+    refused = call(notes, tmp_path / "model", backbone, ontology)
+    assert isinstance(refused.exception, AuscultError)
+    assert "latin.txt" in str(refused.exception)
+    assert "--skip-bad" in str(refused.exception)
+    assert not (tmp_path / "model").exists()
+    done = call(notes, tmp_path / "model", backbone, ontology, "--skip-bad", "--restart")
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "left out 1 x invalid UTF-8" in " ".join(done.output.split())

@@ -74,6 +74,9 @@ def adapt(
     knowledge: Annotated[
         str | None, typer.Option(help="Whose names are looked for in notes; by default all taxonomies at hand.")
     ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave notes out that cannot be read, and count them.")
+    ] = False,
     precision: Annotated[
         Precision | None, typer.Option(help="By default bf16 where the processor knows it, and float32 elsewhere.")
     ] = None,
@@ -113,7 +116,7 @@ def adapt(
         "architecture": model.value,
         "backbone": _encoder(backbone),
         "settings": {**_SETTINGS[model], "max_passage_tokens": tokens},
-        "corpora": [{"name": notes}],
+        "corpora": [{"name": notes, "skip_bad": skip_bad}],
         "clinical_notes": [notes],
         "validation": {"corpora": [notes], "documents": validation},
         "knowledge": knowledge,

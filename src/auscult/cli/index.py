@@ -16,6 +16,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
+from auscult.corpora.records import left_out
 from auscult.errors import ConfigError, CorpusMissingError
 from auscult.index import Counts
 from auscult.models import load_model
@@ -62,7 +63,7 @@ def index(
             batch_size=batch_size,
             progress=lambda counts: bar.update(task, description=_counted(counts)),
         )
-    for line in _skipped(opened):
+    for line in left_out(opened):
         typer.echo(f"skipped: {line}", err=True)
     if known is None and not no_knowledge:
         typer.echo("no knowledge base on this machine (auscult data show knowledge-base): names go by words", err=True)
@@ -82,11 +83,6 @@ def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
 def _lasting(model: str) -> str:
     """The name of a shipped model, or the absolute path of a folder: what finds it from anywhere."""
     return str(Path(model).resolve()) if Path(model).is_dir() else model
-
-
-def _skipped(corpus: object) -> list[str]:
-    bad = getattr(corpus, "bad", None)
-    return bad.lines() if bad is not None else []
 
 
 def _counted(counts: Counts) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from auscult.corpora.records import BadRecords, RecordError
+from auscult.corpora.records import REMEDY, BadRecords, RecordError
 from auscult.errors import CorpusMissingError
 
 _COLLECTION = re.compile(r"(\d+)_.+")
@@ -164,7 +164,7 @@ def _bad(kind: str, path: Path, line: int, found: str) -> RecordError:
         kind,
         "a MedQuAD XML file",
         f"{found} ({path}, line {line})",
-        "correct it, or pass --skip-bad to leave it out",
+        REMEDY,
     )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from auscult.corpora.records import BadRecords, Record, RecordError, reject
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError, DataError
@@ -136,7 +136,7 @@ def read_rows(path: Path, *, skip_bad: bool, report: BadRecords) -> Iterator[Rec
 
 def _wrong_width(row: list[str], names: list[str], path: Path, number: int) -> RecordError:
     found = f"{len(row)} ({path}, line {number})"
-    return RecordError("malformed row", f"{len(names)} columns", found, "correct it, or pass --skip-bad")
+    return RecordError("malformed row", f"{len(names)} columns", found, REMEDY)
 
 
 def _settle(error: RecordError, skip_bad: bool, report: BadRecords) -> None:

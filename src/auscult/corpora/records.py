@@ -17,6 +17,7 @@ from auscult.errors import CorpusMissingError, DataError
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _PROBE = 4096
+REMEDY = "correct it, or leave it out (--skip-bad; 'skip_bad: true' of a corpus in an experiment file)"
 _ONE_A_LINE = "one JSON object a line, not an array or an object over several lines"
 
 
@@ -70,6 +71,12 @@ class BadRecords:
         return [f"{n} x {kind}, first: {self.examples[kind][0]}" for kind, n in self.counts.most_common()]
 
 
+def left_out(corpus: object) -> list[str]:
+    """What a corpus was opened to skip and has met so far, one line a kind; nothing for one that keeps no count."""
+    bad = getattr(corpus, "bad", None)
+    return bad.lines() if isinstance(bad, BadRecords) else []
+
+
 def reject(kind: str, where: str, expected: str, found: str) -> NoReturn:
     """Raise a `RecordError` in the words that all readers share.
 
@@ -82,7 +89,7 @@ def reject(kind: str, where: str, expected: str, found: str) -> NoReturn:
     Raises:
         RecordError: Always.
     """
-    raise RecordError(kind, expected, f"{found} ({where})", "correct it, or pass --skip-bad to leave it out")
+    raise RecordError(kind, expected, f"{found} ({where})", REMEDY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,4 +263,4 @@ def read_many(paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecor
         yield from read_records(path, skip_bad=skip_bad, report=report)
 
 
-__all__ = ["BadRecords", "Record", "RecordError", "read_many", "read_records", "reject"]
+__all__ = ["REMEDY", "BadRecords", "Record", "RecordError", "left_out", "read_many", "read_records", "reject"]

@@ -17,6 +17,7 @@ from auscult.errors import ConfigError
 from auscult.interfaces import Corpus
 from auscult.models.rankers.scorer import query_words
 from auscult.queries import Query
+from auscult.training.data import read
 from auscult.training.experiment import CorpusChoice, DataExperiment
 
 PassageKey = tuple[str, str]
@@ -89,7 +90,7 @@ def read_asked(experiment: DataExperiment, say: Callable[[str], None]) -> AskedC
     for choice in experiment.corpora:
         if choice.split is None:
             raise ConfigError(f"a split of {choice.name} whose queries are learned from", "none", "name it: 'split'")
-        found = {(choice.name, each.doc_id): each for each in open_corpus(choice.name).documents(choice.split)}
+        found = {(choice.name, each.doc_id): each for each in read(choice, say)[1]}
         documents |= {key: each for key, each in found.items() if spared.isdisjoint(_passages(choice.name, each))}
         asked = [each for each in _questions(choice, choice.split) if each.words not in unasked]
         say(f"{choice.name}: {len(found):,} documents, {len(asked):,} queries")
@@ -108,7 +109,7 @@ def read_asked(experiment: DataExperiment, say: Callable[[str], None]) -> AskedC
 
 
 def _questions(choice: CorpusChoice, split: str) -> Iterator[Question]:
-    corpus: Corpus = open_corpus(choice.name)
+    corpus: Corpus = open_corpus(choice.name, skip_bad=choice.skip_bad)
     answers: dict[str, set[PassageKey]] = {}
     for judgement in corpus.judgements(split):
         if judgement.relevance > 0:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from auscult.concepts import KnowledgeBase, MentionLinker, normalise_name
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.records import left_out
 from auscult.documents import Document
 from auscult.errors import ConfigError
+from auscult.interfaces import Corpus
 from auscult.training.experiment import CorpusChoice, DataExperiment
 from auscult.training.labels import LabelledDocument, label_documents, title_words
 from auscult.training.substitution import NamePool, name_pool
@@ -46,7 +48,7 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
     documents: list[Document] = []
     eligible: list[int] = []
     for choice in experiment.corpora:
-        found = [document for document in read(choice) if document.sentences]
+        found = [document for document in read(choice, say)[1] if document.sentences]
         say(f"{choice.name}: {len(found):,} documents")
         if choice.name in experiment.validation.corpora:
             eligible += range(len(documents), len(documents) + len(found))
@@ -57,7 +59,7 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
     excluded = [
         query.entity
         for choice in experiment.never_learn
-        for query in open_corpus(choice.name).queries(choice.split or "test")
+        for query in open_corpus(choice.name, skip_bad=choice.skip_bad).queries(choice.split or "test")
     ]
     substitutes = experiment.labels.substitute > 0 and knowledge is not None
     return TrainingData(
@@ -65,13 +67,22 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
         held_out=list(label_documents(held_out, knowledge, None)),
         knowledge=knowledge,
         pool=name_pool(knowledge, excluded) if substitutes and knowledge is not None else None,
-        texts=documents + [document for choice in experiment.word_vectors.texts for document in read(choice)],
+        texts=documents + [document for choice in experiment.word_vectors.texts for document in read(choice, say)[1]],
     )
 
 
-def read(choice: CorpusChoice) -> list[Document]:
-    """The documents of one corpus choice."""
-    return list(open_corpus(choice.name).documents(choice.split))
+def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list[Document]]:
+    """One corpus choice and its documents.
+
+    Args:
+        choice: Which.
+        say: Told what was left out.
+    """
+    corpus = open_corpus(choice.name, skip_bad=choice.skip_bad)
+    documents = list(corpus.documents(choice.split))
+    for line in left_out(corpus):
+        say(f"{choice.name}: left out {line}")
+    return corpus, documents
 
 
 def _hold_out(

@@ -25,10 +25,17 @@ class Settings(BaseModel):
 
 
 class CorpusChoice(Settings):
-    """A corpus to learn from: a catalogue name or a path, and which of its splits."""
+    """A corpus to learn from.
+
+    Attributes:
+        name: Of the catalogue, or a path.
+        split: Which of its splits; None for all of it.
+        skip_bad: Leave records out that cannot be read, and tell how many, instead of stopping at the first.
+    """
 
     name: str
     split: str | None = None
+    skip_bad: bool = False
 
 
 class WordVectorChoice(Settings):

@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from auscult.corpora import open_corpus
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NoteQueriesCorpus
 from auscult.corpora.note_splits import samples_of, split_of
@@ -19,6 +18,7 @@ from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.models.capr.base import passage_text
 from auscult.training.capr.pairs import LabelledPassage, PassagePool
+from auscult.training.data import read
 from auscult.training.experiment import CorpusChoice
 from auscult.training.labels import EntityLabel
 
@@ -49,8 +49,8 @@ def read_notes(choices: Sequence[CorpusChoice], *, validation: int, say: Callabl
     notes: list[Document] = []
     given: dict[str, str] = {}
     for choice in choices:
-        corpus = open_corpus(choice.name)
-        found = [note for note in corpus.documents(choice.split) if note.sentences]
+        corpus, documents = read(choice, say)
+        found = [note for note in documents if note.sentences]
         say(f"{choice.name}: {len(found):,} notes")
         notes += found
         if isinstance(corpus, NoteQueriesCorpus):

@@ -88,7 +88,9 @@ def _gather(experiment: RankingExperiment, tell: Callable[[str], None]) -> tuple
         return data, make_queries(data.documents), make_queries(data.held_out)
     asked = gather_asked(experiment, tell)
     knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
-    texts = asked.documents + [document for choice in experiment.word_vectors.texts for document in read(choice)]
+    texts = asked.documents + [
+        document for choice in experiment.word_vectors.texts for document in read(choice, tell)[1]
+    ]
     data = TrainingData(documents=[], held_out=[], knowledge=knowledge, pool=None, texts=texts)
     return data, asked.training, asked.held_out
 
