@@ -1,7 +1,7 @@
 """Runs of trained models, kept beside each model, so that a bench that was interrupted ranks nothing twice.
 
 FOLDER/CORPUS.run.gz     the ranking of every query (TREC)
-FOLDER/CORPUS.json       what it cost, and of which model, queries and passages it is
+FOLDER/CORPUS.json       what it cost, where and when, and of which model, queries and passages it is
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from auscult import __version__
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.protocol import Progress, Run, run_task
 from auscult.evaluation.task import Task
@@ -35,30 +36,35 @@ def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress 
         "fingerprint": contender.fingerprint,
         "task": _digest(task),
         "precision": contender.precision,
+        # What has no weights, and so no fingerprint, is told apart by the code that it is.
+        "version": __version__,
     }
     if described.is_file() and rankings.is_file():
         kept = json.loads(described.read_text(encoding="utf-8"))
-        # Runs of before there was a choice name no precision.
-        if {"precision": "float32", **kept["identity"]} == identity:
+        if kept["identity"] == identity:
             found = {ranking.query_id: ranking for ranking in read_run(rankings)}
             return Run(
                 model=contender.scorer.name,
                 rankings=tuple(found[query.query_id] for query in task.queries),
                 ms_per_query=kept["ms_per_query"],
                 prepare_seconds=kept["prepare_seconds"],
+                made=kept["made"],
             )
     run = run_task(task, contender.scorer, prepare=contender.prepare, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
     described.unlink(missing_ok=True)
     write_run(rankings, run.rankings, contender.label)
-    costs = {"identity": identity, "ms_per_query": run.ms_per_query, "prepare_seconds": run.prepare_seconds}
-    write_json(described, costs)
+    costs = {"ms_per_query": run.ms_per_query, "prepare_seconds": run.prepare_seconds}
+    write_json(described, {"identity": identity, **costs, "made": dict(run.made)})
     return run
 
 
 def _digest(task: Task) -> str:
-    """A hash of what is asked and what may be ranked; another data set of the same name has another."""
+    """A hash of what is asked and of all documents; another data set of the same name has another."""
     digest = hashlib.sha256(f"{task.corpus}/{task.protocol}/{task.seed}".encode())
+    for document in task.documents:
+        digest.update("\t".join((document.doc_id, document.text)).encode())
+        digest.update("\t".join(f"{each.passage_id} {each.start}" for each in document.passages).encode())
     for query in task.queries:
         candidates = task.candidates.get(query.query_id, ()) if task.candidates is not None else ()
         digest.update("\t".join((query.query_id, query.terms, query.text, *candidates)).encode())

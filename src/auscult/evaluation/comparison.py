@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from auscult import __version__
 from auscult.errors import ConfigError
 from auscult.evaluation.breakdown import Group, break_down, match_rates
 from auscult.evaluation.collection import PassageRecord, read_passages
@@ -27,7 +26,6 @@ from auscult.evaluation.task import Task
 from auscult.evaluation.variants import planned_pairs
 from auscult.evaluation.writing import file_name
 from auscult.interfaces import Scorer
-from auscult.provenance import describe_hardware, find_revision, now
 
 _COMPARED = ("AP", "R@1", "RR")
 """Measures that variants are compared by."""
@@ -136,7 +134,6 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
     by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
     better = compare(by_label, seed=task.seed)
     gaps = _differences(contenders, by_label, task.seed)
-    when, where, revision = now(), describe_hardware(), find_revision()
     records = []
     for contender, run, values in zip(contenders, runs, measured, strict=True):
         rates = match_rates(task, run.rankings, passages)
@@ -165,10 +162,10 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
                 prepare_seconds=run.prepare_seconds,
                 precision=contender.precision,
                 seed=task.seed,
-                version=__version__,
-                revision=revision,
-                hardware=where,
-                date=when,
+                version=run.made["version"],
+                revision=run.made["revision"],
+                hardware=run.made["hardware"],
+                date=run.made["date"],
                 fingerprint=contender.fingerprint,
                 training=dict(contender.training),
             )

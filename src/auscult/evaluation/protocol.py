@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from auscult.errors import DataError, ModelError
 from auscult.evaluation.task import Task
 from auscult.interfaces import FloatArray, Ranking, Scorer
+from auscult.provenance import stamp
 
 Progress = Callable[[int, int], None]
 """Called with (queries done, queries in all)."""
@@ -32,12 +33,14 @@ class Run:
         ms_per_query: Mean wall-clock milliseconds to score a query (encoding it included; preparing the
             collection not).
         prepare_seconds: Wall-clock seconds to read (or encode) the collection.
+        made: By which code, where and when (`provenance.stamp`).
     """
 
     model: str
     rankings: tuple[Ranking, ...]
     ms_per_query: float
     prepare_seconds: float
+    made: Mapping[str, str] = field(default_factory=stamp)
 
 
 def rank_against_ties(
