@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,19 @@ from typer.testing import CliRunner
 
 from auscult.cli.main import app
 from auscult.errors import ConfigError, DataError
+from auscult.evaluation.comparison import Contender
+from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.encoder_scorer import EncoderScorer
+from auscult.interfaces import FloatArray
+from auscult.queries import Query
 from auscult.workbench.assemble import assemble, highlights
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import Wishes, propose, ranked_how
+from auscult.workbench.preparing import prepare
 from auscult.workbench.published import every_published_table
-from user_data import write_folder
+from auscult.workbench.running import Watcher, kept_rankings, run
+from encoders import HashedEncoder
+from user_data import questions, write_folder, write_table
 
 pytest.importorskip("lightning")
 
@@ -152,6 +161,36 @@ def test_faults_are_a_table_and_one_error(tmp_path: Path):
     assert "judgements.csv" in done.output
     assert "unknown" in done.output
     assert not (tmp_path / "work").exists()
+
+
+def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from auscult.workbench import running
+
+    class Listening(HashedEncoder):
+        def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+            heard.extend(queries)
+            return super().encode_queries(queries)
+
+    def opened(model: str, corpus: str) -> list[Contender]:
+        if model != "default":
+            return open_contenders(model, corpus)
+        return [Contender(scorer=EncoderScorer(Listening()), track="zero-shot")]
+
+    heard: list[Query] = []
+    monkeypatch.setattr(running, "open_contenders", opened)
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    rows = [(*row, row[0].partition("-")[0], row[0].partition("-")[2]) for row in questions()]
+    write_table(mydata / "questions.csv", ("id", "question", "entity", "aspects"), rows)
+    description = prepare(mydata, work, Wishes(models=("bm25", "default"))).description
+    run(work, description, [], Watcher(lambda *_: None, lambda *_: None))
+    assert [(each.entity, *each.aspects) for each in heard] == [tuple(each.query_id.split("-")) for each in heard]
+    assert len(heard) == description.counts["test questions"]
+    # By "gout" alone, BM25 could not tell the answers to three questions on gout apart.
+    first = {each.query_id: each.passage_ids[0] for each in kept_rankings(work, "BM25").values()}
+    plain = prepare(write_folder(tmp_path / "plain" / "mine"), WorkFolder(tmp_path / "other"), Wishes(models=("bm25",)))
+    run(WorkFolder(tmp_path / "other"), plain.description, [], Watcher(lambda *_: None, lambda *_: None))
+    words = kept_rankings(WorkFolder(tmp_path / "other"), "BM25")
+    assert first == {each.query_id: each.passage_ids[0] for each in words.values()}
 
 
 def test_a_report_wants_a_finished_workbench(tmp_path: Path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from auscult.corpora import open_corpus
-from auscult.errors import CorpusMissingError
+from auscult.errors import CorpusMissingError, DataError
 from auscult.workbench.checking import check
 from auscult.workbench.faults import Findings, UnusableDataError
 from auscult.workbench.folder import WorkFolder
@@ -292,3 +292,37 @@ def test_what_is_written_is_a_corpus(tmp_path: Path):
     assert len(list(corpus.documents())) == 45
     assert described.counts["test questions"] == len(corpus.queries("test")) == 9
     assert described.protocol == "end-to-end"
+    assert not work.entities.exists()
+
+
+def test_models_read_the_words_of_questions_whose_entity_is_given(tmp_path: Path):
+    folder, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    rows = [
+        (*row, row[0].partition("-")[0], "symptoms; diet" if row[0].endswith("-signs") else "") for row in questions()
+    ]
+    write_table(folder / "questions.csv", ("id", "question", "disease", "question type"), rows)
+    description = prepare(folder, work, Wishes()).description
+    corpus = open_corpus(str(work.data(description.name)))
+    asked = dict(questions())
+    for split in ("train", "dev", "test"):
+        queries = corpus.queries(split)
+        assert [query.terms for query in queries] == [asked[query.query_id] for query in queries]
+        named = work.name_entities(queries)
+        assert [query.entity for query in named] == [query.query_id.partition("-")[0] for query in queries]
+        assert {query.aspects for query in named if query.query_id.endswith("-signs")} == {("symptoms", "diet")}
+        assert [query.text for query in named] == [query.text for query in queries]
+    work.entities.write_text("[]")
+    with pytest.raises(DataError, match=r"entities\.json"):
+        work.name_entities(corpus.queries("test"))
+
+
+def test_questions_on_one_entity_are_no_repeats_of_each_other(tmp_path: Path):
+    folder = write_beir(tmp_path / "beir")
+    lines = [
+        json.dumps({"_id": row[0], "text": row[1], "metadata": {"entity": row[0].partition("-")[0]}})
+        for row in questions()
+    ]
+    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    _, findings = read(folder)
+    assert not findings.faults
+    assert not any("nearly the same" in warning for warning in findings.warnings)

@@ -73,6 +73,7 @@ def _take_in(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: f
         checked = divide(checked, findings)
     findings.insist()
     write_beir(checked, work.data(data.name))
+    work.write_entities(checked.questions)
     words = sum(len(passage.text.split()) for passage in checked.passages) / len(checked.passages)
     description = Description(
         title=title or data.name,

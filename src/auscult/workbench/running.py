@@ -12,6 +12,7 @@ from auscult.evaluation.bench import kept_run
 from auscult.evaluation.candidates import draw_candidates
 from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
 from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.trec import read_run, write_run
@@ -88,7 +89,7 @@ def run(
         AuscultError: See `training.ranking.run.train`, `training.capr.run.train` and `run_task`.
     """
     corpus = str(work.data(description.name))
-    named = [(model, _folder(work, model)) for model in description.untrained]
+    models = [(model, _folder(work, model)) for model in description.untrained]
     for number, each in enumerate(experiments, start=1):
         watcher.say(each.name, f"training {number} of {len(experiments)}")
 
@@ -96,21 +97,24 @@ def run(
             watcher.say(name, words)
 
         folder = work.runs / each.name
-        named.append((str(each.train(folder, say, False)), folder))
+        models.append((str(each.train(folder, say, False)), folder))
     watcher.say(description.name, "reading the test questions")
     task = user_task(work, description)
+    # The shipped model reads no words, but what is asked about.
+    named = replace(task, queries=work.name_entities(task.queries))
     contenders: list[Contender] = []
     runs = []
-    for model, folder in named:
+    for model, folder in models:
         for contender in open_contenders(model, corpus):
             check_distinct([*contenders, contender])
             contenders.append(contender)
             label = contender.label
             watcher.ranked(label, 0, len(task.queries))
             done = _teller(watcher, label)
-            runs.append(kept_run(task, contender, folder / "evaluation", done))
+            asked = named if isinstance(contender.scorer, EncoderScorer) else task
+            runs.append(kept_run(asked, contender, folder / "evaluation", done))
             watcher.ranked(label, len(task.queries), len(task.queries))
-    comparison = compare_runs(task, contenders, runs)
+    comparison = compare_runs(named, contenders, runs)
     _keep(work, comparison)
     return comparison
 
