@@ -99,7 +99,7 @@ def test_from_nothing_to_the_page_and_again(tmp_path: Path):
     assert (work / "report.html").stat().st_size > 1000
     content = assemble(WorkFolder(work))
     assert content.title == "My <data>"
-    assert content.counts["test questions"] == len(content.questions) == 9
+    assert content.counts["test questions"] == len(content.questions) == 10
     assert any("all 45 passages were ranked" in warning for warning in content.warnings)
     for asked in content.questions:
         assert set(asked.answers) == set(asked.measures) == {"BM25", "DRMM-TKS, adapted"}
