@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,20 @@ from typer.testing import CliRunner
 
 from auscult.cli.main import app
 from auscult.errors import ConfigError, DataError
+from auscult.evaluation.comparison import Contender
+from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.encoder_scorer import EncoderScorer
+from auscult.interfaces import FloatArray
+from auscult.queries import Query
 from auscult.workbench.assemble import assemble, highlights
+from auscult.workbench.costs import RATES
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import Wishes, propose, ranked_how
+from auscult.workbench.preparing import prepare
 from auscult.workbench.published import every_published_table
-from user_data import write_folder
+from auscult.workbench.running import Watcher, find_experiments, kept_rankings, run
+from encoders import HashedEncoder
+from user_data import questions, write_folder, write_table
 
 pytest.importorskip("lightning")
 
@@ -65,6 +76,17 @@ def test_time_decides_what_is_left_out_and_wishes_overrule():
         propose(described(40), Wishes(models=("cross",)))
 
 
+def test_every_model_is_in_the_plan_with_what_it_lacks():
+    lacks = {each.name: (each.chosen, each.reason) for each in propose(described(5000), Wishes(minutes=6000.0))}
+    assert set(RATES) == set(lacks)
+    for name, told in (("backbone", "give --backbone"), ("bi", "give --backbone."), ("cross", "give --backbone.")):
+        assert told in lacks[name][1]
+        assert not lacks[name][0]
+    assert "give --backbone and --graph." in lacks["ck"][1]
+    given = {each.name: each.reason for each in propose(described(5000), Wishes(backbone="hub/name"))}
+    assert "give --graph." in given["ck"]
+
+
 def test_from_nothing_to_the_page_and_again(tmp_path: Path):
     mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
     command = ("init", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks", "--title", "My <data>")
@@ -77,7 +99,7 @@ def test_from_nothing_to_the_page_and_again(tmp_path: Path):
     assert (work / "report.html").stat().st_size > 1000
     content = assemble(WorkFolder(work))
     assert content.title == "My <data>"
-    assert content.counts["test questions"] == len(content.questions) == 9
+    assert content.counts["test questions"] == len(content.questions) == 10
     assert any("all 45 passages were ranked" in warning for warning in content.warnings)
     for asked in content.questions:
         assert set(asked.answers) == set(asked.measures) == {"BM25", "DRMM-TKS, adapted"}
@@ -143,6 +165,73 @@ def test_edited_experiments_and_other_data_are_noticed(tmp_path: Path):
     assert "--out" in str(done.exception)
 
 
+def test_a_copied_experiment_is_compared_under_its_name_and_an_edited_one_is_trained_again(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    command = ("init", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks")
+    invoke(*command, "--plan-only")
+    original, copy = work / "experiments" / "drmm-tks.yaml", work / "experiments" / "copy.yaml"
+    copy.write_text(original.read_text().replace('"drmm-tks"', '"wide"', 1))
+    out = invoke(*command)
+    assert re.search(r"yes.*wide.*An experiment of your own", out)
+    records = {each["model"]: each for each in json.loads((work / "records.json").read_text())}
+    assert set(records) == {"BM25", "DRMM-TKS", "DRMM-TKS (wide)"}
+    copy.write_text(copy.read_text().replace('"random": 3', '"random": 2'))
+    out = invoke(*command)
+    assert "wide its settings have changed" in " ".join(out.split())
+    assert "drmm-tks already trained" in " ".join(out.split())
+    kept = json.loads((work / "runs" / "wide" / "experiment.json").read_text())
+    assert kept["negatives"]["random"] == 2
+    # A title that is another's already does not hide either of them.
+    for file in (original, copy):
+        file.write_text(file.read_text() + "title: Mine\n")
+    invoke("init", str(mydata), "--out", str(work), "--models", "wide,drmm-tks")
+    assert {each["model"] for each in json.loads((work / "records.json").read_text())} == {"Mine", "Mine (wide)"}
+    listed = invoke(str(original), str(copy), "--out", str(work / "runs"), "--no-progress")
+    assert "Mine (wide)" in listed
+
+
+def test_names_of_experiments_are_checked_before_anything_runs(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    wishes = Wishes(models=("knrm",))
+    prepare(mydata, work, wishes)
+    file, copy = work.experiments / "knrm.yaml", work.experiments / "copy.yaml"
+    text = file.read_text()
+    for name, told in (("KNRM", "different names"), ("bm25", "a name of its own")):
+        copy.write_text(text.replace('"knrm"', f'"{name}"', 1))
+        with pytest.raises(ConfigError, match=told):
+            prepare(mydata, work, wishes)
+    copy.unlink()
+    file.write_text(text.replace('"knrm"', '"mine"', 1))
+    with pytest.raises(ConfigError, match="rename the file"):
+        prepare(mydata, work, wishes)
+    file.rename(copy)
+    assert prepare(mydata, work, wishes).trained == {"knrm", "mine"}
+
+
+def test_what_runs_is_what_the_plan_says_and_the_users_own(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm", "drmm-tks")))
+    file = work.experiments / "knrm.yaml"
+    (work.experiments / "copy.yaml").write_text(file.read_text().replace('"knrm"', '"mine"', 1))
+    later = prepare(mydata, work, Wishes())
+    assert {each.name: each.chosen for each in later.proposals}["knrm"] is False
+    assert [each.name for each in find_experiments(work, later.trained)] == ["mine"]
+    only = prepare(mydata, work, Wishes(models=("bm25", "drmm-tks")))
+    assert [each.name for each in find_experiments(work, only.trained)] == ["drmm-tks", "mine"]
+
+
+def test_another_encoder_is_refused_until_its_experiment_is_deleted(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    first, second = (Wishes(models=("bi",), backbone=name) for name in ("hub/one", "hub/two"))
+    prepare(mydata, work, first)
+    prepare(mydata, work, first)
+    with pytest.raises(ConfigError, match=r"--backbone hub/one, which .*bi\.yaml names, got hub/two"):
+        prepare(mydata, work, second)
+    (work.experiments / "bi.yaml").unlink()
+    prepare(mydata, work, second)
+    assert "hub/two" in (work.experiments / "bi.yaml").read_text()
+
+
 def test_faults_are_a_table_and_one_error(tmp_path: Path):
     mydata = write_folder(tmp_path / "mine")
     path = mydata / "judgements.csv"
@@ -152,6 +241,36 @@ def test_faults_are_a_table_and_one_error(tmp_path: Path):
     assert "judgements.csv" in done.output
     assert "unknown" in done.output
     assert not (tmp_path / "work").exists()
+
+
+def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from auscult.workbench import running
+
+    class Listening(HashedEncoder):
+        def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+            heard.extend(queries)
+            return super().encode_queries(queries)
+
+    def opened(model: str, corpus: str) -> list[Contender]:
+        if model != "default":
+            return open_contenders(model, corpus)
+        return [Contender(scorer=EncoderScorer(Listening()), track="zero-shot")]
+
+    heard: list[Query] = []
+    monkeypatch.setattr(running, "open_contenders", opened)
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    rows = [(*row, row[0].partition("-")[0], row[0].partition("-")[2]) for row in questions()]
+    write_table(mydata / "questions.csv", ("id", "question", "entity", "aspects"), rows)
+    description = prepare(mydata, work, Wishes(models=("bm25", "default"))).description
+    run(work, description, [], Watcher(lambda *_: None, lambda *_: None))
+    assert [(each.entity, *each.aspects) for each in heard] == [tuple(each.query_id.split("-")) for each in heard]
+    assert len(heard) == description.counts["test questions"]
+    # By "gout" alone, BM25 could not tell the answers to three questions on gout apart.
+    first = {each.query_id: each.passage_ids[0] for each in kept_rankings(work, "BM25").values()}
+    plain = prepare(write_folder(tmp_path / "plain" / "mine"), WorkFolder(tmp_path / "other"), Wishes(models=("bm25",)))
+    run(WorkFolder(tmp_path / "other"), plain.description, [], Watcher(lambda *_: None, lambda *_: None))
+    words = kept_rankings(WorkFolder(tmp_path / "other"), "BM25")
+    assert first == {each.query_id: each.passage_ids[0] for each in words.values()}
 
 
 def test_a_report_wants_a_finished_workbench(tmp_path: Path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from auscult.corpora import open_corpus
-from auscult.errors import CorpusMissingError
+from auscult.errors import CorpusMissingError, DataError
 from auscult.workbench.checking import check
 from auscult.workbench.faults import Findings, UnusableDataError
 from auscult.workbench.folder import WorkFolder
@@ -82,7 +82,7 @@ def test_beir_and_its_splits_are_kept(tmp_path: Path):
 def test_a_single_given_part_is_divided_anew_with_a_warning(tmp_path: Path):
     data, findings = read(write_beir(tmp_path / "beir", splits=False))
     assert not findings.faults
-    assert Counter(question.split for question in data.questions) == {"train": 27, "dev": 9, "test": 9}
+    assert Counter(question.split for question in data.questions) == {"train": 26, "dev": 9, "test": 10}
     assert any("divided anew" in warning for warning in findings.warnings)
 
 
@@ -97,6 +97,40 @@ def test_near_duplicates_stay_together_and_the_division_is_seeded(tmp_path: Path
     assert split == {question.question_id: question.split for question in read(folder)[0].questions}
     other = divide(check(read_user_data(folder, findings), findings), findings, seed=2)
     assert split != {question.question_id: question.split for question in other.questions}
+
+
+def test_a_division_leaves_enough_to_test_on(tmp_path: Path):
+    for number, test in ((30, 10), (45, 10)):
+        folder = tmp_path / str(number)
+        data, findings = read(write_folder(folder, asked=questions()[:number], judged=judgements()[:number]))
+        assert not findings.faults
+        assert Counter(question.split for question in data.questions)["test"] == test
+    # All ask the same: they stay in one part, and none is left to test on.
+    same = [[row[0], f"What helps against gout in winter{'?' * place}"] for place, row in enumerate(questions())]
+    _, findings = read(write_folder(tmp_path / "same", asked=same))
+    assert [(fault.kind, fault.found) for fault in findings.faults] == [
+        ("too little data", "0 test questions with a relevant passage")
+    ]
+    beir = write_beir(tmp_path / "beir")
+    moved = (beir / "qrels" / "test.tsv").read_text().splitlines()
+    (beir / "qrels" / "test.tsv").write_text("\n".join(moved[:6]) + "\n")
+    assert [fault.found for fault in read(beir)[1].faults] == ["5 test questions with a relevant passage"]
+
+
+def test_test_questions_like_those_learned_from_are_counted(tmp_path: Path):
+    beir = write_beir(tmp_path / "beir")
+    asked = dict(questions())
+    # Test questions begin with the 34th: two in the words of one training question, one in those of a development one.
+    ids = [row[0] for row in questions()]
+    words = "What are the first symptoms of {} in older men"
+    asked |= {ids[0]: words.format("gout"), ids[40]: words.format("gout") + " now", ids[41]: words.format("a gout")}
+    asked |= {ids[30]: "How do nurses care for a fever", ids[42]: "how do nurses care for fevers?"}
+    lines = [json.dumps({"_id": each, "text": text}) for each, text in asked.items()]
+    (beir / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    _, findings = read(beir)
+    told = " ".join(findings.warnings)
+    assert "2 of 12 test questions ask nearly the same as a training question." in told
+    assert "1 of 12 test questions ask nearly the same as a development question." in told
 
 
 def test_alike_means_most_words_in_common():
@@ -123,6 +157,14 @@ def rewrite(name: str, change: Callable[[str], str]) -> Spoil:
 def latin(folder: Path) -> None:
     path = folder / "passages.csv"
     path.write_bytes(path.read_text().replace("fever", "fièvre").encode("latin-1"))
+
+
+def half_a_character(folder: Path) -> None:
+    (folder / "passages.csv").unlink()
+    lines = [json.dumps({"id": row[0], "text": row[2]}) for row in passages()]
+    lines[0] = json.dumps({"id": passages()[0][0], "text": "Whole: \U0001f600"})
+    lines[2] = json.dumps({"id": passages()[2][0], "text": "Half: \ud83d"})
+    (folder / "passages.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def utf16(folder: Path) -> None:
@@ -193,6 +235,7 @@ SPOILT: dict[str, tuple[Spoil, str, int]] = {
     ),
     "no text file": (rewrite("passages.csv", lambda text: text + "P-x,,a\0b\n"), "passages.csv", 47),
     "wrong encoding": (latin, "passages.csv", 2),
+    "broken character": (half_a_character, "passages.jsonl", 3),
 }
 
 
@@ -290,5 +333,39 @@ def test_what_is_written_is_a_corpus(tmp_path: Path):
     assert corpus.name == "mine"
     assert sum(len(corpus.queries(split)) for split in ("train", "dev", "test")) == 45
     assert len(list(corpus.documents())) == 45
-    assert described.counts["test questions"] == len(corpus.queries("test")) == 9
+    assert described.counts["test questions"] == len(corpus.queries("test")) == 10
     assert described.protocol == "end-to-end"
+    assert not work.entities.exists()
+
+
+def test_models_read_the_words_of_questions_whose_entity_is_given(tmp_path: Path):
+    folder, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    rows = [
+        (*row, row[0].partition("-")[0], "symptoms; diet" if row[0].endswith("-signs") else "") for row in questions()
+    ]
+    write_table(folder / "questions.csv", ("id", "question", "disease", "question type"), rows)
+    description = prepare(folder, work, Wishes()).description
+    corpus = open_corpus(str(work.data(description.name)))
+    asked = dict(questions())
+    for split in ("train", "dev", "test"):
+        queries = corpus.queries(split)
+        assert [query.terms for query in queries] == [asked[query.query_id] for query in queries]
+        named = work.name_entities(queries)
+        assert [query.entity for query in named] == [query.query_id.partition("-")[0] for query in queries]
+        assert {query.aspects for query in named if query.query_id.endswith("-signs")} == {("symptoms", "diet")}
+        assert [query.text for query in named] == [query.text for query in queries]
+    work.entities.write_text("[]")
+    with pytest.raises(DataError, match=r"entities\.json"):
+        work.name_entities(corpus.queries("test"))
+
+
+def test_questions_on_one_entity_are_no_repeats_of_each_other(tmp_path: Path):
+    folder = write_beir(tmp_path / "beir")
+    lines = [
+        json.dumps({"_id": row[0], "text": row[1], "metadata": {"entity": row[0].partition("-")[0]}})
+        for row in questions()
+    ]
+    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    _, findings = read(folder)
+    assert not findings.faults
+    assert not any("nearly the same" in warning for warning in findings.warnings)

@@ -22,7 +22,7 @@ from auscult.errors import ConfigError
 from auscult.evaluation.bench import kept_run
 from auscult.evaluation.bench_figures import draw_learning_curves, draw_question_types
 from auscult.evaluation.bench_tables import bench_table, in_table_order, learning_table, question_type_table
-from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
+from auscult.evaluation.comparison import Comparison, Contender, call_by, check_distinct, compare_runs, shares_label
 from auscult.evaluation.contenders import LEXICAL, open_contenders
 from auscult.evaluation.context_knowledge import context_knowledge_tables, figure_records
 from auscult.evaluation.figures import check_figures
@@ -115,6 +115,8 @@ def _compare(
         except ConfigError as error:
             remedy = f"take {corpus} off 'evaluate' or train without it ({error.remedy})"
             raise ConfigError(error.expected, f"{name}: {error.got}", remedy) from error
+        if model not in LEXICAL and shares_label(opened[0], contenders):
+            call_by(opened[0], name)
         contenders += opened
         folders += [folder] * len(opened)
         by_name[name] = opened[0]

@@ -31,7 +31,8 @@ def init(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for everything; `NAME-bench` by default.")] = None,
     title: Annotated[str, typer.Option(help="What the page calls the data.")] = "",
     models: Annotated[
-        str, typer.Option(help="Exactly these, separated by commas, instead of those that fit in time.")
+        str,
+        typer.Option(help="Exactly these, separated by commas, instead of those that fit in time; and your own."),
     ] = "",
     backbone: Annotated[str, typer.Option(help="A pre-trained encoder (folder or hub name) to use and to train.")] = "",
     graph: Annotated[str, typer.Option(help="Folder of trained knowledge-graph vectors, for `ck`.")] = "",
@@ -58,7 +59,7 @@ def init(
     if plan_only:
         console.print(f"Experiments: {escape(str(work.experiments))}", soft_wrap=True)
         return
-    experiments = find_experiments(work, names)
+    experiments = find_experiments(work, prepared.trained)
     with progress_bars() as bars:
         tasks: dict[str, TaskID] = {}
         bars.disable = not progress
@@ -119,7 +120,8 @@ def _show_plan(console: Console, prepared: Prepared) -> None:
     table = Table("", "Model", "Minutes, about", "Why")
     for each in prepared.proposals:
         mark = "yes" if each.chosen else "no"
-        table.add_row(mark, each.name, f"{each.seconds / 60:.1f}", escape(each.reason))
+        minutes = f"{each.seconds / 60:.1f}" if each.seconds else "?"
+        table.add_row(mark, each.name, minutes, escape(each.reason))
     console.print(table)
     if not any(each.chosen for each in prepared.proposals):
         raise ConfigError("a model to try", "none", "give more --minutes or name --models")

@@ -199,6 +199,16 @@ def check_distinct(contenders: Sequence[Compared]) -> None:
         seen.add(file_name(contender.label))
 
 
+def shares_label(contender: Compared, others: Sequence[Compared]) -> bool:
+    """Whether a contender could not be told from another, as `check_distinct` tells them."""
+    return file_name(contender.label) in {file_name(each.label) for each in others}
+
+
+def call_by(contender: Contender, experiment: str) -> None:
+    """Put the name of its experiment behind a contender's own."""
+    contender.scorer.name = f"{contender.name} ({experiment})"
+
+
 def _mean_candidates(task: Task) -> float | None:
     if task.candidates is None:
         return None

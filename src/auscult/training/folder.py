@@ -14,7 +14,7 @@ from auscult.provenance import stamp
 from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
 
-_RECORD = "training.json"
+_DESCRIBED, _RECORD = "experiment.json", "training.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,19 @@ def claim(experiment: Settings, folder: Path) -> None:
     Raises:
         ConfigError: It holds another experiment.
     """
-    described = folder / "experiment.json"
-    if described.is_file():
-        if not _is(experiment, described):
-            remedy = "choose another --out, or pass --restart to throw away what the folder holds"
-            raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(described, experiment.model_dump_json(indent=1))
+    if is_another(experiment, folder):
+        remedy = "choose another --out, or throw away what the folder holds: with --restart, or by deleting it"
+        raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
+    described = folder / _DESCRIBED
+    if not described.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(described, experiment.model_dump_json(indent=1))
+
+
+def is_another(experiment: Settings, folder: Path) -> bool:
+    """Whether a folder was begun with another experiment, or with other settings of this one."""
+    described = folder / _DESCRIBED
+    return described.is_file() and not _is(experiment, described)
 
 
 def _is(experiment: Settings, described: Path) -> bool:
@@ -60,7 +65,7 @@ def restart(folder: Path) -> None:
     Raises:
         ConfigError: The folder is something else.
     """
-    if folder.exists() and not (folder / "experiment.json").is_file():
+    if folder.exists() and not (folder / _DESCRIBED).is_file():
         raise ConfigError("a training folder to restart", f"{folder} without experiment.json", "check the path")
     shutil.rmtree(folder, ignore_errors=True)
 

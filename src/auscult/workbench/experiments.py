@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from auscult.errors import naming_extra
+from auscult.errors import ConfigError, naming_extra
+from auscult.evaluation.writing import file_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +17,21 @@ class BenchExperiment:
 
     Attributes:
         name: Its.
+        title: What it calls its model; empty where that is called as its architecture is.
+        path: Its file.
+        given: The encoder and the graph that it names, by the option that gives them; empty where it needs none.
         evaluate: Corpora whose test queries it is asked.
         train: Trains it in a folder, told what to say and whether to show progress; gives the model's folder.
+        renew: Throws away what a folder holds of a training with other settings, and says whether it did.
     """
 
     name: str
+    title: str
+    path: Path
+    given: Mapping[str, str]
     evaluate: Sequence[str]
     train: Callable[[Path, Callable[[str], None], bool], Path]
+    renew: Callable[[Path], bool]
 
 
 def open_experiment(path: Path) -> BenchExperiment:
@@ -34,22 +44,55 @@ def open_experiment(path: Path) -> BenchExperiment:
     with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training.capr import experiment as capr
         from auscult.training.capr.run import train as train_capr
-        from auscult.training.experiment import read_model_name
+        from auscult.training.experiment import DataExperiment, read_model_name
+        from auscult.training.folder import is_another, restart
         from auscult.training.ranking import experiment as ranking
         from auscult.training.ranking.run import train as train_ranker
+
+    def renew(experiment: DataExperiment, folder: Path) -> bool:
+        if found := is_another(experiment, folder):
+            restart(folder)
+        return found
+
     if read_model_name(path) == "capr":
         asked = capr.read_capr_experiment(path)
         return BenchExperiment(
             asked.name,
+            asked.title,
+            path,
+            {"backbone": asked.backbone, "graph": str(asked.settings.get("knowledge", ""))},
             asked.evaluate,
             lambda folder, say, progress: train_capr(asked, folder, say=say, progress=progress).model,
+            partial(renew, asked),
         )
     settings = ranking.read_ranking_experiment(path)
     return BenchExperiment(
         settings.name,
+        settings.title,
+        path,
+        {},
         settings.evaluate,
         lambda folder, say, progress: train_ranker(settings, folder, say=say, progress=progress).model,
+        partial(renew, settings),
     )
 
 
-__all__ = ["BenchExperiment", "open_experiment"]
+def open_experiments(folder: Path) -> list[BenchExperiment]:
+    """Read all experiments of a folder, which need not exist.
+
+    Raises:
+        ConfigError: A file is wrong, or two have names that differ in case and punctuation at most.
+        MissingExtraError: What trains is not installed.
+    """
+    opened: dict[str, BenchExperiment] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        each = open_experiment(path)
+        # Files are named after models, and these after experiments.
+        other = opened.setdefault(file_name(each.name), each)
+        if other is not each:
+            found = f"'{each.name}' again, as in {other.path}"
+            raise ConfigError("experiments of different names", found, f"rename the one in {path}")
+    return list(opened.values())
+
+
+__all__ = ["BenchExperiment", "open_experiment", "open_experiments"]

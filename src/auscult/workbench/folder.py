@@ -2,6 +2,7 @@
 
 WORK/workbench.json        what this is: title, digest of the data, counts, warnings, what is compared and how
 WORK/data/NAME/            the data, normalised and divided, as `open_corpus` and every command takes it
+WORK/entities.json         entity and aspects of each question, where the data says them; for models that read no words
 WORK/experiments/*.yaml    what is trained; may be edited and added to
 WORK/runs/                 a folder a model, as `auscult bench` keeps them
 WORK/rankings/*.run.gz     every model's ranking of the test questions (TREC)
@@ -15,15 +16,16 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.task import Protocol
 from auscult.evaluation.writing import whole_or_nothing, write_json
+from auscult.queries import Query
 from auscult.workbench.sources import find_layout
-from auscult.workbench.userdata import SPLITS, UserData
+from auscult.workbench.userdata import SPLITS, Question, UserData
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class WorkFolder:
     def described(self) -> Path:
         """Of the description."""
         return self.root / "workbench.json"
+
+    @property
+    def entities(self) -> Path:
+        """Of what questions ask about."""
+        return self.root / "entities.json"
 
     @property
     def experiments(self) -> Path:
@@ -115,6 +122,41 @@ class WorkFolder:
             remedy = "make the workbench anew in another folder"
             raise DataError("a readable workbench.json", f"{self.described} ({error})", remedy) from error
 
+    def write_entities(self, questions: Iterable[Question]) -> None:
+        """Write entities.json, where a question says its entity or aspects.
+
+        They are no part of the data in BEIR's layout: there they would be read instead of a question's own words.
+
+        Raises:
+            DataError: The folder cannot be written to.
+        """
+        said = {
+            each.question_id: {"entity": each.entity, "aspects": list(each.aspects)}
+            for each in questions
+            if each.entity or each.aspects
+        }
+        if said:
+            write_json(self.entities, said)
+
+    def name_entities(self, queries: Iterable[Query]) -> tuple[Query, ...]:
+        """Queries with the entity and the aspects that the data says; without an entity, the words stand for it.
+
+        Raises:
+            DataError: entities.json is damaged.
+        """
+        if not self.entities.is_file():
+            return tuple(queries)
+        try:
+            said = json.loads(self.entities.read_text(encoding="utf-8"))
+            named = [(each, said.get(each.query_id, {})) for each in queries]
+            return tuple(
+                replace(each, entity=own.get("entity") or each.entity, aspects=tuple(own.get("aspects", ())))
+                for each, own in named
+            )
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            remedy = "make the workbench anew in another folder"
+            raise DataError("a readable entities.json", f"{self.entities} ({error})", remedy) from error
+
 
 def digest_of(path: Path) -> str:
     """SHA-256 of the files of a user's data, with their names.
@@ -150,7 +192,8 @@ def write_beir(data: UserData, folder: Path) -> None:
     )
     _lines(
         folder / "queries.jsonl",
-        (_query(each.question_id, each.text, each.entity, each.aspects) for each in data.questions),
+        # Without metadata: models read the question's words.
+        ({"_id": each.question_id, "text": each.text, "metadata": {}} for each in data.questions),
     )
     split = {question.question_id: question.split for question in data.questions}
     for name in SPLITS:
@@ -173,11 +216,6 @@ def count(data: UserData) -> dict[str, int]:
         "development questions": parts["dev"],
         "test questions": parts["test"],
     }
-
-
-def _query(query_id: str, text: str, entity: str, aspects: tuple[str, ...]) -> dict[str, Any]:
-    metadata = {"entity": entity, "aspects": list(aspects)} if entity else {}
-    return {"_id": query_id, "text": text, "metadata": metadata}
 
 
 def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

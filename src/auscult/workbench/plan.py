@@ -28,8 +28,9 @@ class Proposal:
         name: As `--models` takes it; of a trained one also the name of its experiment.
         model: What opens it, where nothing is trained: a term-based model's name, "default", or a folder.
         reason: Why, or why not, in a sentence.
-        seconds: That it will take, roughly.
+        seconds: That it will take, roughly; 0 where nobody knows.
         chosen: Whether it is tried.
+        lacks: Options that must be given for it, and are not.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Proposal:
     reason: str
     seconds: float
     chosen: bool = True
+    lacks: tuple[str, ...] = ()
 
     @property
     def trained(self) -> bool:
@@ -68,20 +70,29 @@ def ranked_how(description: Description, minutes: float) -> Protocol:
     return "end-to-end" if few else "rerank"
 
 
-def propose(description: Description, wishes: Wishes) -> list[Proposal]:
+def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -> list[Proposal]:
     """Propose models, and choose those that there is time for, in the order of what they promise for their cost.
 
     Args:
         description: Of the data.
         wishes: What the user says.
+        own: Names of experiments that the user wrote. They are tried in any case, after the others.
 
     Raises:
-        ConfigError: A wish names no model, or one that needs something that is not given.
+        ConfigError: A wish names no model, or one that needs something that is not given; an experiment has the name
+            of a model that is not trained.
     """
     proposals = [*_ready(description, wishes), *_learning(description, wishes)]
+    _check_names(wishes, proposals, own)
     if wishes.models:
-        _check_wishes(wishes, proposals)
-        return [replace(each, chosen=each.name in wishes.models) for each in proposals]
+        chosen = [replace(each, chosen=each.name in wishes.models) for each in proposals]
+    else:
+        chosen = _fitting(description, wishes, proposals)
+    return [*chosen, *(Proposal(name, "", "An experiment of your own.", 0.0) for name in own)]
+
+
+def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Those that there is time for are chosen."""
     left = 60.0 * wishes.minutes - foreseen(
         WORD_VECTORS, words=description.words, passages=description.counts["passages"]
     )
@@ -111,20 +122,26 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
         "The shipped model, which learned health topics and their aspects from encyclopedias; used as it is.",
         _seconds("default", description),
     )
+    reason = "The given encoder as it is: shows what training adds."
+    seconds = _seconds("backbone", description)
     if wishes.backbone and (Path(wishes.backbone) / "modules.json").is_file():
-        reason = "The given encoder as it is: shows what training adds."
-        yield Proposal("backbone", str(Path(wishes.backbone).resolve()), reason, _seconds("backbone", description))
+        yield Proposal("backbone", str(Path(wishes.backbone).resolve()), reason, seconds)
+    else:
+        reason += " Left out: give --backbone FOLDER, as sentence-transformers saves it."
+        yield Proposal("backbone", "backbone", reason, seconds, chosen=False, lacks=("--backbone",))
 
 
 def _learning(description: Description, wishes: Wishes) -> Iterator[Proposal]:
     available = description.counts["training questions"]
+    given = {"backbone": wishes.backbone, "graph": wishes.graph}
     for recipe in RECIPES:
-        given = {"backbone": wishes.backbone, "graph": wishes.graph}
-        if not all(given[need] for need in recipe.needs):
-            continue
+        lacks = tuple(f"--{need}" for need in recipe.needs if not given[need])
         reason = f"{recipe.reason} {available:,} training questions; sensible from {recipe.questions:,}."
+        if lacks:
+            reason += f" Left out: give {' and '.join(lacks)}."
         seconds = _seconds(recipe.name, description, recipe)
-        yield Proposal(recipe.name, "", reason, seconds, chosen=available >= recipe.questions)
+        chosen = available >= recipe.questions and not lacks
+        yield Proposal(recipe.name, "", reason, seconds, chosen=chosen, lacks=lacks)
 
 
 def _seconds(name: str, description: Description, recipe: Recipe | None = None) -> float:
@@ -140,16 +157,18 @@ def _seconds(name: str, description: Description, recipe: Recipe | None = None) 
     )
 
 
-def _check_wishes(wishes: Wishes, proposals: Sequence[Proposal]) -> None:
-    possible = [each.name for each in proposals]
-    needs = {recipe.name: recipe.needs for recipe in RECIPES} | {"backbone": ("backbone",)}
+def _check_names(wishes: Wishes, proposals: Sequence[Proposal], own: Sequence[str]) -> None:
+    lacks = {each.name: each.lacks for each in proposals}
+    for name in own:
+        if name in lacks:
+            raise ConfigError(
+                "an experiment with a name of its own", f"'{name}', a model that is not trained", "rename it"
+            )
     for name in wishes.models:
-        if name in possible:
-            continue
-        if name in needs:
-            options = " and ".join(f"--{need}" for need in needs[name])
+        if name not in lacks and name not in own:
+            raise ConfigError("models for --models", f"'{name}'", f"choose among {', '.join([*lacks, *own])}")
+        if options := " and ".join(lacks.get(name, ())):
             raise ConfigError(f"{options} for the model '{name}'", "none, or a folder that cannot be used", "give it")
-        raise ConfigError("models for --models", f"'{name}'", f"choose among {', '.join([*possible, *needs])}")
 
 
 __all__ = ["CANDIDATES", "MOST_PASSAGES", "Proposal", "Wishes", "propose", "ranked_how"]

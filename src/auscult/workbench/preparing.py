@@ -7,11 +7,12 @@ from pathlib import Path
 
 from auscult.errors import ConfigError
 from auscult.workbench.checking import check
+from auscult.workbench.experiments import open_experiments
 from auscult.workbench.faults import Findings
 from auscult.workbench.folder import Description, WorkFolder, count, digest_of, write_beir
 from auscult.workbench.plan import Proposal, Wishes, propose, ranked_how
 from auscult.workbench.reading import read_user_data
-from auscult.workbench.recipes import RECIPES, write_experiment
+from auscult.workbench.recipes import RECIPES, check_given, write_experiment
 from auscult.workbench.splitting import divide
 
 
@@ -29,6 +30,11 @@ class Prepared:
     proposals: tuple[Proposal, ...]
     fresh: bool
 
+    @property
+    def trained(self) -> frozenset[str]:
+        """Names of the experiments that the plan chooses."""
+        return frozenset(each.name for each in self.proposals if each.chosen and each.trained)
+
 
 def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") -> Prepared:
     """Read, check and divide the data, unless an earlier call did; plan, and write experiment files.
@@ -42,7 +48,8 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
     Raises:
         CorpusMissingError: There is nothing to read.
         UnusableDataError: The data has faults; it holds all of them.
-        ConfigError: The folder is another data set's, or a wish cannot be granted.
+        ConfigError: The folder is another data set's, an experiment in it is wrong or of another encoder or graph than
+            is given, or a wish cannot be granted.
     """
     digest = digest_of(mydata)
     fresh = not work.described.is_file()
@@ -54,11 +61,14 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
             remedy = "choose another --out for the changed data"
             raise ConfigError(f"the data that {work.root} was made of", f"other files in {mydata}", remedy)
         description = replace(description, title=title or description.title)
-    proposals = tuple(propose(description, wishes))
-    by_name = {recipe.name: recipe for recipe in RECIPES}
-    for each in proposals:
-        if each.chosen and each.trained:
-            write_experiment(by_name[each.name], work, description, backbone=wishes.backbone, graph=wishes.graph)
+    kept = {each.name: each for each in open_experiments(work.experiments)}
+    recipes = {recipe.name: recipe for recipe in RECIPES}
+    proposals = tuple(propose(description, wishes, [name for name in kept if name not in recipes]))
+    for name in (each.name for each in proposals if each.chosen and each.name in recipes):
+        if name in kept:
+            check_given(recipes[name], kept[name], backbone=wishes.backbone, graph=wishes.graph)
+        else:
+            write_experiment(recipes[name], work, description, backbone=wishes.backbone, graph=wishes.graph)
     untrained = [each.model for each in proposals if each.chosen and not each.trained]
     description = replace(description, untrained=untrained)
     work.describe(description)
@@ -73,6 +83,7 @@ def _take_in(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: f
         checked = divide(checked, findings)
     findings.insist()
     write_beir(checked, work.data(data.name))
+    work.write_entities(checked.questions)
     words = sum(len(passage.text.split()) for passage in checked.passages) / len(checked.passages)
     description = Description(
         title=title or data.name,

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from auscult.errors import ConfigError
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.training.precision import native_precision
+from auscult.workbench.experiments import BenchExperiment
 from auscult.workbench.folder import Description, WorkFolder
 
 _VALIDATION_SHARE = 0.15
@@ -99,8 +101,8 @@ RECIPES: tuple[Recipe, ...] = (
 """In the order in which they are chosen while there is time."""
 
 
-def write_experiment(recipe: Recipe, work: WorkFolder, description: Description, *, backbone: str, graph: str) -> Path:
-    """Write a model's experiment file; one that is there is left as it is, for users may have changed it.
+def write_experiment(recipe: Recipe, work: WorkFolder, description: Description, *, backbone: str, graph: str) -> None:
+    """Write a model's experiment file.
 
     Args:
         recipe: Of the model.
@@ -110,11 +112,13 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         graph: Folder of vectors, for a recipe that needs one.
 
     Raises:
+        ConfigError: An experiment of another name is where the file should be.
         DataError: The file cannot be written.
     """
     path = work.experiments / f"{recipe.name}.yaml"
     if path.is_file():
-        return path
+        remedy = "rename the file to the name of its experiment"
+        raise ConfigError(f"the experiment '{recipe.name}' in {path}", "one of another name", remedy)
     fields = _common(recipe, str(work.data(description.name)), description)
     if recipe.architecture:
         fields |= _transformer(recipe, backbone, graph)
@@ -125,7 +129,26 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         # JSON is YAML too.
         lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
         partial.write_text(head + "".join(lines), encoding="utf-8")
-    return path
+
+
+def check_given(recipe: Recipe, kept: BenchExperiment, *, backbone: str, graph: str) -> None:
+    """Whether an experiment that is there, which users may have changed, is of the encoder and graph that are given.
+
+    Args:
+        recipe: Of the model.
+        kept: The experiment.
+        backbone: Folder or hub name, for a recipe that needs one.
+        graph: Folder of vectors, for a recipe that needs one.
+
+    Raises:
+        ConfigError: It is of others.
+    """
+    given = {"backbone": _place(backbone), "graph": _place(graph)}
+    for need in recipe.needs:
+        if kept.given.get(need) != given[need]:
+            expected = f"--{need} {kept.given.get(need)}, which {kept.path} names"
+            remedy = f"give that, or delete the file to train '{recipe.name}' anew with the other"
+            raise ConfigError(expected, given[need], remedy)
 
 
 def _common(recipe: Recipe, data: str, description: Description) -> dict[str, Any]:
@@ -165,17 +188,22 @@ def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
 
 
 def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
-    path = Path(backbone)
     training = {"epochs": recipe.epochs, "batch_pairs": 16, "max_passage_tokens": 128, "precision": native_precision()}
     fields: dict[str, Any] = {
         "architecture": recipe.architecture,
-        "backbone": str(path.resolve()) if path.exists() else backbone,
+        "backbone": _place(backbone),
         **recipe.fields,
         "training": {**training, **recipe.fields.get("training", {})},
     }
     if "graph" in recipe.needs:
-        fields["settings"] = {**fields["settings"], "knowledge": str(Path(graph).resolve())}
+        fields["settings"] = {**fields["settings"], "knowledge": _place(graph)}
     return fields
 
 
-__all__ = ["RECIPES", "Recipe", "write_experiment"]
+def _place(said: str) -> str:
+    """A folder as it is found from anywhere; a hub name as it is."""
+    path = Path(said)
+    return str(path.resolve()) if path.exists() else said
+
+
+__all__ = ["RECIPES", "Recipe", "check_given", "write_experiment"]

@@ -113,10 +113,23 @@ def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
         if not isinstance(content, dict):
             findings.fault(here, "no JSON object", f"a {type(content).__name__}", "write one JSON object a line")
             continue
+        if (half := _half_character(content)) is not None:
+            found = f"\\u{ord(half):04x}, half of a character"
+            findings.fault(here, "broken character", found, "write the character whole, or remove it")
+            continue
         extra = content.pop("metadata", None)
         own = {folded(str(name)): _said(value) for name, value in content.items()}
         beside = {folded(str(name)): _said(value) for name, value in extra.items()} if isinstance(extra, dict) else {}
         yield Row(here, beside | own)
+
+
+def _half_character(content: dict[str, Any]) -> str | None:
+    """A surrogate without its other half, which JSON can escape and no file can hold."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        return str(error.object[error.start])
+    return None
 
 
 def _said(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,14 +10,15 @@ from auscult.corpora import open_corpus
 from auscult.errors import ConfigError
 from auscult.evaluation.bench import kept_run
 from auscult.evaluation.candidates import draw_candidates
-from auscult.evaluation.comparison import Comparison, Contender, check_distinct, compare_runs
+from auscult.evaluation.comparison import Comparison, Contender, call_by, check_distinct, compare_runs, shares_label
 from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.trec import read_run, write_run
 from auscult.evaluation.writing import file_name, whole_or_nothing
 from auscult.interfaces import Ranking
-from auscult.workbench.experiments import BenchExperiment, open_experiment
+from auscult.workbench.experiments import BenchExperiment, open_experiments
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import CANDIDATES
 from auscult.workbench.recipes import RECIPES
@@ -52,24 +53,15 @@ def user_task(work: WorkFolder, description: Description) -> Task:
     return replace(task, protocol="rerank", candidates=drawn)
 
 
-def find_experiments(work: WorkFolder, names: Sequence[str] = ()) -> list[BenchExperiment]:
-    """The folder's experiments, or those of the given names.
+def find_experiments(work: WorkFolder, names: Collection[str]) -> list[BenchExperiment]:
+    """The folder's experiments of the given names.
 
     Raises:
         ConfigError: A file is wrong, or two have one name.
     """
-    opened = {path: open_experiment(path) for path in sorted(work.experiments.glob("*.yaml"))}
-    taken: dict[str, Path] = {}
-    for path, each in opened.items():
-        if each.name in taken:
-            remedy = f"rename the one in {path}"
-            raise ConfigError(
-                "experiments of different names", f"'{each.name}' again, as in {taken[each.name]}", remedy
-            )
-        taken[each.name] = path
     # Cheap ones first, and the user's own last.
     order = {recipe.name: row for row, recipe in enumerate(RECIPES)}
-    chosen = [each for each in opened.values() if not names or each.name in names]
+    chosen = [each for each in open_experiments(work.experiments) if each.name in names]
     return sorted(chosen, key=lambda each: order.get(each.name, len(order)))
 
 
@@ -88,7 +80,8 @@ def run(
         AuscultError: See `training.ranking.run.train`, `training.capr.run.train` and `run_task`.
     """
     corpus = str(work.data(description.name))
-    named = [(model, _folder(work, model)) for model in description.untrained]
+    models: list[tuple[str, Path, BenchExperiment | None]] = []
+    models += [(model, _folder(work, model), None) for model in description.untrained]
     for number, each in enumerate(experiments, start=1):
         watcher.say(each.name, f"training {number} of {len(experiments)}")
 
@@ -96,21 +89,28 @@ def run(
             watcher.say(name, words)
 
         folder = work.runs / each.name
-        named.append((str(each.train(folder, say, False)), folder))
+        if each.renew(folder):
+            say("its settings have changed: trained anew")
+        models.append((str(each.train(folder, say, False)), folder, each))
     watcher.say(description.name, "reading the test questions")
     task = user_task(work, description)
+    # The shipped model reads no words, but what is asked about.
+    named = replace(task, queries=work.name_entities(task.queries))
     contenders: list[Contender] = []
     runs = []
-    for model, folder in named:
+    for model, folder, experiment in models:
         for contender in open_contenders(model, corpus):
+            if experiment is not None and _called_by_name(experiment, contender, contenders):
+                call_by(contender, experiment.name)
             check_distinct([*contenders, contender])
             contenders.append(contender)
             label = contender.label
             watcher.ranked(label, 0, len(task.queries))
             done = _teller(watcher, label)
-            runs.append(kept_run(task, contender, folder / "evaluation", done))
+            asked = named if isinstance(contender.scorer, EncoderScorer) else task
+            runs.append(kept_run(asked, contender, folder / "evaluation", done))
             watcher.ranked(label, len(task.queries), len(task.queries))
-    comparison = compare_runs(task, contenders, runs)
+    comparison = compare_runs(named, contenders, runs)
     _keep(work, comparison)
     return comparison
 
@@ -135,6 +135,12 @@ def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
         DataError: It is missing or damaged.
     """
     return {ranking.query_id: ranking for ranking in read_run(_ranking(work, label))}
+
+
+def _called_by_name(experiment: BenchExperiment, contender: Contender, others: Sequence[Contender]) -> bool:
+    """A copy's model is called as the one that it was copied from, unless its file gives it a title of its own."""
+    own = experiment.name not in {recipe.name for recipe in RECIPES}
+    return (own and not experiment.title) or shares_label(contender, others)
 
 
 def _teller(watcher: Watcher, label: str) -> Callable[[int, int], None]:

@@ -12,13 +12,15 @@ from auscult.workbench.userdata import Question, UserData
 
 SHARES = {"train": 0.6, "dev": 0.2, "test": 0.2}
 LEAST_TEST = 10
+"""Fewer are too little data; a division gives the test part so many where its share is smaller."""
 
 
 def divide(data: UserData, findings: Findings, *, seed: int = 1) -> UserData:
     """Give every question its split.
 
     Where the data names a training and a test part for its questions, these are kept. Otherwise questions are divided
-    60/20/20, those that ask the same in nearly the same words (`similarity`) staying together.
+    60/20/20, those that ask the same in nearly the same words (`similarity`) staying together; of few questions, more
+    than a fifth are for testing.
 
     Args:
         data: Checked.
@@ -26,37 +28,53 @@ def divide(data: UserData, findings: Findings, *, seed: int = 1) -> UserData:
         seed: Of the division.
     """
     given = {question.split for question in data.questions}
-    if {"train", "test"} <= given:
-        return replace(data, questions=_as_given(data.questions, findings, data.name))
+    kept = {"train", "test"} <= given
+    questions = _as_given(data.questions, findings) if kept else _anew(data.questions, given, findings, seed)
+    if (tested := sum(question.split == "test" for question in questions)) < LEAST_TEST:
+        remedy = f"bring {LEAST_TEST} or more, or name no parts" if kept else "bring more questions"
+        findings.fault(Place(data.name), "too little data", f"{tested} test questions with a relevant passage", remedy)
+    return replace(data, questions=questions)
+
+
+def _anew(questions: Sequence[Question], given: set[str], findings: Findings, seed: int) -> tuple[Question, ...]:
     if given - {""}:
         named = " and ".join(sorted(given - {""}))
         findings.warn(f"The data names only {named}, where training and test are needed; questions are divided anew.")
-    groups = groups_of([question.text for question in data.questions])
+    groups = groups_of([question.text for question in questions])
     together = sum(len(group) for group in groups if len(group) > 1)
     if together:
         findings.warn(f"{together:,} questions ask nearly the same as another; these stay in one part.")
     random.Random(seed).shuffle(groups)
     splits: dict[int, str] = {}
     counts = dict.fromkeys(SHARES, 0)
+    shares = _shares(len(questions))
     for group in groups:
         # To the part that lacks most of its share.
-        name = max(SHARES, key=lambda part: SHARES[part] - counts[part] / len(data.questions))
+        name = max(shares, key=lambda part: shares[part] - counts[part] / len(questions))
         splits |= dict.fromkeys(group, name)
         counts[name] += len(group)
-    return replace(data, questions=tuple(replace(each, split=splits[row]) for row, each in enumerate(data.questions)))
+    return tuple(replace(each, split=splits[row]) for row, each in enumerate(questions))
 
 
-def _as_given(questions: Sequence[Question], findings: Findings, name: str) -> tuple[Question, ...]:
+def _shares(questions: int) -> dict[str, float]:
+    """`SHARES`, or those that leave `LEAST_TEST` of the questions for testing and divide the others in their ratio."""
+    tested = max(SHARES["test"], LEAST_TEST / questions)
+    if tested == SHARES["test"]:
+        return SHARES
+    rest = (1.0 - tested) / (1.0 - SHARES["test"])
+    return {name: tested if name == "test" else share * rest for name, share in SHARES.items()}
+
+
+def _as_given(questions: Sequence[Question], findings: Findings) -> tuple[Question, ...]:
     kept = tuple(question for question in questions if question.split)
     if len(kept) < len(questions):
         left = len(questions) - len(kept)
         findings.warn(f"{left:,} questions are in no part and are left out.")
-    if (tested := sum(question.split == "test" for question in kept)) < LEAST_TEST:
-        found = f"{tested} test questions with a relevant passage"
-        findings.fault(Place(name), "too little data", found, f"bring {LEAST_TEST} or more, or name no parts")
-    parts = [{kept[row].split for row in group} for group in groups_of([question.text for question in kept])]
-    if shared := sum(1 for part in parts if "test" in part and len(part) > 1):
-        findings.warn(f"{shared:,} test questions ask nearly the same as a training question.")
+    parts = [[kept[row].split for row in group] for group in groups_of([question.text for question in kept])]
+    tested = sum(question.split == "test" for question in kept)
+    for learned, called in (("train", "training"), ("dev", "development")):
+        if alike := sum(part.count("test") for part in parts if learned in part):
+            findings.warn(f"{alike:,} of {tested:,} test questions ask nearly the same as a {called} question.")
     return kept
 
 
