@@ -201,20 +201,6 @@ def test_what_is_no_encoder_may_have_a_rate_of_its_own(backbone: Path):
     assert sum(len(group["params"]) for group in alike.param_groups) == len(trained)
 
 
-def test_an_experiment_that_says_nothing_new_is_written_as_before(backbone: Path):
-    """Or trainings that were begun then would be refused."""
-    fields = {
-        "name": "old", "track": "adapted", "model": "capr", "architecture": "bi", "backbone": str(backbone),
-        "corpora": [{"name": "medquad"}], "validation": {"corpora": ["medquad"]},
-    }  # fmt: skip
-    written = CaprExperiment.model_validate(fields).model_dump(mode="json")
-    assert not {"queries", "validation_candidates"} & set(written)
-    assert not {"loss", "margin", "head_learning_rate", "dropout"} & set(written["training"])
-    said = experiment("here", backbone).model_dump(mode="json")
-    assert (said["queries"], said["validation_candidates"], said["training"]["loss"]) == ("corpus", 4, "hinge")
-    assert CaprExperiment.model_validate(said) == experiment("here", backbone)
-
-
 def test_unset_variables_of_settings_are_named(backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     asked = experiment("here", backbone, architecture="ck", settings={"knowledge": "$AUSCULT_NO_GRAPH"})
     monkeypatch.delenv("AUSCULT_NO_GRAPH", raising=False)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError
+from auscult.models.file_digest import digest_of
 from auscult.provenance import stamp
 from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
 
-_DESCRIBED, _RECORD = "experiment.json", "training.json"
+_DESCRIBED, _STANDS_FOR, _RECORD = "experiment.json", "stands_for.json", "training.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +36,49 @@ def claim(experiment: Settings, folder: Path) -> None:
     """Write down what is trained in a folder.
 
     Raises:
-        ConfigError: It holds another experiment.
+        ConfigError: It holds another experiment, or one whose environment variables stood for something else.
     """
+    remedy = "choose another --out, or throw away what the folder holds: with --restart, or by deleting it"
     if is_another(experiment, folder):
-        remedy = "choose another --out, or throw away what the folder holds: with --restart, or by deleting it"
         raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
-    described = folder / _DESCRIBED
+    described, stands_for = folder / _DESCRIBED, folder / _STANDS_FOR
+    meant = what_variables_stand_for(experiment)
+    if stands_for.is_file():
+        before = json.loads(stands_for.read_text(encoding="utf-8"))
+        for field, digest in meant.items():
+            if before.get(field, digest) != digest:
+                expected = f"what '{field}' stood for when {folder} was begun"
+                raise ConfigError(expected, "something else", f"set the variable back, {remedy}")
     if not described.is_file():
         folder.mkdir(parents=True, exist_ok=True)
+        _write(stands_for, json.dumps(meant, indent=1))
         _write(described, experiment.model_dump_json(indent=1))
+
+
+def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
+    """The encoders, graphs and files that an experiment names by environment variables, as far as these are set.
+
+    Returns:
+        By the text in the experiment file, a digest of the files of a folder, or of a file, that it stands for; the
+        text itself, a name of the hub, where it is neither.
+    """
+    found: dict[str, str] = {}
+    for said in _texts(experiment.model_dump(mode="json")):
+        meant = os.path.expandvars(said)
+        if "$" in said and "$" not in meant:
+            path = Path(meant).expanduser()
+            files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
+            folder = path if path.is_dir() else path.parent
+            found[said] = f"sha256:{digest_of(files, folder)}" if path.exists() else meant
+    return dict(sorted(found.items()))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def is_another(experiment: Settings, folder: Path) -> bool:
@@ -119,6 +155,7 @@ def describe(experiment: DataExperiment, history: History) -> dict[str, Any]:
         "validation": history.epochs[history.best],
         "history": history.epochs,
         "experiment": experiment.model_dump(mode="json"),
+        "stands_for": what_variables_stand_for(experiment),
         **stamp(),
     }
 

@@ -1,0 +1,60 @@
+"""A training's folder: what an experiment's environment variables stand for belongs to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from auscult.errors import ConfigError
+from auscult.training.capr.experiment import CaprExperiment
+from auscult.training.folder import claim, is_another, what_variables_stand_for
+
+FIELDS = {
+    "name": "one", "model": "capr", "architecture": "ck", "track": "adapted", "backbone": "$ENCODER",
+    "corpora": [{"name": "here", "split": "train"}],
+    "validation": {"corpora": ["here"], "documents": 1}, "settings": {"knowledge": "$GRAPH", "head": "knrm"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CaprExperiment:
+    for name in ("encoder", "graph"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights").write_text(name)
+        monkeypatch.setenv(name.upper(), str(tmp_path / name))
+    return CaprExperiment.model_validate(FIELDS)
+
+
+def test_another_encoder_or_graph_is_another_training(
+    experiment: CaprExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run = tmp_path / "run"
+    claim(experiment, run)
+    claim(experiment, run)
+    assert not is_another(experiment, run)
+    (tmp_path / "graph").rename(tmp_path / "elsewhere")
+    monkeypatch.setenv("GRAPH", str(tmp_path / "elsewhere"))
+    claim(experiment, run)
+    (tmp_path / "elsewhere" / "weights").write_text("others")
+    with pytest.raises(ConfigError, match=r"what '\$GRAPH' stood for"):
+        claim(experiment, run)
+    monkeypatch.delenv("GRAPH")
+    claim(experiment, run)
+    monkeypatch.setenv("ENCODER", "a-name/of-the-hub")
+    with pytest.raises(ConfigError, match=r"what '\$ENCODER' stood for"):
+        claim(experiment, run)
+
+
+def test_what_variables_stand_for_tells_no_path(experiment: CaprExperiment, tmp_path: Path):
+    meant = what_variables_stand_for(experiment)
+    assert list(meant) == ["$ENCODER", "$GRAPH"]
+    assert all(digest.startswith("sha256:") for digest in meant.values())
+    assert str(tmp_path) not in "".join(meant.values())
+    assert len(set(meant.values())) == 2
+
+
+def test_a_folder_of_before_it_was_kept_is_taken(experiment: CaprExperiment, tmp_path: Path):
+    claim(experiment, tmp_path / "run")
+    (tmp_path / "run" / "stands_for.json").unlink()
+    claim(experiment, tmp_path / "run")
