@@ -13,6 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
+from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
 from auscult.provenance import stamp
@@ -101,9 +103,7 @@ def train(
         _optimise(graph.triples, None, graph, experiment, network, epochs, folder, tell, progress)
         vectors = _vectors(graph, network, {})
     record["vectors_of"] = "all triples" if experiment.all_triples else "training triples"
-    kept_vectors = KnowledgeVectors(
-        graph.entities, graph.names, vectors.vectors, graph.relations, vectors.relation_vectors, record
-    )
+    kept_vectors = replace(vectors, training=record)
     return finish(folder, record, lambda model: save(kept_vectors, model))
 
 
@@ -188,9 +188,12 @@ def _measured(scores: Scores, split: Split, graph: KnowledgeGraph) -> dict[str, 
 
 
 def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
+    """What was learned, the entities in the order that linking wants; training has them in the graph's."""
     network.constrain()
-    arrays = [table.weight.detach().cpu().numpy() for table in (network.entities, network.relations)]
-    return KnowledgeVectors(graph.entities, graph.names, arrays[0], graph.relations, arrays[1], record)
+    entities, relations = (table.weight.detach().cpu().numpy() for table in (network.entities, network.relations))
+    order = by_degree(graph)
+    ids, names = tuple(graph.entities[row] for row in order), tuple(graph.names[row] for row in order)
+    return KnowledgeVectors(ids, names, entities[order], graph.relations, relations, record)
 
 
 def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split) -> dict[str, Any]:
