@@ -15,6 +15,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from auscult.cli.graph_embed import figure_tables
 from auscult.errors import ConfigError
 from auscult.models.knowledge_vectors import load
 from auscult.training.folder import Outcome
@@ -150,11 +151,9 @@ def trained(folder: Path, **settings: object) -> Outcome:
     graph = grid_graph()
     # Small vectors: a grid has few dimensions, and the held-out links follow from the others.
     values = {"dim": 16, "epochs": 60, "batch": 32, "negatives": 64, "patience": None, **settings}
-    config = TransEConfig.model_validate({key: value for key, value in values.items() if key != "all_triples"})
-    experiment = KnowledgeExperiment(
-        graph="grid", graph_sha256=digest_of_graph(graph), model=config, all_triples=bool(values.get("all_triples"))
-    )
-    return train(graph, experiment, folder)
+    own = {key: values.pop(key) for key in ("all_triples", "test_triples") if key in values}
+    described = {"graph": "grid", "graph_sha256": digest_of_graph(graph), "model": values, **own}
+    return train(graph, KnowledgeExperiment.model_validate(described), folder)
 
 
 def test_learns_a_grid_and_beats_counting(tmp_path: Path) -> None:
@@ -199,6 +198,17 @@ def test_all_triples_leave_the_figures_and_change_the_vectors(tmp_path: Path) ->
     assert whole.record["figures"] == split.record["figures"]
     assert whole.record["vectors_of"] == "all triples"
     assert load(whole.model).fingerprint != load(split.model).fingerprint
+
+
+def test_of_many_test_triples_some_are_ranked(tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole", epochs=1).record
+    few = trained(tmp_path / "few", epochs=1, test_triples=5).record
+    assert whole["triples"]["test_ranked"] == whole["triples"]["test"] == few["triples"]["test"] > 5
+    for figures in (few["figures"], few["relation_frequency"]):
+        assert figures["triples"] == few["triples"]["test_ranked"] == 5
+    table, _ = figure_tables(few)
+    assert ", 5 of them ranked, " in table.notes[0]
+    assert "ranked" not in figure_tables(whole)[0].notes[0]
 
 
 def test_another_graph_in_the_folder_is_refused(tmp_path: Path) -> None:

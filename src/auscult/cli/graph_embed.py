@@ -36,6 +36,9 @@ def embed(
     all_triples: Annotated[
         bool, typer.Option("--all-triples", help="Train the vectors anew on the held-out triples too, once measured.")
     ] = False,
+    test_triples: Annotated[
+        int, typer.Option(min=1, help="At most so many held-out triples are ranked, each among all entities.")
+    ] = 10_000,
     seed: Annotated[int, typer.Option(help="Of the split and all draws.")] = 1,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what an earlier training left, and begin anew.")
@@ -75,6 +78,7 @@ def embed(
         graph=Path(graph).name,
         graph_sha256=digest_of_graph(opened),
         seed=seed,
+        test_triples=test_triples,
         all_triples=all_triples,
         model=TransEConfig.model_validate(base.model_dump() | given),
     )
@@ -103,8 +107,10 @@ def figure_tables(record: Mapping[str, Any]) -> tuple[TextTable, TextTable]:
         for kind in ("filtered", "raw")
         for side in ("both", "tail", "head")
     )
+    ranked = record["figures"]["triples"]
+    few = f", {ranked:,} of them ranked" if ranked < triples["test"] else ""
     note = (
-        f"{triples['test']:,} triples held out for testing, {triples['training']:,} trained on, among "
+        f"{triples['test']:,} triples held out for testing{few}, {triples['training']:,} trained on, among "
         f"{record['entities']:,} entities; tail asks for the object, head for the subject."
     )
     whole = TextTable(f"{record['data']}: link prediction", ("Model", "asks for", *_SHOWN, "mean rank"), rows, (note,))

@@ -46,7 +46,8 @@ class KnowledgeExperiment(Settings):
         graph_sha256: `digest_of_graph`.
         seed: Of the split and of all draws.
         validation: Share of triples that chooses the epoch, at most.
-        test: Share of triples that figures are measured on, at most.
+        test: Share of triples that are held out to be measured on, at most.
+        test_triples: So many of them are ranked, at most, drawn at random: each costs a score of every entity.
         all_triples: Train the vectors that are kept on all triples, for as many epochs as did best on the split.
         model: Settings of TransE.
     """
@@ -56,6 +57,7 @@ class KnowledgeExperiment(Settings):
     seed: int = 1
     validation: float = Field(default=0.05, gt=0, lt=0.5)
     test: float = Field(default=0.1, gt=0, lt=0.5)
+    test_triples: int = Field(default=10_000, ge=1)
     all_triples: bool = False
     model: TransEConfig = TransEConfig()
 
@@ -126,8 +128,10 @@ def _on_split(
     tell("ranking all entities for the test triples")
     began = time.monotonic()
     network.constrain()
-    figures = _measured(network.scores, split, graph)
-    baseline = _measured(frequency_scores(split.training, len(graph.entities)), split, graph)
+    # In random order, as they were held out.
+    test = split.test[: experiment.test_triples]
+    figures = _measured(network.scores, test, graph)
+    baseline = _measured(frequency_scores(split.training, len(graph.entities)), test, graph)
     record = {
         **_described(graph, experiment, split),
         "figures": figures,
@@ -183,8 +187,8 @@ def _optimise(
     return fit(objective, loader, schedule, folder=folder / "checkpoints", say=tell, progress=progress)
 
 
-def _measured(scores: Scores, split: Split, graph: KnowledgeGraph) -> dict[str, object]:
-    return link_prediction(rank_triples(scores, split.test, graph.triples), split.test, graph.relations)
+def _measured(scores: Scores, test: NDArray[np.int64], graph: KnowledgeGraph) -> dict[str, object]:
+    return link_prediction(rank_triples(scores, test, graph.triples), test, graph.relations)
 
 
 def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
@@ -209,6 +213,7 @@ def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Sp
             "training": len(split.training),
             "validation": len(split.validation),
             "test": len(split.test),
+            "test_ranked": min(len(split.test), experiment.test_triples),
             "test_joined_in_training": split.seen_pairs,
         },
         "seed": experiment.seed,
