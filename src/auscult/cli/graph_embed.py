@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from auscult.corpora.knowledge_graph import ACCEPTED, open_graph
+from auscult.cli.graph_part import GraphArgument, PropertyOption, RootOption, VocabularyOption, part_of
+from auscult.corpora.knowledge_graph import open_graph
 from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.tables import TextTable
 from auscult.evaluation.writing import check_folder, write_json
@@ -22,8 +23,11 @@ _RELATIONS = 12
 
 
 def embed(
-    graph: Annotated[str, typer.Argument(metavar="PATH", help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}.")],
+    graph: GraphArgument,
     out: Annotated[Path, typer.Option("--out", help="Where the vectors go; OUT.training beside it holds the rest.")],
+    only_property: PropertyOption = None,
+    root: RootOption = None,
+    source: VocabularyOption = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Length of a vector.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the training triples, at most.")] = None,
     norm: Annotated[int | None, typer.Option(min=1, max=2, help="Of the distance: 1 or 2.")] = None,
@@ -63,7 +67,7 @@ def embed(
         throw_away(work)
     elif out.exists() and not (work / "experiment.json").is_file():
         raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
-    opened = open_graph(graph)
+    opened = open_graph(graph, part_of(only_property, root, source))
     chosen = {
         "dim": dim,
         "epochs": epochs,
