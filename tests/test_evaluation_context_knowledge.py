@@ -24,6 +24,7 @@ from auscult.evaluation.question_lengths import LENGTHS, length_group
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
 from auscult.evaluation.report import report_figures, write_report
 from auscult.evaluation.statistics import differences, holm, paired_randomisation
+from auscult.evaluation.tables import group_table
 from auscult.evaluation.task import Task
 from auscult.evaluation.variants import QUESTIONS, Variant, planned_pairs, variant_of
 from auscult.queries import Query
@@ -166,6 +167,7 @@ def test_an_evaluation_carries_its_planned_differences(tmp_path: Path) -> None:
     assert evaluation_records(read_records(tmp_path / "bench.json"))[1].differences == [told]
     assert set(CUTOFF_MEASURES) <= set(found[0].measures)
     assert [(group.name, group.queries) for group in found[0].by_length] == [("3", 40)]
+    assert found[0].length_of == "query"
 
 
 def test_questions_are_answered_from_the_records(bench: list[EvaluationRecord]) -> None:
@@ -188,11 +190,25 @@ def test_measures_lengths_and_costs_stand_head_by_head(bench: list[EvaluationRec
     assert measures.columns == ("Model", "MAP", *CUTOFF_MEASURES)
     assert row_of(measures, "DRMM-TKS")["MAP"] == "60.00 [58.0, 62.0]"
     lengths = length_table(bench)
-    assert lengths.columns == ("Model", "4 (30)", "over 12 (12)", "all")
-    assert row_of(lengths, "DRMM-TKS-BC")["over 12 (12)"] == "75.00"
+    assert lengths.columns == ("Model", "4 (30)", "over 12 (12*)", "all")
+    assert row_of(lengths, "DRMM-TKS-BC")["over 12 (12*)"] == "75.00"
+    assert "fewer than 30" in lengths.notes[0]
+    groups = [{**each, "measures": MEASURES} for each in LENGTH]
+    alone = group_table(variant("DRMM-TKS", by_length=groups), "length")
+    assert [row[1] for row in alone.rows] == ["30", "12*"]
+    assert alone.notes == ("Words of the question; *: fewer than 30 queries.",)
     cost = row_of(cost_table(bench), "DRMM-TKS-BC")
     assert (cost["training, min"], cost["ms per query"], cost["MAP"]) == ("1.5", "6.40", "60.00")
     assert (cost["publ. min, healthqa"], cost["publ. ms, nfcorpus"]) == ("98.92", "16.55")
+
+
+def test_lengths_of_questions_and_of_what_is_read_do_not_mix(bench: list[EvaluationRecord]) -> None:
+    assert "words of the question as it was asked" in length_table(bench).notes[0]
+    assert "Models read entity and aspects" in length_table(bench).notes[1]
+    renewed = [bench[0].model_copy(update={"length_of": "query"}), *bench[1:]]
+    table = length_table(renewed)
+    assert [row[0] for row in table.rows] == ["DRMM-TKS-BC-W"]
+    assert [note.partition(";")[0] for note in table.notes] == ["MAP in percent by words of the query as it is read"]
 
 
 def test_heads_alone_are_no_variants() -> None:
@@ -240,8 +256,9 @@ def test_lengths_are_counted_in_words(text: str, expected: str) -> None:
     assert expected in (*LENGTHS, "")
 
 
-def test_a_query_without_text_is_as_long_as_its_entity_and_aspects() -> None:
-    queries = (Query("q1", "gout", ("treatment",)), Query("q2", "gout", text="What is gout and what helps?"))
+def test_a_query_is_as_long_as_what_models_read_of_it() -> None:
+    asked = "What is gout and what helps?"
+    queries = (Query("q1", "gout", ("treatment",), text=asked), Query("q2", "", text=asked))
     task = Task(corpus="small", protocol="rerank", documents=(), queries=queries, judgements=())
     measured = QueryMeasures(("AP",), ("q1", "q2"), np.array([[0.25], [0.75]]))
     groups = break_down(task, measured, {}, "length")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from auscult.evaluation.measures import CUTOFF_MEASURES
 from auscult.evaluation.published_figures import PublishedTable, published_costs, published_tables
-from auscult.evaluation.question_lengths import LENGTHS
+from auscult.evaluation.question_lengths import FEW, LENGTHS, counted
 from auscult.evaluation.records import Difference, EvaluationRecord
 from auscult.evaluation.tables import TextTable, percent
 from auscult.evaluation.variants import HEADS, QUESTIONS, Question, Variant, variant_of
@@ -90,7 +90,7 @@ def question_table(records: Sequence[EvaluationRecord], question: Question) -> T
 
 def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> TextTable:
     """Variants by the length of questions in words (Figure 5)."""
-    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    shown = _with_lengths(records)
     queries = {group.name: group.queries for _, record in shown for group in record.by_length}
     lengths = [name for name in LENGTHS if name in queries]
     rows = []
@@ -98,8 +98,13 @@ def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> T
         own = {group.name: group.measures for group in record.by_length}
         figures = [percent(own[name][measure]) if name in own else "" for name in lengths]
         rows.append((record.model, *figures, percent(record.measures[measure])))
-    columns = ("Model", *(f"{name} ({queries[name]:,})" for name in lengths), "all")
-    notes = (f"{measure} in percent by words of the question; in brackets, how many questions.",)
+    columns = ("Model", *(f"{name} ({counted(queries[name])})" for name in lengths), "all")
+    read = all(record.length_of == "query" for _, record in shown)
+    notes = (
+        f"{measure} in percent by words of the {'query as it is read' if read else 'question as it was asked'}; in "
+        f"brackets, how many; *: fewer than {FEW}, too few to tell lengths apart.",
+        *(() if read else ("Models read entity and aspects instead, where a question has them.",)),
+    )
     return TextTable("By length of the question", columns, tuple(rows), notes)
 
 
@@ -127,7 +132,7 @@ def figure_records(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord
 
     None where there are fewer than two of them. Of several that are one variant the first is drawn.
     """
-    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    shown = _with_lengths(records)
     for head in reversed(HEADS):
         own = {variant.given: record for variant, record in reversed(shown) if variant.head == head}
         chosen = [own.get(given) or own.get(given.replace("W", "U")) for given in _FIGURE_5]
@@ -135,6 +140,12 @@ def figure_records(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord
         if len(found) > 1:
             return found
     return []
+
+
+def _with_lengths(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
+    """Variants by length: of the query as it is read, where any is, since other lengths make other groups."""
+    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    return [pair for pair in shown if pair[1].length_of == "query"] or shown
 
 
 def _gap(gap: Difference) -> str:
