@@ -243,7 +243,7 @@ def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, l
     query_dim = pairs.dim
     knowledge = fusion = None
     if vectors is not None:
-        linker = linker or make_linker(config.linker, vectors)
+        linker = make_linker(config.linker, vectors) if linker is None else linker
         knowledge = KnowledgeEncoder(vectors, linker, trainable=config.train_knowledge)
         length = _STATE * pairs.dim**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
         query_dim = config.joint_dim or pairs.dim
