@@ -17,5 +17,17 @@ def grid_graph(side: int = 8) -> KnowledgeGraph:
     return make_graph(triples, {_name(x, y): [f"place {x} {y}", f"{x}/{y}"] for x, y in places})
 
 
+def ambiguous_graph(entities: int = 40) -> KnowledgeGraph:
+    """Entities of which two or three share each name; those that triples name first are in the fewest of them."""
+    triples = [
+        (f"A:{row}", f"r{relation}", f"A:{(row + step) % entities}")
+        for row in range(entities)
+        for relation in range(3)
+        for step in range(1, 1 + row // 8)
+    ]
+    names = {f"A:{row}": [f"kind {row % 15}", f"also {row % 13}"] for row in range(entities)}
+    return make_graph([("A:0", "r0", "A:1"), *triples], names)
+
+
 def _name(x: int, y: int) -> str:
     return f"P:{x}-{y}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,21 @@ from torch import Tensor
 from transformers import AutoModel
 
 from auscult.concepts.graph.linking import EntitySpan
+from auscult.concepts.graph.ngram_linker import NgramLinker
 from auscult.errors import ConfigError, ModelError
-from auscult.models.backbone import Backbone, open_backbone
+from auscult.models.backbone import open_backbone
 from auscult.models.capr.base import PassageText
 from auscult.models.capr.persistence import load, save
 from auscult.models.capr.registry import create
+from auscult.models.ckhqa import linkers
 from auscult.models.ckhqa.context import lay_out, layer_states
 from auscult.models.ckhqa.fusion import CkTrans
 from auscult.models.ckhqa.knowledge import UNKNOWN, KnowledgeEncoder
 from auscult.models.ckhqa.ranker import CkConfig, CkRanker
 from auscult.models.knowledge_vectors import save as save_vectors
+from auscult.training.knowledge.run import KnowledgeExperiment, train
+from auscult.training.knowledge.transe import TransEConfig
+from knowledge_graphs import ambiguous_graph
 from small_knowledge import small_vectors
 from tiny_bert import LAYERS, save_tiny_bert
 
@@ -259,6 +265,19 @@ def test_only_what_is_read_is_linked(folder: Path):
     assert read[1].tolist() == [0, 0, 0, 0], "half a phrase is not the phrase"
 
 
+def test_a_name_of_several_means_what_it_means_to_a_linker_of_the_graph(folder: Path, tmp_path: Path):
+    graph = ambiguous_graph()
+    model = TransEConfig(dim=4, epochs=1, batch=32)
+    trained = train(graph, KnowledgeExperiment(graph="small", graph_sha256="", model=model), tmp_path / "training")
+    ranker = create("ck", str(folder), {"knowledge": str(trained.model)})
+    assert ranker.head.knowledge is not None
+    linker, expected = ranker.head.knowledge.linker, NgramLinker.from_graph(graph)
+    names = sorted({name for each in graph.names for name in each})
+    assert [linker.link(name) for name in names] == [expected.link(name) for name in names]
+    first = NgramLinker(graph.names, graph.entities)
+    assert any(first.link(name) != expected.link(name) for name in names)
+
+
 def test_vectors_stay_unless_they_are_trained(folder: Path):
     for trained in (False, True):
         config = CkConfig(knowledge="here", train_knowledge=trained, joint_dim=5, max_passage_tokens=30)
@@ -294,7 +313,82 @@ def test_context_and_knowledge_begin_alike(joint: int):
         assert float(layer(given).detach().square().mean().sqrt()) == pytest.approx(0.5, rel=0.05)
 
 
+@pytest.mark.parametrize(("joint", "least", "most"), [(64, 0.98, 1.0), (20, 0.4, 0.9)])
+def test_a_layer_as_wide_as_the_context_keeps_its_cosines(joint: int, least: float, most: float):
+    torch.manual_seed(0)
+    fusion = CkTrans((64, 4.0), (100, 1.0), joint, "tanh")
+    # States that share a direction, so that cosines differ.
+    given = torch.nn.functional.normalize(torch.randn(200, 64) + 0.5, dim=1) * 4
+    with torch.no_grad():
+        after = fusion(given, torch.zeros(joint))
+    cells = [torch.nn.functional.normalize(each, dim=1) for each in (given, after)]
+    before, now = ((each @ each.T)[torch.triu_indices(200, 200, 1).unbind()] for each in cells)
+    assert least < float(torch.corrcoef(torch.stack([before, now]))[0, 1]) < most
+
+
+# Linkers
+
+
+class Everything:
+    """Links every word to one entity."""
+
+    def link(self, text: str) -> list[EntitySpan]:
+        return [EntitySpan(match.start(), match.end(), "X:1") for match in re.finditer(r"\w+", text)]
+
+
+def test_a_control_has_the_fusion_layer_and_no_entity(folder: Path):
+    control, knowing = (make(folder, knows=True, knowledge="here", linker=name) for name in ("none", "ngram"))
+    assert {name: each.shape for name, each in control.head.named_parameters()} == {
+        name: each.shape for name, each in knowing.head.named_parameters()
+    }
+    found = control.interactions(QUERY, PASSAGE)
+    assert not any((*found.query_entities, *found.passage_entities))
+    ids = pieces(folder, PASSAGE)
+    nothing = [[0] * 3, [0] * len(ids)]
+    np.testing.assert_allclose(found.matrices, expected_matrices(control, folder, [ids], nothing), atol=1e-5)
+
+
+def test_a_linker_of_ones_own_is_used_and_saved_by_name(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    config = CkConfig(knowledge="here", linker="everything")
+    torch.manual_seed(1)
+    ranker = CkRanker(config, open_backbone(str(folder)), small_vectors(), linker=Everything()).eval()
+    before = ranker.interactions(QUERY, PASSAGE)
+    assert before.query_entities == ("gout",) * 3
+    save(ranker, tmp_path)
+    with pytest.raises(ModelError, match=r"expected a linker \(ngram, none\), got 'everything'; register it first"):
+        load(tmp_path)
+    monkeypatch.setattr(linkers, "LINKERS", dict(linkers.LINKERS))
+    linkers.register("everything", lambda vectors: Everything())
+    opened = load(tmp_path).ranker
+    assert isinstance(opened, CkRanker)
+    assert opened.config.linker == "everything"
+    np.testing.assert_array_equal(opened.interactions(QUERY, PASSAGE).matrices, before.matrices)
+    with pytest.raises(ConfigError, match="new name"):
+        linkers.register("everything", lambda vectors: Everything())
+
+
+def test_a_linker_that_is_given_goes_by_its_own_name(folder: Path):
+    with pytest.raises(ConfigError, match=r"name of its own .*'ngram'"):
+        CkRanker(CkConfig(knowledge="here"), open_backbone(str(folder)), small_vectors(), linker=Everything())
+
+
+def test_a_linker_that_is_none_is_named_before_anything_is_read(folder: Path, tmp_path: Path):
+    save_vectors(small_vectors(), tmp_path)
+    with pytest.raises(ModelError, match="'tagme'"):
+        create("ck", str(folder), {"knowledge": str(tmp_path), "linker": "tagme"})
+
+
 # Settings and folders
+
+
+def test_the_joint_layer_is_as_wide_as_the_context_unless_it_is_said(folder: Path, tmp_path: Path):
+    for said, expected in ((None, 16), (9, 9)):
+        ranker = make(folder, knows=True, joint_dim=said)
+        assert ranker.head.fusion is not None
+        assert tuple(ranker.head.fusion.context.weight.shape) == (expected, 16)
+        save(ranker, tmp_path / str(said))
+        assert json.loads((tmp_path / str(said) / "model.json").read_text())["config"]["joint_dim"] == expected
+        assert load(tmp_path / str(said)).ranker.config == ranker.config
 
 
 def test_a_saved_model_needs_nothing_outside_its_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -348,6 +442,7 @@ def test_trained_vectors_are_saved_as_they_became(folder: Path, tmp_path: Path):
         ({"activation": "relu"}, "activation"),
         ({"joint_dim": 0}, "joint_dim"),
         ({"train_knowledge": True}, "knowledge"),
+        ({"linker": "none"}, "knowledge"),
         ({"cosine": True}, "cosine"),
         ({"pooling": "mean"}, "pooling"),
         ({"max_query_tokens": 2}, "max_query_tokens"),
@@ -370,7 +465,6 @@ def test_heads_have_the_sizes_that_are_asked_for(folder: Path):
         for settings in ({"top_k": 2, "hidden": [3]}, {"top_k": 20, "hidden": [30, 9]})
     )
     assert few < many
-    assert isinstance(make(folder).pairs, Backbone)
 
 
 @pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])

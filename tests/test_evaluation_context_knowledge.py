@@ -24,6 +24,7 @@ from auscult.evaluation.question_lengths import LENGTHS, length_group
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
 from auscult.evaluation.report import report_figures, write_report
 from auscult.evaluation.statistics import differences, holm, paired_randomisation
+from auscult.evaluation.tables import group_table
 from auscult.evaluation.task import Task
 from auscult.evaluation.variants import QUESTIONS, Variant, planned_pairs, variant_of
 from auscult.queries import Query
@@ -67,6 +68,8 @@ def bench() -> list[EvaluationRecord]:
         ("DRMMTKS-BC-W", Variant("DRMM-TKS", "BC-W")),
         ("pacrr-sc-u", Variant("PACRR", "SC-U")),
         ("KNRM-U (small graph)", Variant("KNRM", "U")),
+        ("KNRM-NONE", Variant("KNRM", "NONE")),
+        ("drmmtks-bc-none", Variant("DRMM-TKS", "BC-NONE")),
         ("CONV-KNRM", None),
         ("KNRM-BCW", None),
         ("KNRM-W-BC", None),
@@ -84,6 +87,41 @@ def test_pairs_are_of_one_head_and_one_track() -> None:
         ("KNRM-BC, adapted", "KNRM, adapted"),
         ("KNRM-BC-W, adapted", "KNRM-BC, adapted"),
     ]
+
+
+def test_variants_stand_in_order_whatever_they_are_given() -> None:
+    given = ["", "NONE", "W", "U", "B", "B-W", "BC", "BC-NONE", "BC-W", "BC-U", "SC", "SC-U"]
+    named = [Variant("KNRM", each) for each in given] + [Variant("PACRR", "W")]
+    assert sorted(set(named), key=lambda variant: variant.place) == named
+
+
+def test_knowledge_is_compared_with_the_fusion_layer_alone() -> None:
+    models = [(name, name, "adapted") for name in ("KNRM", "KNRM-U", "KNRM-NONE", "PACRR-BC-W", "PACRR-BC-NONE")]
+    assert planned_pairs(models) == [
+        ("KNRM-U", "KNRM"),
+        ("KNRM-NONE", "KNRM"),
+        ("KNRM-U", "KNRM-NONE"),
+        ("PACRR-BC-W", "PACRR-BC-NONE"),
+    ]
+
+
+def test_all_models_of_one_variant_are_compared() -> None:
+    graphs = ["KNRM-U (small graph)", "KNRM-U (large graph)"]
+    names = ["KNRM", *graphs, "KNRM-W"]
+    expected = [(graph, "KNRM") for graph in graphs] + [(graph, "KNRM-W") for graph in graphs]
+    found = planned_pairs((name, name, "adapted") for name in names)
+    assert found == [("KNRM-W", "KNRM"), *expected]
+    told = [{"than": "KNRM, adapted", "measures": gap(mean, 0.01)} for mean in (0.1, 0.2)]
+    models = [variant("KNRM"), *(variant(graph, differences=[each]) for graph, each in zip(graphs, told, strict=True))]
+    for table in (
+        question_table(models, QUESTIONS[1]),
+        measures_table(models),
+        length_table(models),
+        cost_table(models),
+    ):
+        assert [row[0] for row in table.rows if row[0] != "KNRM"] == graphs
+    assert [row[2][:6] for row in question_table(models, QUESTIONS[1]).rows] == ["+10.00", "+20.00"]
+    assert [each.model for each in figure_records(models)] == ["KNRM", graphs[0]]
 
 
 def test_every_question_asks_for_something_better_than_something() -> None:
@@ -129,10 +167,11 @@ def test_an_evaluation_carries_its_planned_differences(tmp_path: Path) -> None:
     assert evaluation_records(read_records(tmp_path / "bench.json"))[1].differences == [told]
     assert set(CUTOFF_MEASURES) <= set(found[0].measures)
     assert [(group.name, group.queries) for group in found[0].by_length] == [("3", 40)]
+    assert found[0].length_of == "query"
 
 
 def test_questions_are_answered_from_the_records(bench: list[EvaluationRecord]) -> None:
-    context, knowledge, graph, both = (question_table(bench, question) for question in QUESTIONS)
+    context, knowledge, graph, both, *_ = (question_table(bench, question) for question in QUESTIONS)
     row = row_of(context, "DRMM-TKS-BC")
     assert row["MAP"] == "+10.00 [+9.00, +11.00], p < 0.001"
     assert row["R@1"].startswith("+5.00 ")
@@ -151,11 +190,25 @@ def test_measures_lengths_and_costs_stand_head_by_head(bench: list[EvaluationRec
     assert measures.columns == ("Model", "MAP", *CUTOFF_MEASURES)
     assert row_of(measures, "DRMM-TKS")["MAP"] == "60.00 [58.0, 62.0]"
     lengths = length_table(bench)
-    assert lengths.columns == ("Model", "4 (30)", "over 12 (12)", "all")
-    assert row_of(lengths, "DRMM-TKS-BC")["over 12 (12)"] == "75.00"
+    assert lengths.columns == ("Model", "4 (30)", "over 12 (12*)", "all")
+    assert row_of(lengths, "DRMM-TKS-BC")["over 12 (12*)"] == "75.00"
+    assert "fewer than 30" in lengths.notes[0]
+    groups = [{**each, "measures": MEASURES} for each in LENGTH]
+    alone = group_table(variant("DRMM-TKS", by_length=groups), "length")
+    assert [row[1] for row in alone.rows] == ["30", "12*"]
+    assert alone.notes == ("Words of the question; *: fewer than 30 queries.",)
     cost = row_of(cost_table(bench), "DRMM-TKS-BC")
     assert (cost["training, min"], cost["ms per query"], cost["MAP"]) == ("1.5", "6.40", "60.00")
     assert (cost["publ. min, healthqa"], cost["publ. ms, nfcorpus"]) == ("98.92", "16.55")
+
+
+def test_lengths_of_questions_and_of_what_is_read_do_not_mix(bench: list[EvaluationRecord]) -> None:
+    assert "words of the question as it was asked" in length_table(bench).notes[0]
+    assert "Models read entity and aspects" in length_table(bench).notes[1]
+    renewed = [bench[0].model_copy(update={"length_of": "query"}), *bench[1:]]
+    table = length_table(renewed)
+    assert [row[0] for row in table.rows] == ["DRMM-TKS-BC-W"]
+    assert [note.partition(";")[0] for note in table.notes] == ["MAP in percent by words of the query as it is read"]
 
 
 def test_heads_alone_are_no_variants() -> None:
@@ -173,7 +226,7 @@ def test_the_page_holds_the_answers_and_the_figure_is_drawn(bench: list[Evaluati
     write_records(tmp_path / "ck.json", bench)
     page = write_report(tmp_path)
     for question in QUESTIONS:
-        assert (f"### {question.title}\n" in page) == (question != QUESTIONS[2])
+        assert (f"### {question.title}\n" in page) == (question in (*QUESTIONS[:2], QUESTIONS[3]))
     (figure,) = [each for each in report_figures(tmp_path) if each.draw is draw_lengths]
     assert f"(figures/{figure.name})" in page
     assert [each.model for each in figure.records] == ["DRMM-TKS", "DRMM-TKS-W", "DRMM-TKS-BC", "DRMM-TKS-BC-W"]
@@ -203,8 +256,9 @@ def test_lengths_are_counted_in_words(text: str, expected: str) -> None:
     assert expected in (*LENGTHS, "")
 
 
-def test_a_query_without_text_is_as_long_as_its_entity_and_aspects() -> None:
-    queries = (Query("q1", "gout", ("treatment",)), Query("q2", "gout", text="What is gout and what helps?"))
+def test_a_query_is_as_long_as_what_models_read_of_it() -> None:
+    asked = "What is gout and what helps?"
+    queries = (Query("q1", "gout", ("treatment",), text=asked), Query("q2", "", text=asked))
     task = Task(corpus="small", protocol="rerank", documents=(), queries=queries, judgements=())
     measured = QueryMeasures(("AP",), ("q1", "q2"), np.array([[0.25], [0.75]]))
     groups = break_down(task, measured, {}, "length")

@@ -6,18 +6,22 @@ import bz2
 import gzip
 import json
 import os
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from auscult.cli.main import app
 from auscult.concepts.graph.encyclopedia import MENTIONS, graph_of_documents
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.obo_relations import read_obo_relations
-from auscult.concepts.graph.reading import read_graph
+from auscult.concepts.graph.reading import Part, read_graph
 from auscult.concepts.graph.umls import read_umls
 from auscult.concepts.graph.wikidata import read_wikidata
 from auscult.documents import Section, build_document
-from auscult.errors import DataError
+from auscult.errors import ConfigError, DataError
 
 ENTITIES = """id\tname\tsource\tsynonyms\tdefinition\txrefs
 DOID:1\tdisease\tDO\t\t\t
@@ -245,6 +249,78 @@ def test_a_part_of_wikidata(tmp_path: Path) -> None:
         ("Q2840", "has symptom", "Q38933"),
         ("Q18123741", "P279", "Q12136"),
     }
+
+
+def test_classes_of_classes_reach_a_root_whatever_the_order(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    items = [
+        item("Q5", "case", P31=["Q4"], P780=["Q9"]),
+        item("Q4", "kind of flu", P31=["Q3"]),
+        item("Q3", "flu", P279=["Q2"]),
+        item("Q2", "infection", P279=["Q1"]),
+        item("Q6", "city", P31=["Q7"], P780=["Q9"]),
+    ]
+    path.write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    graph = read_wikidata(path, properties=["P780"], roots=["Q1"])
+    assert rows(graph) == {("Q5", "P780", "Q9")}
+    assert names(graph) == {"Q5": ("case",), "Q9": ("Q9",)}
+
+
+def most_memory(read: Callable[[], KnowledgeGraph]) -> int:
+    tracemalloc.start()
+    try:
+        read()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("part", [{"properties": ["P780"]}, {"roots": ["Q1"]}])
+def test_what_is_left_out_of_wikidata_takes_no_memory(tmp_path: Path, part: dict[str, list[str]]) -> None:
+    path = tmp_path / "dump.json"
+    with path.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(item("Q2", "influenza", P780=["Q3"], P279=["Q1"])) + "\n")
+        for number in range(10, 2010):
+            file.write(json.dumps(item(f"Q{number}", "x" * 10_000, P31=["Q4"])) + "\n")
+    assert most_memory(lambda: read_wikidata(path, **part)) < 2e6
+
+
+def test_concepts_without_relations_take_no_memory(umls: Path) -> None:
+    with (umls / "MRCONSO.RRF").open("a", encoding="utf-8") as file:
+        for number in range(2000):
+            file.write(MRCONSO[0].replace("C0000001", f"C1{number:06}").replace("IgA", "x" * 10_000) + "\n")
+    assert most_memory(lambda: read_umls(umls)) < 2e6
+
+
+def test_parts_are_for_formats_that_have_them(folder: Path, umls: Path, tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(dump())
+    assert rows(read_graph(path, Part(properties=("P780",)))) == {("Q2840", "has symptom", "Q38933")}
+    assert len(read_graph(path, Part(roots=("Q12136",))).triples) == 3
+    assert rows(read_graph(umls, Part(sources=("MSH",)))) == {("UMLS:C0000001", "CHD", "UMLS:C0000003")}
+    for place, part, said in (
+        (path, Part(sources=("MSH",)), "sources of a graph of UMLS"),
+        (umls, Part(roots=("Q1",)), "roots of a graph of Wikidata"),
+        (folder, Part(properties=("P1",)), "properties of a graph of Wikidata"),
+        (folder / "triples.tsv.gz", Part(sources=("MSH",)), "sources of a graph of UMLS"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            read_graph(place, part)
+
+
+def test_the_commands_take_parts(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(dump())
+    for options, triples in (([], 4), (["--property", "P780"], 1), (["--root", "Q12136"], 3)):
+        done = CliRunner().invoke(app, ["graph", "stats", str(path), "--json", *options])
+        assert json.loads(done.stdout)["triples"] == triples
+    for command in (
+        ["link", "--text", "fever"],
+        ["picture", "fever", "--out", str(tmp_path / "fever.svg")],
+        ["embed", "--out", str(tmp_path / "vectors")],
+    ):
+        done = CliRunner().invoke(app, ["graph", command[0], str(path), *command[1:], "--source", "MSH"])
+        assert isinstance(done.exception, ConfigError)
 
 
 @pytest.mark.parametrize("content", [b"[\n{\n]\n", b'[\n{"type": "item"}\n]\n'])

@@ -241,7 +241,8 @@ def test_a_shipped_experiment_is_what_its_title_says(file: Path):
     else:
         context = "B"
     assert domain or found.backbone == "$AUSCULT_BACKBONE"
-    given = [part for part in (context, GRAPHS[settings.get("knowledge", "")]) if part]
+    graph = GRAPHS[settings.get("knowledge", "")] if settings.get("linker") != "none" else "NONE"
+    given = [part for part in (context, graph) if part]
     assert "-".join(given) == variant.given
     assert (found.training.loss, found.training.head_learning_rate, found.training.learning_rate) == (
         "hinge",
@@ -268,4 +269,5 @@ def test_every_variant_of_the_paper_is_shipped_for_every_head():
     wanted = {
         "-".join(part for part in (head, each) if part) for head in ("KNRM", "PACRR", "DRMM-TKS") for each in given
     }
-    assert (set(titles), len(titles)) == (wanted, len(wanted))
+    controls = {"DRMM-TKS-NONE", "DRMM-TKS-BC-NONE"}
+    assert (set(titles), len(titles)) == (wanted | controls, len(wanted) + len(controls))

@@ -15,6 +15,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from auscult.cli.graph_embed import figure_tables
 from auscult.errors import ConfigError
 from auscult.models.knowledge_vectors import load
 from auscult.training.folder import Outcome
@@ -150,11 +151,9 @@ def trained(folder: Path, **settings: object) -> Outcome:
     graph = grid_graph()
     # Small vectors: a grid has few dimensions, and the held-out links follow from the others.
     values = {"dim": 16, "epochs": 60, "batch": 32, "negatives": 64, "patience": None, **settings}
-    config = TransEConfig.model_validate({key: value for key, value in values.items() if key != "all_triples"})
-    experiment = KnowledgeExperiment(
-        graph="grid", graph_sha256=digest_of_graph(graph), model=config, all_triples=bool(values.get("all_triples"))
-    )
-    return train(graph, experiment, folder)
+    own = {key: values.pop(key) for key in ("all_triples", "test_triples") if key in values}
+    described = {"graph": "grid", "graph_sha256": digest_of_graph(graph), "model": values, **own}
+    return train(graph, KnowledgeExperiment.model_validate(described), folder)
 
 
 def test_learns_a_grid_and_beats_counting(tmp_path: Path) -> None:
@@ -175,10 +174,23 @@ def test_vectors_have_unit_length_and_the_record(tmp_path: Path) -> None:
     outcome = trained(tmp_path / "grid", epochs=2)
     vectors = load(outcome.model)
     np.testing.assert_allclose(np.linalg.norm(vectors.vectors, axis=1), 1, atol=1e-5)
-    assert vectors.entities == grid_graph().entities
+    assert set(vectors.entities) == set(grid_graph().entities)
     assert vectors.training["data_sha256"] == digest_of_graph(grid_graph())
     assert vectors.training["vectors_of"] == "training triples"
     assert {"version", "revision", "hardware", "date", "seed", "settings"} <= set(vectors.training)
+
+
+@pytest.mark.parametrize("all_triples", [False, True])
+def test_rows_stay_with_their_entities(tmp_path: Path, all_triples: bool) -> None:
+    """Triples are true of the vectors that their ids have, whichever order these are in."""
+    graph = grid_graph()
+    vectors = load(trained(tmp_path / "grid", all_triples=all_triples).model)
+    rows = {entity: row for row, entity in enumerate(vectors.entities)}
+    names = dict(zip(graph.entities, graph.names, strict=True))
+    assert [names[entity] for entity in vectors.entities] == list(vectors.names)
+    asked = [(rows[graph.entities[s]], r, rows[graph.entities[o]]) for s, r, o in graph.triples.tolist()]
+    steps = np.array([vectors.vectors[s] + vectors.relation_vectors[r] - vectors.vectors[o] for s, r, o in asked])
+    assert np.linalg.norm(steps, axis=1).mean() < 0.8
 
 
 def test_all_triples_leave_the_figures_and_change_the_vectors(tmp_path: Path) -> None:
@@ -186,6 +198,17 @@ def test_all_triples_leave_the_figures_and_change_the_vectors(tmp_path: Path) ->
     assert whole.record["figures"] == split.record["figures"]
     assert whole.record["vectors_of"] == "all triples"
     assert load(whole.model).fingerprint != load(split.model).fingerprint
+
+
+def test_of_many_test_triples_some_are_ranked(tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole", epochs=1).record
+    few = trained(tmp_path / "few", epochs=1, test_triples=5).record
+    assert whole["triples"]["test_ranked"] == whole["triples"]["test"] == few["triples"]["test"] > 5
+    for figures in (few["figures"], few["relation_frequency"]):
+        assert figures["triples"] == few["triples"]["test_ranked"] == 5
+    table, _ = figure_tables(few)
+    assert ", 5 of them ranked, " in table.notes[0]
+    assert "ranked" not in figure_tables(whole)[0].notes[0]
 
 
 def test_another_graph_in_the_folder_is_refused(tmp_path: Path) -> None:

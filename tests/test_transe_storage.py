@@ -69,6 +69,15 @@ def test_missing_and_cut_files_are_refused(vectors: KnowledgeVectors, tmp_path: 
         load(tmp_path)
 
 
+def test_the_order_of_an_earlier_format_is_refused(vectors: KnowledgeVectors, tmp_path: Path) -> None:
+    save(vectors, tmp_path)
+    record = json.loads((tmp_path / "knowledge.json").read_text(encoding="utf-8"))
+    del record["format"]
+    (tmp_path / "knowledge.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"most triples first, got format 1 .*graph embed --restart"):
+        load(tmp_path)
+
+
 def test_rows_that_fit_no_ids_are_refused(vectors: KnowledgeVectors, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="3 entities"):
         save(replace(vectors, vectors=vectors.vectors[:2]), tmp_path / "new")

@@ -14,25 +14,31 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.cli.graph_embed import embed
+from auscult.cli.graph_part import GraphArgument, PropertyOption, RootOption, VocabularyOption, part_of
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.neighbourhood import neighbourhood
 from auscult.concepts.graph.ngram_linker import NgramLinker
 from auscult.concepts.graph.picture import check_target, save_picture
 from auscult.concepts.graph.statistics import GraphStatistics, graph_statistics
-from auscult.corpora.knowledge_graph import ACCEPTED, open_graph
+from auscult.corpora.knowledge_graph import open_graph
 from auscult.errors import ConfigError, DataError
 
 app = typer.Typer(help="Knowledge graphs: count, draw, link text, make vectors.", no_args_is_help=True)
 app.command()(embed)
 
-GraphArgument = Annotated[str, typer.Argument(metavar="PATH", help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
 
 
 @app.command()
-def stats(graph: GraphArgument, as_json: JsonOption = False) -> None:
+def stats(
+    graph: GraphArgument,
+    only_property: PropertyOption = None,
+    root: RootOption = None,
+    source: VocabularyOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Count the entities, relations and triples of a graph, and see how they hang together."""
-    opened = open_graph(graph)
+    opened = open_graph(graph, part_of(only_property, root, source))
     counted = graph_statistics(opened)
     if as_json:
         typer.echo(json.dumps(asdict(counted), ensure_ascii=False))
@@ -48,10 +54,13 @@ def picture(
     out: Annotated[Path, typer.Option(help="The picture to write (.svg, .png, .pdf).")],
     steps: Annotated[int, typer.Option(min=1, help="How far from the entity.")] = 2,
     nodes: Annotated[int, typer.Option(min=1, help="How many other entities, the closest first.")] = 30,
+    only_property: PropertyOption = None,
+    root: RootOption = None,
+    source: VocabularyOption = None,
 ) -> None:
     """Draw what stands around an entity."""
     check_target(out)
-    around = neighbourhood(open_graph(graph), entity, steps, nodes)
+    around = neighbourhood(open_graph(graph, part_of(only_property, root, source)), entity, steps, nodes)
     save_picture(around, out)
     typer.echo(f"{out}: {around.graph.names[0][0]} and {len(around.links)} of {around.within:,} entities around it")
 
@@ -61,13 +70,16 @@ def link(
     graph: GraphArgument,
     text: Annotated[str | None, typer.Option(help="The text itself.")] = None,
     file: Annotated[Path | None, typer.Option(help="A file with the text, or - for standard input.")] = None,
+    only_property: PropertyOption = None,
+    root: RootOption = None,
+    source: VocabularyOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Find the entities of a graph that a text names."""
     if (text is None) == (file is None):
         raise ConfigError("one of --text and --file", "both" if text is not None else "neither", "give one of them")
     content = text if text is not None else _read(file or Path("-"))
-    opened = open_graph(graph)
+    opened = open_graph(graph, part_of(only_property, root, source))
     names = dict(zip(opened.entities, opened.names, strict=True))
     table = Table("start", "end", "text", "entity", "id")
     for span in NgramLinker.from_graph(opened).link(content):

@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from auscult.corpora.knowledge_graph import ACCEPTED, open_graph
+from auscult.cli.graph_part import GraphArgument, PropertyOption, RootOption, VocabularyOption, part_of
+from auscult.corpora.knowledge_graph import open_graph
 from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.tables import TextTable
 from auscult.evaluation.writing import check_folder, write_json
@@ -22,8 +23,11 @@ _RELATIONS = 12
 
 
 def embed(
-    graph: Annotated[str, typer.Argument(metavar="PATH", help=f"{ACCEPTED[:1].upper()}{ACCEPTED[1:]}.")],
+    graph: GraphArgument,
     out: Annotated[Path, typer.Option("--out", help="Where the vectors go; OUT.training beside it holds the rest.")],
+    only_property: PropertyOption = None,
+    root: RootOption = None,
+    source: VocabularyOption = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Length of a vector.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the training triples, at most.")] = None,
     norm: Annotated[int | None, typer.Option(min=1, max=2, help="Of the distance: 1 or 2.")] = None,
@@ -36,6 +40,9 @@ def embed(
     all_triples: Annotated[
         bool, typer.Option("--all-triples", help="Train the vectors anew on the held-out triples too, once measured.")
     ] = False,
+    test_triples: Annotated[
+        int, typer.Option(min=1, help="At most so many held-out triples are ranked, each among all entities.")
+    ] = 10_000,
     seed: Annotated[int, typer.Option(help="Of the split and all draws.")] = 1,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what an earlier training left, and begin anew.")
@@ -60,7 +67,7 @@ def embed(
         throw_away(work)
     elif out.exists() and not (work / "experiment.json").is_file():
         raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
-    opened = open_graph(graph)
+    opened = open_graph(graph, part_of(only_property, root, source))
     chosen = {
         "dim": dim,
         "epochs": epochs,
@@ -75,6 +82,7 @@ def embed(
         graph=Path(graph).name,
         graph_sha256=digest_of_graph(opened),
         seed=seed,
+        test_triples=test_triples,
         all_triples=all_triples,
         model=TransEConfig.model_validate(base.model_dump() | given),
     )
@@ -103,8 +111,10 @@ def figure_tables(record: Mapping[str, Any]) -> tuple[TextTable, TextTable]:
         for kind in ("filtered", "raw")
         for side in ("both", "tail", "head")
     )
+    ranked = record["figures"]["triples"]
+    few = f", {ranked:,} of them ranked" if ranked < triples["test"] else ""
     note = (
-        f"{triples['test']:,} triples held out for testing, {triples['training']:,} trained on, among "
+        f"{triples['test']:,} triples held out for testing{few}, {triples['training']:,} trained on, among "
         f"{record['entities']:,} entities; tail asks for the object, head for the subject."
     )
     whole = TextTable(f"{record['data']}: link prediction", ("Model", "asks for", *_SHOWN, "mean rank"), rows, (note,))

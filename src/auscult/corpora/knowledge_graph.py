@@ -7,7 +7,7 @@ from pathlib import Path
 from auscult.concepts.graph.encyclopedia import graph_of_documents
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.reading import ACCEPTED as FILES
-from auscult.concepts.graph.reading import read_graph
+from auscult.concepts.graph.reading import WHOLE, Part, read_graph
 from auscult.corpora.catalogue import catalogue, data_dir, locate
 from auscult.corpora.knowledge import DEFAULT
 from auscult.corpora.opening import open_corpus
@@ -16,20 +16,23 @@ ACCEPTED = f"{FILES}; `{DEFAULT}`; or a corpus (`enwiki`), whose sections give a
 """What `open_graph` takes, in the words of the command line's help."""
 
 
-def open_graph(spec: str | Path) -> KnowledgeGraph:
+def open_graph(spec: str | Path, part: Part = WHOLE) -> KnowledgeGraph:
     """Open a knowledge graph.
 
     Args:
         spec: A path that `read_graph` takes; a catalogue name of concepts ("knowledge-base", "symptom-ontology"); or
             that of a corpus ("enwiki"), of whose documents a graph is made (`graph_of_documents`).
+        part: What to read of it, where it is of UMLS or Wikidata.
 
     Raises:
         CorpusMissingError: It is not on this machine; the remedy says where to get it.
         DataError: There is nothing at the path, nothing that holds a graph, or a file is malformed.
+        ConfigError: It has no such parts.
     """
     entry = catalogue().get(str(spec))
     if entry is None or Path(spec).exists():
-        return read_graph(spec)
+        return read_graph(spec, part)
+    part.check()
     if entry.reader:
         return graph_of_documents(open_corpus(str(spec)).documents)
     place = locate(str(spec))

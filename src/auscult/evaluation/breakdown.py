@@ -54,7 +54,8 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
     """Measures for every source, aspect, question type or length.
 
     A query belongs to every source (aspect) that holds one of its true answers, and to the one type of its text; a
-    query without text has no type. Its length is that of its text, or of entity and aspects where it has none.
+    query without text has no type. Its length is that of entity and aspects, which models read, or of its text where it
+    has none.
 
     Args:
         task: The queries and their true answers.
@@ -68,7 +69,7 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
     if by == "question type":
         return _by_text(task, measured, QUESTION_TYPES, lambda query: question_type(query.text))
     if by == "length":
-        return _by_text(task, measured, LENGTHS, lambda query: length_group(query.text or query.terms))
+        return _by_text(task, measured, LENGTHS, lambda query: length_group(query.terms or query.text))
     members: dict[str, list[str]] = {}
     relevant = task.relevant
     measurable = set(measured.query_ids)

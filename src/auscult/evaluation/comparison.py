@@ -157,6 +157,7 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
                 by_aspect=_groups(break_down(task, values, passages, "aspect")),
                 by_question_type=_groups(break_down(task, values, passages, "question type")),
                 by_length=_groups(break_down(task, values, passages, "length")),
+                length_of="query",
                 differences=gaps.get(contender.label, []),
                 ms_per_query=run.ms_per_query,
                 prepare_seconds=run.prepare_seconds,

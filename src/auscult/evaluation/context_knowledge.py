@@ -1,7 +1,8 @@
 """What context and knowledge add: tables of CK-HQA's variants (wang2021, section 5), from records alone.
 
-The paper's four questions are answered by differences between variants with paired intervals and tests; its other
-tables are its measures, the effect of a question's length (Figure 5), and costs (Table 4).
+The paper's four questions, and two of the fusion layer, are answered by differences between variants with paired
+intervals and tests; its other tables are its measures, the effect of a question's length (Figure 5), and costs
+(Table 4).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 from auscult.evaluation.measures import CUTOFF_MEASURES
 from auscult.evaluation.published_figures import PublishedTable, published_costs, published_tables
-from auscult.evaluation.question_lengths import LENGTHS
+from auscult.evaluation.question_lengths import FEW, LENGTHS, counted
 from auscult.evaluation.records import Difference, EvaluationRecord
 from auscult.evaluation.tables import TextTable, percent
 from auscult.evaluation.variants import HEADS, QUESTIONS, Question, Variant, variant_of
@@ -22,7 +23,10 @@ _FIGURE_5 = ("", "W", "BC", "BC-W")
 
 
 def variants(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
-    """The variants among records, head by head; none where there are heads alone, which any bench may have."""
+    """The variants among records, head by head; none where there are heads alone, which any bench may have.
+
+    Several may be one variant: tables name them as they are titled.
+    """
     found = [(variant, record) for record in records if (variant := variant_of(record.model)) is not None]
     if not any(variant.given for variant, _ in found):
         return []
@@ -44,38 +48,36 @@ def measures_table(records: Sequence[EvaluationRecord]) -> TextTable:
     """The paper's measures of every variant (the columns of its Tables 2 and 3), with an interval of MAP."""
     names = ("MAP", *CUTOFF_MEASURES)
     rows = []
-    for variant, record in variants(records):
+    for _, record in variants(records):
         low, high = record.intervals.get("MAP", (0.0, 0.0))
         interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if "MAP" in record.intervals else ""
         cells = [percent(record.measures[name]) if name in record.measures else "" for name in names]
-        rows.append((variant.name, cells[0] + interval, *cells[1:]))
+        rows.append((record.model, cells[0] + interval, *cells[1:]))
     notes = (
         "Percent. B: context of every layer; C: and the state of [CLS]; SC: both, of a domain encoder; W: a general "
-        "graph; U: a domain graph. A head alone reads words.",
+        "graph; U: a domain graph; NONE: the layer that fuses them, without an entity. A head alone reads words.",
     )
     return TextTable("Context and knowledge: measures", ("Model", *names), tuple(rows), notes)
 
 
 def question_table(records: Sequence[EvaluationRecord], question: Question) -> TextTable:
-    """One of the paper's questions: differences between variants, with intervals, tests, and the published ones.
+    """One of the questions: differences between variants, with intervals, tests, and the published ones.
 
     Args:
         records: Of one task and track; their differences were computed when they were compared.
         question: Of `QUESTIONS`.
     """
-    own = dict(variants(records))
+    found = variants(records)
     rows: list[tuple[str, ...]] = []
     gaps: list[Difference] = []
-    for better, worse in question.pairs:
-        for head in HEADS:
-            first, second = Variant(head, better), Variant(head, worse)
-            if first not in own or second not in own:
-                continue
-            told = next((each for each in own[first].differences if each.than == own[second].label), None)
-            if told is not None:
-                gaps.append(told.measures["MAP"])
-                cells = (_gap(told.measures["MAP"]), _gap(told.measures["R@1"]))
-                rows.append((first.name, second.name, *cells, _verdict(gaps[-1]), *_published(first, second)))
+    asked = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
+    for first, second in asked:
+        named = {record.label: record.model for variant, record in found if variant == second}
+        own = [record for variant, record in found if variant == first]
+        for model, told in ((each.model, told) for each in own for told in each.differences if told.than in named):
+            gaps.append(told.measures["MAP"])
+            cells = (_gap(told.measures["MAP"]), _gap(told.measures["R@1"]))
+            rows.append((model, named[told.than], *cells, _verdict(gaps[-1]), *_published(first, second)))
     columns = ("Model", "against", "MAP", "R@1", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
     notes = (
         _answer(gaps),
@@ -88,16 +90,21 @@ def question_table(records: Sequence[EvaluationRecord], question: Question) -> T
 
 def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> TextTable:
     """Variants by the length of questions in words (Figure 5)."""
-    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    shown = _with_lengths(records)
     queries = {group.name: group.queries for _, record in shown for group in record.by_length}
     lengths = [name for name in LENGTHS if name in queries]
     rows = []
-    for variant, record in shown:
+    for _, record in shown:
         own = {group.name: group.measures for group in record.by_length}
         figures = [percent(own[name][measure]) if name in own else "" for name in lengths]
-        rows.append((variant.name, *figures, percent(record.measures[measure])))
-    columns = ("Model", *(f"{name} ({queries[name]:,})" for name in lengths), "all")
-    notes = (f"{measure} in percent by words of the question; in brackets, how many questions.",)
+        rows.append((record.model, *figures, percent(record.measures[measure])))
+    columns = ("Model", *(f"{name} ({counted(queries[name])})" for name in lengths), "all")
+    read = all(record.length_of == "query" for _, record in shown)
+    notes = (
+        f"{measure} in percent by words of the {'query as it is read' if read else 'question as it was asked'}; in "
+        f"brackets, how many; *: fewer than {FEW}, too few to tell lengths apart.",
+        *(() if read else ("Models read entity and aspects instead, where a question has them.",)),
+    )
     return TextTable("By length of the question", columns, tuple(rows), notes)
 
 
@@ -107,7 +114,7 @@ def cost_table(records: Sequence[EvaluationRecord]) -> TextTable:
     rows = []
     for variant, record in variants(records):
         seconds = record.training.get("seconds")
-        cells = [variant.name, f"{seconds / 60:.1f}" if isinstance(seconds, int | float) else ""]
+        cells = [record.model, f"{seconds / 60:.1f}" if isinstance(seconds, int | float) else ""]
         cells += [f"{record.ms_per_query:.2f}", percent(record.measures["MAP"])]
         for corpus in PUBLISHED:
             cost = published[corpus].get(variant.name.replace("DRMM-TKS", "DRMMTKS"))
@@ -123,16 +130,22 @@ def cost_table(records: Sequence[EvaluationRecord]) -> TextTable:
 def figure_records(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
     """Those whose results by length are drawn: of one head, as in Figure 5, words, W, BC and BC-W, or U for W.
 
-    None where there are fewer than two of them.
+    None where there are fewer than two of them. Of several that are one variant the first is drawn.
     """
-    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    shown = _with_lengths(records)
     for head in reversed(HEADS):
-        own = {variant.given: record for variant, record in shown if variant.head == head}
+        own = {variant.given: record for variant, record in reversed(shown) if variant.head == head}
         chosen = [own.get(given) or own.get(given.replace("W", "U")) for given in _FIGURE_5]
         found = [record for record in chosen if record is not None]
         if len(found) > 1:
             return found
     return []
+
+
+def _with_lengths(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
+    """Variants by length: of the query as it is read, where any is, since other lengths make other groups."""
+    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    return [pair for pair in shown if pair[1].length_of == "query"] or shown
 
 
 def _gap(gap: Difference) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
 from auscult.evaluation.bars import INK, save_as
-from auscult.evaluation.question_lengths import LENGTHS
+from auscult.evaluation.question_lengths import FEW, LENGTHS, counted
 from auscult.evaluation.records import EvaluationRecord
 
 if TYPE_CHECKING:
@@ -49,12 +49,13 @@ def _figure(records: Sequence[EvaluationRecord]) -> Figure:
             if points:
                 panel.plot(*zip(*points, strict=True), color=colour, marker=mark, linestyle=stroke, label=record.model)
         panel.set_title(f"{measure}, %", loc="left", fontsize=10, color=INK)
-        panel.set_xticks(range(len(lengths)), [f"{name}\n({queries[name]:,})" for name in lengths], fontsize=7)
+        panel.set_xticks(range(len(lengths)), [f"{name}\n({counted(queries[name])})" for name in lengths], fontsize=7)
         panel.set_ylim(0, None)
         panel.grid(alpha=0.2)
         for side in ("top", "right"):
             panel.spines[side].set_visible(False)
     panels[0].legend(frameon=False, fontsize=8)
     figure.suptitle(f"{records[0].corpus}: by length of the question", x=0.01, ha="left", fontsize=11, color=INK)
-    figure.supxlabel("words of the question (how many questions)", fontsize=9, color=INK)
+    whose = "query" if all(record.length_of == "query" for record in records) else "question"
+    figure.supxlabel(f"words of the {whose} (how many; *: fewer than {FEW})", fontsize=9, color=INK)
     return figure

@@ -84,6 +84,8 @@ class EvaluationRecord(BaseModel):
         by_source: Measures of each source's queries; so for `by_aspect`.
         by_question_type: Measures of each kind of question (`question_types`), where queries are questions.
         by_length: Measures of queries of each length in words (`question_lengths`).
+        length_of: What these words are of: the "query" as models read it, or in older records the "question" as it was
+            asked, of which models read entity and aspects where it has them.
         differences: From the variants that its own is to be compared with (`variants`), where they were evaluated too.
         ms_per_query: Mean wall-clock milliseconds to score one query.
         prepare_seconds: Wall-clock seconds to read or encode the collection.
@@ -113,6 +115,7 @@ class EvaluationRecord(BaseModel):
     by_aspect: list[GroupRecord] = Field(default_factory=list)
     by_question_type: list[GroupRecord] = Field(default_factory=list)
     by_length: list[GroupRecord] = Field(default_factory=list)
+    length_of: Literal["question", "query"] = "question"
     differences: list[DifferenceRecord] = Field(default_factory=list)
     ms_per_query: float
     prepare_seconds: float = 0.0

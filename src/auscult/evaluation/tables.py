@@ -7,7 +7,7 @@ and untrained ones. Published figures of another track say so.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -21,6 +21,7 @@ from auscult.evaluation.published_figures import (
     published_match_rates,
     published_tables,
 )
+from auscult.evaluation.question_lengths import FEW, counted
 from auscult.evaluation.records import EvaluationRecord
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
@@ -214,11 +215,13 @@ def group_table(record: EvaluationRecord, by: str) -> TextTable:
         "question type": record.by_question_type,
         "length": record.by_length,
     }[by]
+    tell: Callable[[int], str] = counted if by == "length" else "{:,}".format
     rows = tuple(
-        (group.name, f"{group.queries:,}", *(percent(group.measures[name]) for name in SHOWN)) for group in groups
+        (group.name, tell(group.queries), *(percent(group.measures[name]) for name in SHOWN)) for group in groups
     )
     title = f"{record.corpus} by {by}: {record.model} ({record.track})"
-    return TextTable(title, (by.capitalize(), "queries", *SHOWN), rows)
+    notes = (f"Words of the {record.length_of}; *: fewer than {FEW} queries.",) if by == "length" else ()
+    return TextTable(title, (by.capitalize(), "queries", *SHOWN), rows, notes)
 
 
 def match_table(records: Iterable[EvaluationRecord]) -> TextTable:

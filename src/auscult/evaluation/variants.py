@@ -3,7 +3,8 @@
 A name is a ranking head and what it is given besides: B context (an encoder's states of every layer), BC also the state
 of [CLS], SC the same of a domain encoder; W the vectors of a general knowledge graph, U those of a domain graph. The
 head alone is the feature-based model. The paper's W is Wikidata, its U UMLS, its B BERT and its SC SciBERT; here they
-stand for the two kinds.
+stand for the two kinds. NONE, which the paper has not, is a control: the layer that fuses context and knowledge, and no
+entity linked.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 HEADS = ("KNRM", "PACRR", "DRMM-TKS")
-_NAME = re.compile(r"(knrm|pacrr|drmm-?tks)(?:-(b|bc|sc))?(?:-(w|u))?")
-_ORDER = ("", "W", "U", "B", "BC", "BC-W", "BC-U", "SC", "SC-W", "SC-U")
+_NAME = re.compile(r"(knrm|pacrr|drmm-?tks)(?:-(b|bc|sc))?(?:-(none|w|u))?")
+_CONTEXTS, _GRAPHS = ("", "B", "BC", "SC"), ("", "NONE", "W", "U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Variant:
 
     Attributes:
         head: One of `HEADS`.
-        given: What it is given besides, as in its name: "", "W", "BC-U".
+        given: What it is given besides, as in its name: "", "W", "BC-U", "BC-NONE".
     """
 
     head: str
@@ -35,14 +36,15 @@ class Variant:
         return "-".join(part for part in (self.head, self.given) if part)
 
     @property
-    def place(self) -> tuple[int, int]:
+    def place(self) -> tuple[int, int, int]:
         """For sorting: head by head, what is given least first."""
-        return HEADS.index(self.head), _ORDER.index(self.given)
+        context, _, graph = self.given.rpartition("-") if self.given not in _CONTEXTS else (self.given, "", "")
+        return HEADS.index(self.head), _CONTEXTS.index(context), _GRAPHS.index(graph)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of the paper's section 5.
+    """A question that differences between variants answer.
 
     Attributes:
         title: The question.
@@ -64,8 +66,16 @@ QUESTIONS = (
         "Do context and knowledge together give more than each alone?",
         (("BC-W", "BC"), ("BC-W", "W"), ("BC-U", "BC"), ("BC-U", "U")),
     ),
+    Question("What does the fusion layer add without knowledge?", (("NONE", ""), ("BC-NONE", "BC"))),
+    Question(
+        "What does knowledge add to the fusion layer alone?",
+        (("W", "NONE"), ("U", "NONE"), ("BC-W", "BC-NONE"), ("BC-U", "BC-NONE")),
+    ),
 )
-"""In the paper's order. It has no U alone; the second question asks of it too, and the third what it is against W."""
+"""The four of the paper's section 5 in its order, then two that tell knowledge from the layer that brings it in.
+
+The paper has no U alone; the second question asks of it too, and the third what it is against W.
+"""
 
 
 def variant_of(model: str) -> Variant | None:
@@ -82,21 +92,24 @@ def variant_of(model: str) -> Variant | None:
 
 
 def planned_pairs(models: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
-    """Which models of an evaluation answer the paper's questions: variants of one head and one track.
+    """Which models of an evaluation answer the questions: variants of one head and one track.
 
     Args:
-        models: Label, name and track of each.
+        models: Label, name and track of each. Of several that are one variant ("KNRM-U (small graph)", "KNRM-U (large
+            graph)"), each is compared.
 
     Returns:
         Pairs of labels, the one that should be better first; each once.
     """
-    labels = {(variant, track): label for label, name, track in models if (variant := variant_of(name)) is not None}
+    named = [(label, variant, track) for label, name, track in models if (variant := variant_of(name)) is not None]
     pairs = [
-        (label, labels[other])
+        (label, other)
         for question in QUESTIONS
         for better, worse in question.pairs
-        for (variant, track), label in labels.items()
-        if variant.given == better and (other := (Variant(variant.head, worse), track)) in labels
+        for label, variant, track in named
+        if variant.given == better
+        for other, against, its in named
+        if (against, its) == (Variant(variant.head, worse), track)
     ]
     return list(dict.fromkeys(pairs))
 

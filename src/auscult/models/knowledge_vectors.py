@@ -2,6 +2,10 @@
 
 A folder of them: `knowledge.json` (ids, names, what is said of the training) and `knowledge.safetensors` (float32
 arrays "entities" and "relations", one row each, in the order of the ids).
+
+Entities stand in the order in which a linker is to prefer them, those in the most triples first: a name that several
+have then means the same entity to a linker made of the vectors and to one made of the graph. Folders of format 1, which
+told none, had them in the order in which the triples first name them, and are refused.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 
 KIND = "knowledge"
+FORMAT = 2
 _DESCRIBED, _ARRAYS = "knowledge.json", "knowledge.safetensors"
 _REMEDY = "make them again with `auscult graph embed`, or copy the folder again"
+_OLD_REMEDY = "make them again with `auscult graph embed --restart`, and train what was made of them again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class KnowledgeVectors:
     """What was learned of a graph.
 
     Attributes:
-        entities: Ids.
+        entities: Ids, those in the most triples first.
         names: Of each entity, the preferred one first.
         vectors: Float32, (entities, dim).
         relations: Names.
@@ -77,6 +83,7 @@ def save(vectors: KnowledgeVectors, folder: Path) -> None:
             # A kill between the two renames leaves a pair that `load` refuses, never other vectors.
             record = {
                 "kind": KIND,
+                "format": FORMAT,
                 "vectors_sha256": hashlib.sha256(rows.read_bytes()).hexdigest(),
                 "training": dict(vectors.training),
                 "relations": list(vectors.relations),
@@ -93,10 +100,13 @@ def load(folder: Path) -> KnowledgeVectors:
     """Read a folder.
 
     Raises:
-        ModelError: A file is missing, damaged or of another training.
+        ModelError: A file is missing, damaged, of another training or of another format.
     """
     try:
         record = json.loads((folder / _DESCRIBED).read_bytes())
+        if (found := record.get("format", 1)) != FORMAT:
+            expected = f"knowledge vectors of format {FORMAT}, entities in the most triples first"
+            raise ModelError(expected, f"format {found} in {folder}", _OLD_REMEDY)
         if hashlib.sha256((folder / _ARRAYS).read_bytes()).hexdigest() != record["vectors_sha256"]:
             raise ModelError(f"the vectors that {_DESCRIBED} tells of", f"others in {folder}", _REMEDY)
         arrays = load_file(folder / _ARRAYS)
@@ -108,7 +118,7 @@ def load(folder: Path) -> KnowledgeVectors:
             arrays["relations"],
             record["training"],
         )
-    except (OSError, KeyError, IndexError, TypeError, ValueError, SafetensorError) as error:
+    except (OSError, AttributeError, KeyError, IndexError, TypeError, ValueError, SafetensorError) as error:
         raise ModelError("a whole folder of knowledge vectors", f"{folder} ({error})", _REMEDY) from error
     _check(vectors, str(folder), _REMEDY)
     return vectors
@@ -128,4 +138,4 @@ def _check(vectors: KnowledgeVectors, what: str, remedy: str) -> None:
         raise ModelError(f"vectors of {entities} entities and {relations} relations", got, remedy)
 
 
-__all__ = ["KIND", "KnowledgeVectors", "load", "save"]
+__all__ = ["FORMAT", "KIND", "KnowledgeVectors", "load", "save"]

@@ -88,7 +88,7 @@ def _curves(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None
 def _breakdowns(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
     named = {
         "question type": [record.by_question_type for record in records],
-        "question length in words": [record.by_length for record in records],
+        "length in words": [record.by_length for record in records],
         "source": [record.by_source for record in records],
         "aspect": [record.by_aspect for record in records],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +53,19 @@ def make_graph(triples: Iterable[Triple], names: Mapping[str, Sequence[str]]) ->
     )
     if not rows:
         raise DataError("a knowledge graph with at least one triple", "none", "give a file that holds relations")
-    named = tuple(tuple(dict.fromkeys(name for name in names.get(each, ()) if name)) or (each,) for each in entities)
-    return KnowledgeGraph(tuple(entities), named, tuple(relations), np.array(list(rows), dtype=np.int64))
+    graph = KnowledgeGraph(tuple(entities), (), tuple(relations), np.array(list(rows), dtype=np.int64))
+    return name_entities(graph, names)
 
 
-__all__ = ["KnowledgeGraph", "Triple", "make_graph"]
+def name_entities(graph: KnowledgeGraph, names: Mapping[str, Sequence[str]]) -> KnowledgeGraph:
+    """The graph with other names: of large files they are read last, for what has triples alone.
+
+    Args:
+        graph: As it is.
+        names: By entity id, the preferred one first; ids that are no entity's are passed over.
+    """
+    named = (tuple(dict.fromkeys(name for name in names.get(each, ()) if name)) or (each,) for each in graph.entities)
+    return replace(graph, names=tuple(named))
+
+
+__all__ = ["KnowledgeGraph", "Triple", "make_graph", "name_entities"]

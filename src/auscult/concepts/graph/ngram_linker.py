@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-
+from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.linking import EntitySpan
 from auscult.concepts.mentions import is_acronym
@@ -172,8 +171,7 @@ class NgramLinker:
     @classmethod
     def from_graph(cls, graph: KnowledgeGraph, skip: Iterable[str] = FUNCTION_WORDS) -> NgramLinker:
         """A linker to the entities of a graph; of two with one name, the one in more triples is taken."""
-        degrees = np.bincount(graph.triples[:, [0, 2]].ravel(), minlength=len(graph.entities))
-        order = np.argsort(-degrees, kind="stable")
+        order = by_degree(graph)
         return cls([graph.names[each] for each in order], [graph.entities[each] for each in order], skip)
 
     def link(self, text: str) -> list[EntitySpan]:

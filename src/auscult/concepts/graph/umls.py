@@ -2,8 +2,8 @@
 
 A row of MRREL says that CUI2 has the relationship RELA to CUI1, or where RELA is empty the broader REL: the triple is
 (CUI2, RELA or REL, CUI1). UMLS states most relations twice, once in each direction ("isa", "inverse_isa"); both are
-read. Left out are suppressible rows (SUPPRESS other than "N") and relations of a concept with itself. Needs a licence
-of the National Library of Medicine.
+read. Left out are suppressible rows (SUPPRESS other than "N") and relations of a concept with itself. Names are read
+last, of concepts that are in a relation. Needs a licence of the National Library of Medicine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import gzip
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph
+from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph, name_entities
 from auscult.errors import DataError
 
 NAMES = "MRCONSO.RRF"
@@ -36,9 +36,9 @@ def read_umls(folder: Path | str, sources: Collection[str] = ()) -> KnowledgeGra
         DataError: A file is absent or malformed; names file and line. Or no relation is left.
     """
     folder = Path(folder)
-    relations = _find(folder, _RELATIONS)
-    names = _names(_find(folder, NAMES))
-    return make_graph(_triples(relations, frozenset(sources)), names)
+    relations, names = _find(folder, _RELATIONS), _find(folder, NAMES)
+    graph = make_graph(_triples(relations, frozenset(sources)), {})
+    return name_entities(graph, _names(names, frozenset(graph.entities)))
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -48,13 +48,14 @@ def _find(folder: Path, name: str) -> Path:
     raise DataError(f"{name} or {name}.gz in {folder}", "no such file", "give the META folder of a UMLS release")
 
 
-def _names(path: Path) -> dict[str, list[str]]:
-    """English names by concept: the preferred form of the preferred term first, other preferred ones next."""
+def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
+    """English names of wanted concepts: the preferred form of the preferred term first, other preferred ones next."""
     ranked: dict[str, dict[str, int]] = {}
     for row in _rows(path, _WIDTHS[NAMES]):
-        if row[_LANGUAGE] == "ENG" and row[_NAME_SUPPRESSED] == "N":
+        concept = f"UMLS:{row[_CUI]}"
+        if concept in wanted and row[_LANGUAGE] == "ENG" and row[_NAME_SUPPRESSED] == "N":
             rank = (row[_TERM_STATUS] != "P") * 4 + (row[_STRING_TYPE] != "PF") * 2 + (row[_IS_PREFERRED] != "Y")
-            strings = ranked.setdefault(f"UMLS:{row[_CUI]}", {})
+            strings = ranked.setdefault(concept, {})
             strings[row[_STRING]] = min(rank, strings.get(row[_STRING], rank))
     return {concept: sorted(strings, key=strings.__getitem__) for concept, strings in ranked.items()}
 

@@ -6,7 +6,8 @@
     S(q, d) = head(cos(G_q^i, G_d^i) for all i; [CLS])              section 4.4, `heads`
 
 Its variants are the paper's: B without [CLS] and knowledge, BC without knowledge, BC-W and BC-U with knowledge of one
-graph or another, SC-* on another backbone. Models without context (F, K) read the backbone's wordpiece vectors in place
+graph or another, SC-* on another backbone. Those without knowledge have no fusion layer either; BC-NONE, which the
+paper has not, has one and links no entity. Models without context (F, K) read the backbone's wordpiece vectors in place
 of GloVe's. Departures are said where they are made, in the files named above; besides, lengths count wordpieces.
 
 Cost: as the cross-encoder's, one encoding of every pair, and L + 1 small matrices. Wordpieces and entities of a passage
@@ -25,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from auscult.concepts.graph.ngram_linker import NgramLinker
+from auscult.concepts.graph.linking import EntityLinker
 from auscult.errors import ConfigError
 from auscult.models.backbone import Backbone
 from auscult.models.capr.base import CaprConfig, PassageRanker, PassageText
@@ -35,6 +36,7 @@ from auscult.models.ckhqa.fusion import Activation, CkTrans
 from auscult.models.ckhqa.heads import CkHead, HeadName, make_head
 from auscult.models.ckhqa.interactions import Interactions
 from auscult.models.ckhqa.knowledge import UNKNOWN, KnowledgeEncoder
+from auscult.models.ckhqa.linkers import OWN, make_linker
 from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
 
 _OWN = "knowledge"
@@ -58,8 +60,11 @@ class CkConfig(CaprConfig):
         cls: Give the head the state of [CLS]; there is none with "words".
         knowledge: A folder of knowledge vectors; environment variables in it are expanded. Empty for none. A made model
             has a copy, and "knowledge" stands here.
+        linker: What finds the graph's entities in text, by its name in `linkers`: "ngram"; "none" for a model that has
+            the fusion layer and no entity.
         train_knowledge: Train the entities' vectors further.
-        joint_dim: D_j, where there is knowledge.
+        joint_dim: D_j, where there is knowledge; None for D_c, the least that loses nothing of the context. A made
+            model has its number.
         activation: Sigma of Algorithm 1: "tanh" or "logistic".
     """
 
@@ -70,8 +75,9 @@ class CkConfig(CaprConfig):
     context: Literal["layers", "words"] = "layers"
     cls: bool = True
     knowledge: str = ""
+    linker: str = "ngram"
     train_knowledge: bool = False
-    joint_dim: int = 128
+    joint_dim: int | None = None
     activation: Activation = "tanh"
 
     def __post_init__(self) -> None:
@@ -89,9 +95,10 @@ class CkConfig(CaprConfig):
                 raise ConfigError(f"{name} '{choices[0]}' or '{choices[1]}'", repr(getattr(self, name)), mend)
         if self.cls and self.context == "words":
             raise ConfigError("cls: false with context 'words', which has no [CLS]", "cls: true", mend)
-        if self.train_knowledge and not self.knowledge:
-            raise ConfigError("'knowledge' where 'train_knowledge' is set", "none", "name a folder of vectors")
-        if self.joint_dim < 1:
+        for name, changed in (("train_knowledge", self.train_knowledge), ("linker", self.linker != "ngram")):
+            if changed and not self.knowledge:
+                raise ConfigError(f"'knowledge' where '{name}' is set", "none", "name a folder of vectors")
+        if self.joint_dim is not None and self.joint_dim < 1:
             raise ConfigError("a joint_dim of 1 or more", str(self.joint_dim), mend)
         make_head(self.head, self.head_settings, matrices=1, query_dim=1, context_width=0)
 
@@ -103,10 +110,12 @@ class CkRanker(PassageRanker):
         config: Settings.
         pairs: The encoder of pairs.
         knowledge: Vectors of a graph, where they are not to be read from the settings' folder.
+        linker: What finds its entities, where it is not to be made anew. The settings have a name for it, which is what
+            is saved: `linkers.register` it under that name before the saved model is opened.
 
     Raises:
-        ConfigError: The folder's name has a variable that is not set.
-        ModelError: It holds no vectors.
+        ConfigError: The folder's name has a variable that is not set, or the linker that is given the name of ours.
+        ModelError: The folder holds no vectors, or there is no linker of the settings' name.
     """
 
     kind: ClassVar[str] = "ck"
@@ -114,14 +123,26 @@ class CkRanker(PassageRanker):
     config: CkConfig
     head: CkHead
 
-    def __init__(self, config: CkConfig, pairs: Backbone, knowledge: KnowledgeVectors | None = None) -> None:
+    def __init__(
+        self,
+        config: CkConfig,
+        pairs: Backbone,
+        knowledge: KnowledgeVectors | None = None,
+        *,
+        linker: EntityLinker | None = None,
+    ) -> None:
         super().__init__()
+        if linker is not None and config.linker in OWN:
+            expected = "a name of its own in the settings' 'linker' for the linker that is given"
+            raise ConfigError(expected, repr(config.linker), "choose another name")
         if knowledge is None and config.knowledge:
             knowledge = load(_folder(config.knowledge))
-        self.config = replace(config, knowledge="" if knowledge is None else _OWN)
+        if knowledge is not None:
+            config = replace(config, knowledge=_OWN, joint_dim=config.joint_dim or pairs.dim)
+        self.config = config
         self.pairs = pairs
         self.knowledge = knowledge
-        self.head = _make(self.config, pairs, knowledge)
+        self.head = _make(config, pairs, knowledge, linker)
         if config.context == "words":
             pairs.requires_grad_(False)
             pairs.words.requires_grad_(True)
@@ -217,19 +238,21 @@ class CkRanker(PassageRanker):
         return [layer.float() for layer in read(self.pairs, layout)]
 
 
-def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None) -> CkHead:
+def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, linker: EntityLinker | None) -> CkHead:
     by_layers = config.context == "layers"
+    query_dim = pairs.dim
     knowledge = fusion = None
     if vectors is not None:
-        linker = NgramLinker(vectors.names, vectors.entities)
+        linker = make_linker(config.linker, vectors) if linker is None else linker
         knowledge = KnowledgeEncoder(vectors, linker, trainable=config.train_knowledge)
         length = _STATE * pairs.dim**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
-        fusion = CkTrans((pairs.dim, length), (knowledge.dim, knowledge.length), config.joint_dim, config.activation)
+        query_dim = config.joint_dim or pairs.dim
+        fusion = CkTrans((pairs.dim, length), (knowledge.dim, knowledge.length), query_dim, config.activation)
     ranking = make_head(
         config.head,
         config.head_settings,
         matrices=pairs.depth + 1 if by_layers else 1,
-        query_dim=pairs.dim if vectors is None else config.joint_dim,
+        query_dim=query_dim,
         context_width=pairs.dim if config.cls else 0,
     )
     return CkHead(ranking, fusion, knowledge, reads_mark=config.cls)

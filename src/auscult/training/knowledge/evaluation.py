@@ -4,11 +4,12 @@ Each triple asks twice, for its object (tail) and for its subject (head), among 
 count every entity that scores higher; "filtered" ranks leave out those that make another true triple (bordes2013,
 section 4.2). Of entities that score the same, half come first: the mean of the kindest and the harshest count, since a
 model that gives everything one score would otherwise seem perfect.
+
+Cost: every entity is scored for each triple and side. In memory, the triples, and scores of a few questions at a time.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,6 +26,8 @@ Scores = Callable[[NDArray[np.int64], Side], FloatArray]
 better; float32, (rows, entities)."""
 Figures = dict[str, float]
 _ROWS = 256
+_CELLS = 1 << 25
+"""Scores held at once: 128 MiB of them, however many entities there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +46,18 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
         triples: (triples, 3), to be predicted.
         known: All true triples, those to be predicted among them.
     """
-    answers = _answers(known)
+    answers = {side: _Answers(known, side) for side in SIDES}
     ranks = Ranks(np.empty((len(triples), 2)), np.empty((len(triples), 2)))
-    for start in range(0, len(triples), _ROWS):
-        batch = triples[start : start + _ROWS]
+    rows = max(1, min(_ROWS, _CELLS // (1 + int(known[:, [0, 2]].max()))))
+    for start in range(0, len(triples), rows):
+        batch = triples[start : start + rows]
         for column, side in enumerate(SIDES):
-            given, place = _ends(side)
+            _, place = _ends(side)
             scored = scores(batch, side)
-            for row, (triple, own) in enumerate(zip(batch.tolist(), scored, strict=True), start=start):
+            for row, (triple, own) in enumerate(zip(batch, scored, strict=True), start=start):
                 truth = own[triple[place]]
                 ranks.raw[row, column] = _rank(own, truth)
-                others = own[answers[side][triple[given], triple[1]]]
+                others = own[answers[side].to(triple)]
                 ahead = np.count_nonzero(others > truth) + (np.count_nonzero(others == truth) - 1) / 2
                 ranks.filtered[row, column] = ranks.raw[row, column] - ahead
     return ranks
@@ -68,12 +72,25 @@ def _rank(scores: FloatArray, truth: np.float32) -> float:
     return 1 + np.count_nonzero(scores > truth) + (np.count_nonzero(scores == truth) - 1) / 2
 
 
-def _answers(known: NDArray[np.int64]) -> dict[Side, dict[tuple[int, int], list[int]]]:
-    found: dict[Side, dict[tuple[int, int], list[int]]] = {side: defaultdict(list) for side in SIDES}
-    for subject, relation, object_ in np.unique(known, axis=0).tolist():
-        found["head"][object_, relation].append(subject)
-        found["tail"][subject, relation].append(object_)
-    return found
+class _Answers:
+    """The entities that make true triples in the place of one end, by what is given, sorted in two arrays."""
+
+    def __init__(self, known: NDArray[np.int64], side: Side) -> None:
+        self._given, place = _ends(side)
+        self._relations = 1 + int(known[:, 1].max())
+        keys = self._keys(known)
+        order = np.argsort(keys, kind="stable")
+        self._sorted, self._entities = keys[order], known[order, place]
+
+    def to(self, triple: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Each once; of a triple that is known."""
+        key = self._keys(triple)
+        first, last = (int(np.searchsorted(self._sorted, key, side)) for side in ("left", "right"))
+        return np.unique(self._entities[first:last])
+
+    def _keys(self, triples: NDArray[np.int64]) -> NDArray[np.int64]:
+        keys: NDArray[np.int64] = triples[..., self._given] * self._relations + triples[..., 1]
+        return keys
 
 
 def summarise(ranks: NDArray[np.float64]) -> Figures:
@@ -111,14 +128,29 @@ def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
     """A baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
 
     Args:
-        training: (triples, 3), counted.
+        training: (triples, 3), counted; only what occurs in them is held.
         entities: How many there are.
     """
-    relations = int(training[:, 1].max()) + 1
-    counts = {side: np.zeros((relations, entities), dtype=np.float32) for side in SIDES}
-    for side in SIDES:
-        np.add.at(counts[side], (training[:, 1], training[:, _ends(side)[1]]), 1)
-    return lambda triples, side: counts[side][triples[:, 1]]
+    counted = {side: _counts(training[:, 1], training[:, _ends(side)[1]]) for side in SIDES}
+
+    def scores(triples: NDArray[np.int64], side: Side) -> FloatArray:
+        found = np.zeros((len(triples), entities), dtype=np.float32)
+        for row, relation in zip(found, triples[:, 1].tolist(), strict=True):
+            places, times = counted[side].get(relation, ([], []))
+            row[places] = times
+        return found
+
+    return scores
+
+
+def _counts(
+    relations: NDArray[np.int64], entities: NDArray[np.int64]
+) -> dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Of each relation its entities, and how often each is there."""
+    order = np.argsort(relations, kind="stable")
+    names, starts = np.unique(relations[order], return_index=True)
+    parts = np.split(entities[order], starts[1:])
+    return {name: np.unique(part, return_counts=True) for name, part in zip(names.tolist(), parts, strict=True)}
 
 
 __all__ = [

@@ -13,6 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
+from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
 from auscult.provenance import stamp
@@ -44,7 +46,8 @@ class KnowledgeExperiment(Settings):
         graph_sha256: `digest_of_graph`.
         seed: Of the split and of all draws.
         validation: Share of triples that chooses the epoch, at most.
-        test: Share of triples that figures are measured on, at most.
+        test: Share of triples that are held out to be measured on, at most.
+        test_triples: So many of them are ranked, at most, drawn at random: each costs a score of every entity.
         all_triples: Train the vectors that are kept on all triples, for as many epochs as did best on the split.
         model: Settings of TransE.
     """
@@ -54,6 +57,7 @@ class KnowledgeExperiment(Settings):
     seed: int = 1
     validation: float = Field(default=0.05, gt=0, lt=0.5)
     test: float = Field(default=0.1, gt=0, lt=0.5)
+    test_triples: int = Field(default=10_000, ge=1)
     all_triples: bool = False
     model: TransEConfig = TransEConfig()
 
@@ -101,9 +105,7 @@ def train(
         _optimise(graph.triples, None, graph, experiment, network, epochs, folder, tell, progress)
         vectors = _vectors(graph, network, {})
     record["vectors_of"] = "all triples" if experiment.all_triples else "training triples"
-    kept_vectors = KnowledgeVectors(
-        graph.entities, graph.names, vectors.vectors, graph.relations, vectors.relation_vectors, record
-    )
+    kept_vectors = replace(vectors, training=record)
     return finish(folder, record, lambda model: save(kept_vectors, model))
 
 
@@ -126,8 +128,10 @@ def _on_split(
     tell("ranking all entities for the test triples")
     began = time.monotonic()
     network.constrain()
-    figures = _measured(network.scores, split, graph)
-    baseline = _measured(frequency_scores(split.training, len(graph.entities)), split, graph)
+    # In random order, as they were held out.
+    test = split.test[: experiment.test_triples]
+    figures = _measured(network.scores, test, graph)
+    baseline = _measured(frequency_scores(split.training, len(graph.entities)), test, graph)
     record = {
         **_described(graph, experiment, split),
         "figures": figures,
@@ -183,14 +187,17 @@ def _optimise(
     return fit(objective, loader, schedule, folder=folder / "checkpoints", say=tell, progress=progress)
 
 
-def _measured(scores: Scores, split: Split, graph: KnowledgeGraph) -> dict[str, object]:
-    return link_prediction(rank_triples(scores, split.test, graph.triples), split.test, graph.relations)
+def _measured(scores: Scores, test: NDArray[np.int64], graph: KnowledgeGraph) -> dict[str, object]:
+    return link_prediction(rank_triples(scores, test, graph.triples), test, graph.relations)
 
 
 def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
+    """What was learned, the entities in the order that linking wants; training has them in the graph's."""
     network.constrain()
-    arrays = [table.weight.detach().cpu().numpy() for table in (network.entities, network.relations)]
-    return KnowledgeVectors(graph.entities, graph.names, arrays[0], graph.relations, arrays[1], record)
+    entities, relations = (table.weight.detach().cpu().numpy() for table in (network.entities, network.relations))
+    order = by_degree(graph)
+    ids, names = tuple(graph.entities[row] for row in order), tuple(graph.names[row] for row in order)
+    return KnowledgeVectors(ids, names, entities[order], graph.relations, relations, record)
 
 
 def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split) -> dict[str, Any]:
@@ -206,6 +213,7 @@ def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Sp
             "training": len(split.training),
             "validation": len(split.validation),
             "test": len(split.test),
+            "test_ranked": min(len(split.test), experiment.test_triples),
             "test_joined_in_training": split.seen_pairs,
         },
         "seed": experiment.seed,
