@@ -46,3 +46,10 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.onnx").write_bytes(b"no model")
     with pytest.raises(ModelError, match=r"x\.onnx"):
         OnnxBackbone(tmp_path / "x.onnx", backbone)
+
+
+def test_what_reads_in_a_way_of_its_own_is_refused(tmp_path: Path) -> None:
+    long = create("long-bi", str(save_tiny_bert(tmp_path / "bert")), {"window": 8, "stretch": 64})
+    with pytest.raises(ModelError, match="last states of a plain encoder"):
+        convert(long, "onnx", tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()

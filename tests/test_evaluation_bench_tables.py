@@ -138,6 +138,7 @@ def test_only_results_of_like_pools_are_compared() -> None:
         ("HAR, in-batch negatives", "HAR"),
         ("HAR (small)", "HAR"),
         ("HAR-WCA", None),
+        ("CAPR-Bi + CAPR-Cross", None),
         ("HAR-simple", None),
         ("DRMM-TKS", None),
         ("CONV-KNRM", "CONV-KNRM"),

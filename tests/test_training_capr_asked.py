@@ -21,6 +21,7 @@ from auscult.training.capr.experiment import CaprExperiment, PairNegatives, Pair
 from auscult.training.capr.objective import PairObjective, held_out_queries
 from auscult.training.capr.pairs import PairBatch, PairExamples
 from auscult.training.capr.run import train
+from auscult.training.losses import hinge_loss
 from tiny_bert import save_tiny_bert
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -182,6 +183,14 @@ def test_hinge_loss_is_the_mean_of_each_negative_against_the_answer(backbone: Pa
     assert by_hand > 0
     loss.backward()
     assert all(torch.isfinite(each.grad).all() for each in ranker.parameters() if each.grad is not None)
+
+
+def test_hinge_loss_of_a_query_without_negatives_is_nothing():
+    scores = torch.ones(1, 1, requires_grad=True)
+    loss = hinge_loss(scores, margin=1.0)
+    loss.backward()
+    assert loss == 0
+    assert torch.equal(scores.grad, torch.zeros(1, 1))
 
 
 def test_what_is_no_encoder_may_have_a_rate_of_its_own(backbone: Path):

@@ -90,10 +90,11 @@ class PublishedTable:
         """The row that a model repeats: the longest published name that its own is, or begins with.
 
         A published name ends where the model's own words begin: "CDV+avg-fasttext, mention labels" repeats
-        "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" repeats
-        none. Hyphens and case are no difference: "MV-LSTM" repeats "MVLSTM".
+        "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" and several
+        models together ("CAPR-Bi + CAPR-Cross") repeat none. Hyphens and case are no difference: "MV-LSTM" repeats
+        "MVLSTM".
         """
-        if "only)" in model:
+        if "only)" in model or " + " in model:
             return None
         own = {_plain(model)} | {_plain(model[: end.start()]) for end in re.finditer(r"[ ,(]", model)}
         rows = [row for row in self.rows if row.names & own]

@@ -45,7 +45,12 @@ class Backbone(nn.Module):
     @property
     def limit(self) -> int:
         """Tokens of the longest text it can read."""
-        return int(min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length))
+        config = self.model.config
+        # A RoBERTa counts positions from behind that of padding, and has so many fewer for a text.
+        table = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        padding = getattr(table, "padding_idx", None)
+        positions = config.max_position_embeddings - (0 if padding is None else padding + 1)
+        return int(min(positions, self.tokenizer.model_max_length))
 
     @property
     def device(self) -> torch.device:
@@ -144,6 +149,13 @@ def open_backbone(name_or_path: str) -> Backbone:
         reason = str(error).splitlines()[0]
         remedy = "give a folder saved with save_pretrained, or a hub name on a machine with a network"
         raise ModelError("a Hugging Face encoder", f"{name_or_path!r} ({reason})", remedy) from error
+    kind = model.config.model_type
+    if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:
+        found = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
+        raise ModelError("an encoder with a table of positions", found, "take one of BERT's kind")
+    if tokenizer.pad_token is None:
+        found = f"{name_or_path!r}, of type '{kind}', without a token for padding"
+        raise ModelError("an encoder that reads texts of several lengths at once", found, "take one of BERT's kind")
     # What BERT puts on top of its first token is never read here, and training on several GPUs wants a gradient for
     # every parameter that asks for one.
     if getattr(model, "pooler", None) is not None:

@@ -107,9 +107,10 @@ def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
 
     Returns:
         Scalar: the mean over queries and negatives, where the paper sums over a query's negatives; only the learning
-        rate's scale differs.
+        rate's scale differs. 0 where a batch's only query has no negative.
     """
-    return (margin - scores[:, :1] + scores[:, 1:]).clamp(min=0).mean()
+    over = (margin - scores[:, :1] + scores[:, 1:]).clamp(min=0)
+    return over.sum() / max(1, over.numel())
 
 
 def listwise_loss(scores: Tensor) -> Tensor:

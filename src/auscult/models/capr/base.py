@@ -42,7 +42,8 @@ class CaprConfig:
 
     Attributes:
         pooling: "cls" (the paper) or "mean" over tokens (what sentence-transformers backbones were trained with).
-        cosine: Compare directions, multiplied by `temperature`; the paper has the plain dot product.
+        cosine: Compare directions, multiplied by `temperature`. The paper trains with the plain dot product (section
+            3.2) and searches by cosine (section 4.2); the default is the first.
         temperature: See `cosine`.
         max_query_tokens: Longer queries are cut; the paper does not say where.
         max_passage_tokens: Longer passages are cut (section 4.5: 512).

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from auscult.errors import ModelError, naming_extra
 from auscult.models.backbone import Backbone
 from auscult.models.capr.base import PassageRanker
+from auscult.models.capr.long_towers import LongTowers
 from auscult.models.capr.registry import architecture
 from auscult.models.ckhqa.ranker import CkRanker
 
@@ -93,11 +94,12 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
 
     Raises:
         MissingExtraError: What exports or runs it is not installed.
-        ModelError: It reads more of its encoder than the last states, which is all that a form gives.
+        ModelError: It reads more of its encoder than the last states, which is all that a form gives, or attends to
+            passages in a way of its own.
     """
-    if isinstance(ranker, CkRanker):
+    if isinstance(ranker, CkRanker | LongTowers):
         remedy = "keep it as it is, or take a bi-, poly- or cross-encoder"
-        raise ModelError("a model that reads an encoder's last states alone", ranker.title, remedy)
+        raise ModelError("a model that reads the last states of a plain encoder", ranker.title, remedy)
     made: dict[str, Backbone] = {}
     for name, backbone in ranker.backbones().items():
         path = folder / f"{name}.onnx"

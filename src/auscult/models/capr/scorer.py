@@ -24,7 +24,7 @@ class CaprScorer:
         name: How tables call it; the architecture's title by default.
         fingerprint: A hash of weights and settings.
         precision: What transformers compute in: "bf16" is about twice as fast on processors that have instructions for
-            it, faster still on GPUs, and changes scores in their third digit; vectors are kept and compared in single
+            it, and changes scores in their third digit; vectors are kept and compared in single
             precision all the same.
     """
 
