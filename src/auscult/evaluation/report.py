@@ -35,6 +35,7 @@ KINDS = {
     "entity_linking": "Linking to knowledge graphs",
     "entity_recognition": "Entities of notes",
     "note-headings": "Headings of notes",
+    "adapting": "Time of adapting to notes",
     "capr-latency": "Time of bi-, poly- and cross-encoders",
     "capr-forms": "Cheaper forms of encoders",
 }

@@ -1,0 +1,58 @@
+"""How long `auscult adapt` takes from raw notes to a model, with its defaults, in a process of its own.
+
+    AUSCULT_DATA=... python benchmarks/adapting.py --backbone ENCODER --out MODEL [--notes clinical-notes]
+
+A run that was killed goes on when the command is given again; what is told is the time that all parts took, without what
+a kill has lost. How well such a model retrieves: experiments/grundmann2021/notes-bi.yaml and `auscult bench`.
+
+Writes benchmarks/results/adapting.json. Needs: pip install 'auscult[train,transformers,ner]'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from auscult.evaluation.writing import write_json
+
+RESULT = Path(__file__).resolve().parent / "results" / "adapting.json"
+KEPT = (
+    "model", "track", "seed", "passages", "held_out_passages", "skipped_without_aspect", "skipped_without_entity",
+    "held_out_queries", "parameters", "best_epoch", "version", "revision", "hardware", "date",
+)  # fmt: skip
+
+
+def main() -> None:
+    """Adapt, and write the record."""
+    parser = argparse.ArgumentParser(description="Time of an adaptation with its defaults.")
+    parser.add_argument("--backbone", required=True, help="a pre-trained encoder: a folder or a name of the hub")
+    parser.add_argument("--notes", default="clinical-notes", help="as `auscult adapt` takes them")
+    parser.add_argument("--out", type=Path, required=True, help="where the model goes")
+    parser.add_argument("--record", type=Path, default=RESULT)
+    arguments = parser.parse_args()
+    command = [sys.executable, "-m", "auscult.cli.main", "adapt", arguments.notes, "--out", str(arguments.out)]
+    subprocess.run([*command, "--backbone", arguments.backbone], check=True)
+    trained = arguments.out.with_name(f"{arguments.out.name}.training") / "training.json"
+    told = json.loads(trained.read_text(encoding="utf-8"))
+    record = {
+        "kind": "adapting",
+        "title": "From raw notes to a model",
+        "notes": arguments.notes,
+        "minutes": round((told["preparation_seconds"] + told["seconds"]) / 60, 1),
+        "threads": os.environ.get("OMP_NUM_THREADS", "all"),
+        "precision": told["experiment"]["training"]["precision"],
+        "pairs": told["epochs"] * told["experiment"]["training"]["pairs"],
+        **{name: told[name] for name in KEPT},
+        "validation_R@1": told["validation"]["validation_R@1"],
+        "validation_RR": told["validation"]["validation_RR"],
+    }
+    write_json(arguments.record, record)
+    print(f"{record['minutes']:.0f} minutes; {arguments.record}")
+
+
+if __name__ == "__main__":
+    main()
