@@ -2,8 +2,8 @@
 
     AUSCULT_DATA=... python benchmarks/adapting.py --backbone ENCODER --out MODEL [--notes clinical-notes]
 
-A run that was killed goes on when the command is given again; what is told is the time that all parts took, without what
-a kill has lost. How well such a model retrieves: experiments/grundmann2021/notes-bi.yaml and `auscult bench`.
+A run that was killed goes on when the command is given again; what is told is the time that all parts took, without
+what a kill has lost. How well such a model retrieves: experiments/grundmann2021/notes-bi.yaml and `auscult bench`.
 
 Writes benchmarks/results/adapting.json. Needs: pip install 'auscult[train,transformers,ner]'
 """
