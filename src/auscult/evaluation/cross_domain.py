@@ -36,8 +36,7 @@ _NOTE_COLLECTIONS = frozenset({*OVERLAPPING, "mimic-iii"})
 def trained_on(training: Mapping[str, Any]) -> Trained | None:
     """What a model learned from by its training record; None where the record names no corpora."""
     names = [str(choice["name"]) for choice in training.get("corpora", [])]
-    told = (training.get("experiment") or {}).get("notes") or {}
-    said = set(told.get("corpora", []))
+    said = set((training.get("experiment") or {}).get("clinical_notes", []))
     kinds = {name in said or bool(collections_of(name) & _NOTE_COLLECTIONS) for name in names}
     if not kinds:
         return None
@@ -63,9 +62,9 @@ def cross_domain_tables(records: Iterable[EvaluationRecord]) -> list[TextTable]:
 
 
 def _by_model(records: Iterable[EvaluationRecord]) -> list[Mapping[str, EvaluationRecord]]:
-    """For each model tested on pages and on notes, its record by corpus; all queries rather than a subset of them."""
+    """For each model tested on pages and on notes, its record by corpus; the one of most queries."""
     models: dict[tuple[str, str], dict[str, EvaluationRecord]] = {}
-    for record in sorted(records, key=lambda each: each.query_subset != ""):
+    for record in sorted(records, key=lambda each: -each.queries):
         if record.protocol == "rerank" and record.corpus in TESTED and "only)" not in record.model:
             models.setdefault((record.model, record.fingerprint), {}).setdefault(record.corpus, record)
     return [found for found in models.values() if PAGES in found and len(found) > 1]
