@@ -154,7 +154,9 @@ def _evaluation(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[str]:
         if few:
             sections += [f"## {_title(task)}\n", *_few_models(few)]
         for bench in _benches(task, by_file):
-            sections += [f"## Rankers: {bench.title}\n", *_rankers(bench)]
+            # The same names may stand for other trainings in another file.
+            told = f"Compared with each other in the record `{bench.file}.json`."
+            sections += [f"## Rankers: {bench.title}\n\n{told}\n", *_rankers(bench)]
     crossed = cross_domain_tables(each for own in by_file.values() for each in own)
     if crossed:
         sections.append("## Across domains: trained and tested on notes and on health pages\n")
