@@ -15,7 +15,9 @@ from auscult.cli.main import app
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, ModelError
 from auscult.models import load_scorer
 from auscult.queries import Query
+from auscult.training.capr import gathering
 from auscult.training.capr.objective import PairObjective
+from auscult.training.capr.pairs import PassagePool
 
 pytest.importorskip("negspacy")
 
@@ -242,3 +244,42 @@ def test_a_note_in_another_encoding_is_named_and_may_be_left_out(
     done = call(notes, tmp_path / "model", backbone, ontology, "--skip-bad", "--restart")
     assert done.exit_code == 0, (done.output, done.exception)
     assert "left out 1 x invalid UTF-8" in " ".join(done.output.split())
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """A spaCy pipeline that finds "tablets", which no taxonomy names."""
+    made = pytest.importorskip("spacy").blank("en")
+    made.add_pipe("entity_ruler").add_patterns([{"label": "DRUG", "pattern": "tablets"}])
+    made.to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"
+
+
+def test_recognisers_and_a_table_of_aspects_may_be_named(
+    notes: Path, pipeline: Path, backbone: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    table = tmp_path / "ours.tsv"
+    table.write_text("plan\tour plan\n", encoding="utf-8")
+    pools: list[PassagePool] = []
+    check = gathering._check
+    monkeypatch.setattr(gathering, "_check", lambda *found: (pools.append(found[1]), check(*found)))
+    asked = ("--recognizer", "dictionary", "--recognizer", f"spacy:{pipeline}", "--aspects", str(table))
+    done = call(notes, tmp_path / "model", backbone, ontology, *asked)
+    assert done.exit_code == 0, (done.output, done.exception)
+    plans = [each for each in pools[0].passages if each.aspects == ("our plan",)]
+    assert plans
+    for each in plans:
+        names = {entity.name for entity in each.entities}
+        assert "tablets" in names
+        assert names & set(CONDITIONS)
+
+
+@pytest.mark.parametrize(("said", "error"), [("tagger", ConfigError), ("spacy:nowhere", ModelError)])
+def test_a_recogniser_that_is_not_there_fails_before_notes_are_read(
+    said: str, error: type[AuscultError], notes: Path, backbone: Path, ontology: Path, tmp_path: Path
+):
+    pytest.importorskip("spacy")
+    done = call(notes, tmp_path / "model", backbone, ontology, "--recognizer", said)
+    assert isinstance(done.exception, error)
+    assert said.removeprefix("spacy:") in str(done.exception)
+    assert "notes" not in done.output

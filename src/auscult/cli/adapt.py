@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult.cli.train import epoch_table
+from auscult.concepts.recognition.opening import DICTIONARY
 from auscult.errors import ConfigError, ModelError, naming_extra
 from auscult.models import model_kind
 
@@ -77,6 +78,17 @@ def adapt(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave notes out that cannot be read, and count them.")
     ] = False,
+    recognizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What finds entities: dictionary, spacy:PIPELINE or gliner:MODEL, by name or folder; repeatable, of "
+            "overlapping ones the longest counts. By default the dictionary."
+        ),
+    ] = None,
+    aspects: Annotated[
+        list[Path] | None,
+        typer.Option(help="A table of headings and their aspects, between tabs, beside the built-in one; repeatable."),
+    ] = None,
     precision: Annotated[
         Precision | None, typer.Option(help="By default bf16 where the processor knows it, and float32 elsewhere.")
     ] = None,
@@ -119,6 +131,8 @@ def adapt(
         "corpora": [{"name": notes, "skip_bad": skip_bad}],
         "clinical_notes": [notes],
         "validation": {"corpora": [notes], "documents": validation},
+        "recognizers": recognizer or [DICTIONARY],
+        "note_aspects": [path.absolute() for path in aspects or ()],
         "knowledge": knowledge,
         "negatives": _NEGATIVES.get(model, {}),
         "training": {

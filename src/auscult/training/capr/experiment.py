@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from auscult.concepts.recognition.opening import DICTIONARY
 from auscult.models.capr.base import CaprConfig
 from auscult.models.capr.registry import ARCHITECTURES, configure
 from auscult.training.experiment import (
@@ -133,6 +134,9 @@ class CaprExperiment(DataExperiment):
             they name are expanded.
         clinical_notes: Names among `corpora`: notes, split by patient; their titles name nothing, their entities are
             recognised in the text.
+        recognizers: What finds entities in notes, several together: "dictionary" (names of `knowledge`),
+            "spacy:PIPELINE", "gliner:MODEL".
+        note_aspects: Tables of headings and their aspects, beside the built-in one.
         validation_queries: Asked after each epoch, over the held-out documents.
         validation_candidates: Passages that each of them ranks (grundmann2021, section 4.2: 64).
         least_passages: Fewer usable training passages are an error.
@@ -146,6 +150,8 @@ class CaprExperiment(DataExperiment):
     settings: dict[str, Any] = Field(default_factory=dict)
     labels: PairLabels = PairLabels()
     clinical_notes: list[str] = Field(default_factory=list)
+    recognizers: list[str] = Field(default=[DICTIONARY], min_length=1)
+    note_aspects: list[Path] = Field(default_factory=list)
     knowledge: str | None = None
     negatives: PairNegatives = PairNegatives()
     training: PairTraining = PairTraining()

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.concepts.note_aspects import NoteAspects
+from auscult.concepts.recognition.opening import open_recognizers
+from auscult.corpora.knowledge import DEFAULT, open_knowledge_base
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.errors import ConfigError
 from auscult.training.capr.asked import asked_pools
@@ -89,10 +90,12 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
     """Corpora that are clinical notes."""
     choices = [choice for choice in experiment.corpora if choice.name in noted]
     asked = experiment.validation.documents if noted & set(experiment.validation.corpora) else 0
+    # First, because a wrong name should fail before minutes of reading.
+    aspects = NoteAspects.load(*experiment.note_aspects).aspects
+    knowledge = open_knowledge_base(DEFAULT if experiment.knowledge is None else experiment.knowledge)
+    labeller = NoteLabeller(open_recognizers(experiment.recognizers, knowledge), aspects=aspects)
     split = read_notes(choices, validation=asked, say=say)
     say("finding entities and headings")
-    named = experiment.knowledge
-    labeller = NoteLabeller(DictionaryRecognizer(open_knowledge_base(named)) if named is not None else None)
     training = label_notes(split.training, labeller, surroundings=surroundings)
     check_headings(training, len(split.training))
     say(
