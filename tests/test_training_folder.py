@@ -8,13 +8,15 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.training.capr.experiment import CaprExperiment
-from auscult.training.folder import claim, is_another, what_variables_stand_for
+from auscult.training.folder import claim, describe, is_another, what_variables_stand_for
+from auscult.training.loop import History
 
 FIELDS = {
     "name": "one", "model": "capr", "architecture": "ck", "track": "adapted", "backbone": "$ENCODER",
     "corpora": [{"name": "here", "split": "train"}],
     "validation": {"corpora": ["here"], "documents": 1}, "settings": {"knowledge": "$GRAPH", "head": "knrm"},
 }  # fmt: skip
+HISTORY = History(epochs=[{"epoch": 0}], best=0)
 
 
 @pytest.fixture
@@ -54,7 +56,16 @@ def test_what_variables_stand_for_tells_no_path(experiment: CaprExperiment, tmp_
     assert len(set(meant.values())) == 2
 
 
+def test_a_record_tells_what_the_training_began_with(experiment: CaprExperiment, tmp_path: Path):
+    began = what_variables_stand_for(experiment)
+    claim(experiment, tmp_path / "run")
+    (tmp_path / "encoder" / "weights").write_text("changed while it trained")
+    assert what_variables_stand_for(experiment) != began
+    assert describe(experiment, HISTORY, tmp_path / "run")["stands_for"] == began
+
+
 def test_a_folder_of_before_it_was_kept_is_taken(experiment: CaprExperiment, tmp_path: Path):
     claim(experiment, tmp_path / "run")
     (tmp_path / "run" / "stands_for.json").unlink()
     claim(experiment, tmp_path / "run")
+    assert "stands_for" not in describe(experiment, HISTORY, tmp_path / "run")

@@ -90,7 +90,8 @@ def adapt(
         typer.Option(help="A table of headings and their aspects, between tabs, beside the built-in one; repeatable."),
     ] = None,
     precision: Annotated[
-        Precision | None, typer.Option(help="By default bf16 where the processor knows it, and float32 elsewhere.")
+        Precision | None,
+        typer.Option(help="By default half precision where what trains has instructions for it, else float32."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of all draws.")] = 1,
     restart: Annotated[

@@ -59,8 +59,8 @@ def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
     """The encoders, graphs and files that an experiment names by environment variables, as far as these are set.
 
     Returns:
-        By the text in the experiment file, a digest of the files of a folder, or of a file, that it stands for; the
-        text itself, a name of the hub, where it is neither.
+        By the text in the experiment file, a digest of the files of a folder, or of a file, that it stands for; what
+        the variables hold, a name of the hub, where that is neither.
     """
     found: dict[str, str] = {}
     for said in _texts(experiment.model_dump(mode="json")):
@@ -144,8 +144,13 @@ def teller(say: Callable[[str], None] | None) -> Callable[[str], None]:
     return say if say is not None and is_main_process() else _silence
 
 
-def describe(experiment: DataExperiment, history: History) -> dict[str, Any]:
-    """What every training's record says: settings, how the epochs went, and on which code and machine."""
+def describe(experiment: DataExperiment, history: History, folder: Path) -> dict[str, Any]:
+    """What every training's record says: settings, how the epochs went, and on which code and machine.
+
+    What environment variables stand for is told as it was when the folder was claimed, hours before perhaps; nothing is
+    told by a folder of before it was kept.
+    """
+    stands_for = folder / _STANDS_FOR
     return {
         "track": experiment.track,
         "seed": experiment.seed,
@@ -155,7 +160,7 @@ def describe(experiment: DataExperiment, history: History) -> dict[str, Any]:
         "validation": history.epochs[history.best],
         "history": history.epochs,
         "experiment": experiment.model_dump(mode="json"),
-        "stands_for": what_variables_stand_for(experiment),
+        **({"stands_for": json.loads(stands_for.read_text(encoding="utf-8"))} if stands_for.is_file() else {}),
         **stamp(),
     }
 

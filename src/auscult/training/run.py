@@ -101,7 +101,7 @@ def train(
         say("fine-tuning the transformer")
         encoder, history = fine_tune(experiment, data, frozen, folder / "fine-tuning", say=say, progress=progress)
         record["frozen"] = {"best_epoch": before.best, "history": before.epochs}
-    record |= _record(experiment, data, encoder, history, prepared, time.monotonic() - began)
+    record |= _record(experiment, data, encoder, history, prepared, time.monotonic() - began, folder)
     if experiment.validation.calibrate:
         asked_for = common_headings(data.documents, experiment.validation.heading_documents)
         quality = calibrate(encoder, data.held_out, asked_for)
@@ -273,6 +273,7 @@ def _record(
     history: History,
     prepared: float,
     seconds: float,
+    folder: Path,
 ) -> dict[str, Any]:
     trained: list[torch.nn.Module] = [encoder.network]
     if isinstance(encoder.sentences, PooledTransformer) and encoder.sentences.name_or_path is None:
@@ -280,7 +281,7 @@ def _record(
     return {
         "kind": "training",
         "model": experiment.title or experiment.name,
-        **describe(experiment, history),
+        **describe(experiment, history, folder),
         "documents": len(data.documents),
         "sentences": sum(len(item.passage_of) for item in data.documents),
         "held_out_documents": len(data.held_out),

@@ -188,13 +188,9 @@ class PairExamples(Dataset[Pair]):
         self._choice = choice
         self._seed = seed
         self._best = BestPassages(words_of(pool.passages)) if choice.bm25 else None
-        self._of_entity: dict[str, list[int]] = {}
-        self._of_aspect: dict[str, list[int]] = {}
-        for row, item in enumerate(pool.passages):
-            for label in item.entities:
-                self._of_entity.setdefault(label.key, []).append(row)
-            for aspect in item.aspects:
-                self._of_aspect.setdefault(aspect, []).append(row)
+        entities = ([label.key for label in item.entities] for item in pool.passages)
+        self._of_entity = _rows_by(entities) if choice.same_entity else {}
+        self._of_aspect = _rows_by(item.aspects for item in pool.passages) if choice.same_aspect else {}
 
     def __len__(self) -> int:
         return len(self.questions or self.passages)
@@ -262,6 +258,15 @@ class PairExamples(Dataset[Pair]):
         order = self._chance(pair.key, "batch").sample(others, len(others))
         order.sort(key=lambda row: (row not in pair.hard, row in false))
         return order[:wanted]
+
+
+def _rows_by(labels: Iterable[Sequence[str]]) -> dict[str, list[int]]:
+    """The rows that each label stands in."""
+    rows: dict[str, list[int]] = {}
+    for row, own in enumerate(labels):
+        for label in own:
+            rows.setdefault(label, []).append(row)
+    return rows
 
 
 def ask(entity: str, aspect: str) -> str:

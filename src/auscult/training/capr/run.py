@@ -79,7 +79,7 @@ def train(
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {counts['passages']:,} passages, {len(asked):,} held-out queries")
     history = _optimise(experiment, gathered, asked, ranker, folder, tell, progress)
-    record = _record(experiment, ranker, history, counts, len(asked), prepared)
+    record = _record(experiment, ranker, history, counts, len(asked), prepared, folder)
     name = experiment.title or ranker.title
     return finish(folder, record, lambda model: save(ranker, model, name=name, training=record))
 
@@ -155,12 +155,13 @@ def _record(
     counts: dict[str, Any],
     asked: int,
     prepared: float,
+    folder: Path,
 ) -> dict[str, Any]:
     per_epoch = _per_epoch(experiment.training, counts.get("questions", counts["passages"]))
     return {
         "kind": "capr",
         "model": experiment.title or ranker.title,
-        **describe(experiment, history),
+        **describe(experiment, history, folder),
         **counts,
         "held_out_queries": asked,
         "parameters": sum(each.numel() for each in ranker.parameters() if each.requires_grad),

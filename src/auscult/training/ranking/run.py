@@ -76,7 +76,7 @@ def train(
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {len(training.queries):,} queries over {len(training.passages):,} passages")
     history = _optimise(experiment, training, held_out, ranker, vocabulary, folder, tell, progress)
-    record = _record(experiment, ranker, training, held_out, history, prepared)
+    record = _record(experiment, ranker, training, held_out, history, prepared, folder)
     name = experiment.title or ranker.title
     return finish(folder, record, lambda model: save(ranker, vocabulary, model, name=name, training=record))
 
@@ -153,13 +153,14 @@ def _record(
     held_out: QueryPool,
     history: History,
     prepared: float,
+    folder: Path,
 ) -> dict[str, Any]:
     choice = experiment.training
     per_epoch = choice.queries or len(training.queries)
     return {
         "kind": "ranker",
         "model": experiment.title or ranker.title,
-        **describe(experiment, history),
+        **describe(experiment, history, folder),
         "passages": len(training.passages),
         "queries": len(training.queries),
         "held_out_queries": min(len(held_out.queries), experiment.validation_queries),
