@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from pathlib import Path
 
@@ -306,3 +308,34 @@ class TestRealTaxonomies:
             "type 2 diabetes mellitus",
             "chronic obstructive pulmonary disease",
         ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What are the treatments for leukaemia in children?",
+        "Alzheimers disease and type II diabetes",
+        "metastases, headaches and a heart attack",
+        "nothing that has a name",
+        "MI after AIDS (acquired immunodeficiency syndrome)",
+    ],
+)
+def test_a_linker_of_one_text_finds_what_that_of_all_names_finds(
+    small: KnowledgeBase, linker: MentionLinker, text: str
+) -> None:
+    assert MentionLinker.of_short_text(small, text).link_text(text) == linker.link_text(text)
+
+
+@pytest.mark.skipif(not os.environ.get("AUSCULT_DATA"), reason="AUSCULT_DATA is not set")
+def test_on_real_questions_too() -> None:
+    root = Path(os.environ["AUSCULT_DATA"])
+    questions = root / "medquad" / "queries_train.jsonl.gz"
+    if not questions.is_file() or not (root / "kg").is_dir():
+        pytest.skip(f"no MedQuAD questions or taxonomies under {root}")
+    known = KnowledgeBase.from_folder(root / "kg")
+    linker = MentionLinker(known)
+    with gzip.open(questions, "rt", encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"] for line in lines][::250]
+    mentions = [linker.link_text(text) for text in texts]
+    assert sum(map(bool, mentions)) > len(texts) / 2
+    assert [MentionLinker.of_short_text(known, text).link_text(text) for text in texts] == mentions

@@ -50,6 +50,17 @@ def parser() -> QuestionParser:
         ("What are the symptoms of leukemia in children?", "leukemia in children", ("symptoms",)),
         ("What are the treatments for Zanzibar syndrome?", "Zanzibar syndrome", ("treatment",)),
         ("is it serious?", "", ("prognosis",)),
+        ("How is leukemia treated and prevented?", "leukemia", ("prevention", "treatment")),
+        ("What is leukemia and how is it treated?", "leukemia", ("treatment",)),
+        ("What causes leukemia and what are its symptoms?", "leukemia", ("causes", "symptoms")),
+        ("What causes Zanzibar syndrome, and what are its symptoms?", "Zanzibar syndrome", ("causes", "symptoms")),
+        ("How is acute leukemia diagnosed and treated?", "acute leukemia", ("treatment", "diagnosis")),
+        ("How is leukemia managed?", "leukemia", ("management",)),
+        (
+            "What are the treatments for headaches and genetic leukemia?",
+            "headaches and genetic leukemia",
+            ("treatment",),
+        ),
     ],
 )
 def test_read(parser: QuestionParser, question: str, entity: str, aspects: tuple[str, ...]) -> None:
@@ -89,6 +100,8 @@ def test_a_wider_entity_lends_its_id(parser: QuestionParser) -> None:
 def test_given_parts_win_over_the_question(parser: QuestionParser) -> None:
     query, _ = parse_query("AIDS", None, "What causes leukemia?", parser=parser)
     assert (query.entity, query.aspects) == ("AIDS", ("causes",))
+    query, matches = parse_query("Zanzibar syndrome", None, "What causes leukemia in children?", parser=parser)
+    assert (query.entity, query.entity_id, matches) == ("Zanzibar syndrome", "", [])
     query, _ = parse_query(None, ["outlook"], "What causes leukemia?", parser=parser)
     assert (query.entity, query.aspects) == ("leukemia", ("outlook",))
 

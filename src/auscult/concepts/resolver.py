@@ -46,7 +46,7 @@ class EntityResolver:
         self.knowledge_base = knowledge_base
         self._cutoff = cutoff
 
-    def resolve(self, text: str, limit: int = 5) -> list[Match]:
+    def resolve(self, text: str, limit: int = 5, *, fuzzy: bool = True) -> list[Match]:
         """Readings of a text, best first; empty when nothing comes close.
 
         Identifiers are tried first, then common abbreviations (`abbreviations`) followed by exact names and synonyms
@@ -56,6 +56,7 @@ class EntityResolver:
         Args:
             text: "DOID:2986", "ICD-10 N02.8", "MI", "heart attack", "leukemia, acute", "alzhimers".
             limit: At most so many matches.
+            fuzzy: Whether similar names count.
         """
         identifier = normalise_identifier(text)
         if identifier:
@@ -75,7 +76,7 @@ class EntityResolver:
             found = [match for other in groups.get(looser, ()) for match in self._of_key(other, score)]
             if found:
                 return _distinct(sorted(found, key=lambda match: match.kind != "name"))[:limit]
-        return self._fuzzy_matches(key, limit)
+        return self._fuzzy_matches(key, limit) if fuzzy else []
 
     def best(self, text: str) -> Match | None:
         """The first of `resolve`, or None."""

@@ -42,7 +42,7 @@ _TABLE = (
     (r"(?:who|which people) (?:gets?|develops?) X", "risk factors"),
     # diagnosis
     (r"how (?:to|do (?:doctors|you|they|i)|can (?:doctors|you|they|i|we)|(?:is|are)) (?:test for|diagnose|detect|check for|screen for) X", "diagnosis"),
-    (r"how (?:is|are|can|could|would) X (?:be )?(?:diagnosed|detected|tested(?: for)?|found|confirmed|recogni[sz]ed)(?: and treated)?", "diagnosis"),
+    (r"how (?:is|are|can|could|would) X (?:be )?(?:diagnosed|detected|tested(?: for)?|found|confirmed|recogni[sz]ed)", "diagnosis"),
     (r"(?:what|which) (?:are|is) (?:the )?(?:tests?|exams?|diagnos(?:is|tic tests?)|exams? and tests?)(?: used| needed| done)? (?:for|of|to (?:diagnose|detect|confirm)) X", "diagnosis"),
     (r"(?:what|which) (?:tests?|exams?) (?:is|are|can|do) .{0,30}?(?:diagnose|detect|confirm|for) X", "diagnosis"),
     # prognosis
@@ -65,6 +65,7 @@ _TABLE = (
     (r"(?:what|which) (?:medicines?|drugs?|medications?|treatments?) (?:help|helps|work|works|are (?:used|given|there)|is (?:used|given)) (?:for|to treat|with|against) X", "treatment"),
     # management
     (r"what to do (?:for|about|if (?:i|you) have) X", "management"),
+    (r"how (?:is|are|can|could|should) X (?:be )?managed", "management"),
     (r"(?:how (?:to|(?:do|can|should) (?:i|you|we|people))) (?:live with|cope with|manage|deal with|care for(?: someone with)?) X", "management"),
     (r"what should (?:i|you|people with) (?:eat|do|avoid)(?: (?:if|when) (?:i|you) have)? X", "management"),
     (r"what should (?:i|you) (?:eat|avoid|know).{0,20}? (?:for|with|about) X", "management"),
@@ -105,7 +106,7 @@ _WORD_TABLE = (
     (r"stages?|staging|grades?|phases?", "staging"),
     (r"clinical trials?|research|studies", "research"),
     (r"contagious|transmi(?:ssion|tted|ssible)|spread(?:s|ing)?|catching", "transmission"),
-    (r"manag(?:e|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|diet|self[- ]care|lifestyle", "management"),
+    (r"manag(?:e|ed|es|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|diet|self[- ]care|lifestyle", "management"),
 )  # fmt: skip
 
 CUES = tuple(Cue(re.compile(rf"^{pattern.replace('X', _SLOT)}$", re.IGNORECASE), aspect) for pattern, aspect in _TABLE)

@@ -4,9 +4,10 @@ A question is read in two steps, both by rule and both open to inspection:
 
 1. The aspect: the first cue of `CUES` whose pattern the question matches. A cue's pattern usually has a slot
    `X` for the entity ("what are the symptoms of X").
-2. The entity: what stands in the slot, less articles and the like. A slot that is no name of a concept but
-   holds one ("my father's asthma") gives way to the longest mention in it; so does the whole question when no
-   slot was found.
+2. The entity: what stands in the slot, less articles and the like. A slot that asks on ("gout and how is it
+   treated") ends where it does, and what it asks is another aspect. A slot that is no name of a concept but holds
+   one ("my father's asthma") gives way to the longest mention in it; so does the whole question when no slot was
+   found.
 """
 
 from __future__ import annotations
@@ -57,6 +58,16 @@ _SMALL_WORDS = frozenset(
     ]
 )
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
+_ASKING = "|".join(
+    (
+        *(pattern.pattern for pattern, _ in ASPECT_WORDS),
+        *(rf"\b(?:{re.escape(word)})(?!\w)" for word in sorted(_SMALL_WORDS | _PRONOUNS) if word != "&"),
+        r"\b(?:its|their|them|or|be|should|usually)\b",
+    )
+)
+_ASKS_ON = re.compile(
+    rf"^(?P<x>.+?)(?P<rest>\b(?:\W+(?:{_ASKING}))?[\s,;]+(?:and|or|&)(?:\W+(?:{_ASKING}))*)$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +91,14 @@ class QuestionParser:
 
     Args:
         resolver: Says whether the words in a slot name a concept.
-        linker: Finds mentions where no slot does; built from the resolver's knowledge base by default, which
-            takes a few seconds for a large one, so a service keeps one parser.
+        linker: Finds mentions where no slot does. Where none is given, each question that needs one gets one of the
+            few names that it can hold: some hundredths of a second, where a linker of all names answers in
+            microseconds and takes seconds to build.
     """
 
     def __init__(self, resolver: EntityResolver, linker: MentionLinker | None = None) -> None:
         self._resolver = resolver
-        self._given_linker = linker
+        self._linker = linker
 
     @property
     def resolver(self) -> EntityResolver:
@@ -118,20 +130,23 @@ class QuestionParser:
         return Reading(mention, aspects or (INFORMATION,))
 
     def _entity(self, slot: str, aspects: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
-        if any(match.kind != "fuzzy" for match in self._resolver.resolve(slot, limit=1)):
+        if self._is_known(slot):
             return slot, aspects, ""
+        slot, further = _asked_on(slot)
+        if further:
+            aspects = tuple(dict.fromkeys((*(aspect for aspect in aspects if aspect != INFORMATION), *further)))
+            if self._is_known(slot):
+                return slot, aspects, ""
         mention = self._longest_mention(slot)
         # A name nobody lists may hold one that is listed ("familial X with Y"): only small words give way.
         return (mention if mention and _is_possessed(slot, mention) else slot), aspects, mention
 
-    def _longest_mention(self, text: str) -> str:
-        mentions = self._linker().link_text(text)
-        return max((mention.name for mention in mentions), key=len, default="")
+    def _is_known(self, name: str) -> bool:
+        return bool(self._resolver.resolve(name, limit=1, fuzzy=False))
 
-    def _linker(self) -> MentionLinker:
-        if self._given_linker is None:
-            self._given_linker = MentionLinker(self._resolver.knowledge_base)
-        return self._given_linker
+    def _longest_mention(self, text: str) -> str:
+        linker = self._linker or MentionLinker.of_short_text(self._resolver.knowledge_base, text)
+        return max((mention.name for mention in linker.link_text(text)), key=len, default="")
 
 
 def parse_query(
@@ -167,9 +182,9 @@ def parse_query(
         if resolver is None:
             raise QueryError("an entity and aspects, or a resolver", "a question alone", "give --entity and --aspect")
         reading = (parser or QuestionParser(resolver)).read(text)
-        entity = entity or reading.entity
         aspects = aspects or list(reading.aspects)
-        mention = reading.mention
+        if not entity:
+            entity, mention = reading.entity, reading.mention
     if not entity or not entity.strip():
         raise QueryError("an entity", "none" if not text else f"the question {text!r}", "name a disease or a symptom")
     entity = entity.strip()
@@ -191,6 +206,13 @@ def _trimmed(slot: str) -> str:
     slot = _TAIL.sub("", _END.sub("", slot.strip()))
     words = _AFFIXES.sub("", slot).strip(" \t'\"")
     return "" if words.lower() in _PRONOUNS else words
+
+
+def _asked_on(slot: str) -> tuple[str, tuple[str, ...]]:
+    """A slot without what it asks besides, and the aspects of that: "gout treated and" of "how is X prevented"."""
+    found = _ASKS_ON.match(slot)
+    further = _aspects_named(found.group("rest")) if found else ()
+    return (_trimmed(found.group("x")), further) if found and further else (slot, ())
 
 
 def _aspects_named(text: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from auscult.concepts import Match
+from auscult.concepts import Concept, KnowledgeBase, Match
 from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.names import normalise_name
@@ -26,6 +26,7 @@ class Understanding:
         match: The concept chosen; None when the words are used as they are.
         alternatives: Other readings of the entity, best first.
         in_collection: The query's entity is a title of the collection, in other words than were asked.
+        aspects_read: The query's aspects come from its question.
     """
 
     query: Query
@@ -33,14 +34,16 @@ class Understanding:
     match: Match | None = None
     alternatives: tuple[Match, ...] = ()
     in_collection: bool = False
+    aspects_read: bool = False
 
     @property
     def note(self) -> str:
         """One line for people; empty when there was no entity to understand."""
         if not self.asked:
             return ""
+        aspects = f"; asked about: {', '.join(self.query.aspects)}" if self.aspects_read else ""
         if self.match is None:
-            return f"'{self.asked}' is not in the knowledge base; searching for its words"
+            return f"'{self.asked}' is not in the knowledge base; searching for its words{aspects}"
         concept = self.match.concept
         how = {
             "identifier": f"matched identifier {self.match.matched_name}",
@@ -49,7 +52,7 @@ class Understanding:
             "fuzzy": f"nearest to '{self.match.matched_name}' (similarity {self.match.score:.2f})",
         }[self.match.kind]
         named = f"; the documents call it '{self.query.entity}'" if self.in_collection else ""
-        return f"understood as: {concept.name} ({concept.concept_id}), {how}{named}"
+        return f"understood as: {concept.name} ({concept.concept_id}), {how}{named}{aspects}"
 
 
 def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str, str] = _NO_TITLES) -> Understanding:
@@ -59,8 +62,9 @@ def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str,
         query: Its entity and aspects win over its text. An entity_id that is already set is trusted, and a
             query without entity and text has nothing to resolve.
         parser: Over the index' knowledge base; None when it has none: names are used as given.
-        titles: Document titles of the collection by `normalise_name` and by identifier of their entity. Models
-            learn entities from titles, so that a title serves better than a synonym no document is named by.
+        titles: Document titles of the collection by `normalise_name` and by the identifier of their entity, where
+            that is the document's only one. Models learn entities from titles, so that a title serves better than
+            a synonym no document is named by.
 
     Raises:
         QueryError: The question names no entity, an identifier is unknown, or without a knowledge base there is
@@ -79,20 +83,39 @@ def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str,
         parser=parser,
     )
     parsed = replace(parsed, query_id=query.query_id)
+    read = bool(query.text) and not query.aspects
     if not matches:
-        return Understanding(parsed, parsed.entity if parser else "")
+        return Understanding(parsed, parsed.entity if parser else "", aspects_read=read)
     best = matches[0]
     asked = query.entity or parsed.entity
-    keys = [*map(normalise_name, (asked, *best.concept.names)), best.concept.concept_id, *best.concept.xrefs]
-    title = next((titles[key] for key in keys if key in titles), "")
+    title = _title(asked, best.concept, titles, parser.resolver.knowledge_base) if parser else ""
     if title:
         renamed = normalise_name(title) != normalise_name(asked)
         parsed = replace(parsed, entity=title)
-        return Understanding(parsed, asked, best, tuple(matches[1:]), renamed)
+        return Understanding(parsed, asked, best, tuple(matches[1:]), renamed, read)
     if best.kind == "fuzzy":
         # A model may not know the concept; then the name that was meant serves better than its misspelling.
         parsed = replace(parsed, entity=best.matched_name)
-    return Understanding(parsed, asked, best, tuple(matches[1:]))
+    return Understanding(parsed, asked, best, tuple(matches[1:]), aspects_read=read)
+
+
+def _title(asked: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:
+    """What the collection calls a concept; empty where it has no document of it."""
+    for name in (asked, *concept.names):
+        if title := titles.get(normalise_name(name)):
+            return title
+    for identifier in (concept.concept_id, *concept.xrefs):
+        title = titles.get(identifier, "")
+        if not title:
+            continue
+        # A code may be cited by several concepts: the document may be about another one. What the knowledge base took
+        # from the document itself is called by the code.
+        others = {
+            other.concept_id for other in (*knowledge_base.by_name(title), *knowledge_base.by_identifier(identifier))
+        }
+        if others <= {identifier, concept.concept_id}:
+            return title
+    return ""
 
 
 def _check_readable(query: Query) -> None:
