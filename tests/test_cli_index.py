@@ -98,6 +98,36 @@ def test_bad_records_stop_the_build_or_are_counted(command: Command, tmp_path: P
     assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 2
 
 
+def test_section_ids_that_two_documents_share_are_bad_records(command: Command, tmp_path: Path) -> None:
+    lines = [{"id": name, "sections": [{"text": "Some words.", "id": "intro"}]} for name in ("a", "b")]
+    (tmp_path / "shared.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = command("index", "shared.jsonl", "-m", "model", "-o", "index")
+    assert (done.code, "shared.jsonl, line 2" in done.err) == (2, True)
+    assert command("index", "shared.jsonl", "-m", "model", "-o", "index", "--skip-bad").code == 0
+    assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 1
+
+
+def test_a_folder_with_the_name_of_the_shipped_model_is_not_taken_for_it(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "default").mkdir()
+    assert command("index", "leaflets.jsonl", "-o", "index").code == 0
+    assert PassageIndex.open(tmp_path / "index").manifest.model.path == "default"
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a/" + "n" * 300])
+def test_a_name_that_is_too_long_is_one_sentence(command: Command, name: str) -> None:
+    done = command("index", name, "-m", "model", "-o", "index")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    done = command("search", name, "-e", "gout")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+
+
+def test_an_error_cannot_steer_the_terminal(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "odd.jsonl").write_text('{"id": "a\\u001b[31m", "text": ""}\n')
+    done = command("index", "odd.jsonl", "-m", "model", "-o", "index")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -95,3 +95,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"bad.obo:1"):
         run("build", str(tmp_path / "kb.jsonl.gz"), str(bad))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.obo"]
+
+
+def test_a_text_longer_than_a_file_name_in_bytes_is_a_text(built: str) -> None:
+    assert run("link", "ä" * 200, "--kb", built, "--json") == ""

@@ -192,3 +192,11 @@ def test_the_general_questions() -> None:
     if "AUSCULT_DATA" not in os.environ or not Path(os.environ["AUSCULT_DATA"], "questions").is_dir():
         pytest.skip("the general questions are not under AUSCULT_DATA")
     assert sum(1 for _ in read_questions(GENERAL)) == 60_415
+
+
+def test_a_damaged_archive_is_no_file_of_the_challenge(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(json.dumps({"id": "a", "text": "Some words."}).encode()))
+    packed[10:20] = b"\xff" * 10
+    (tmp_path / "documents.jsonl.gz").write_bytes(packed)
+    with pytest.raises(RecordError, match=r"documents\.jsonl\.gz"):
+        list(open_corpus(str(tmp_path / "documents.jsonl.gz")).documents())

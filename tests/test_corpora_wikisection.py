@@ -227,6 +227,11 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
     lines = tmp_path / "leaflets.json"
     lines.write_text('{"id": "1", "title": "Tea", "text": "Tea is a drink."}\n' * 2)
     assert isinstance(open_corpus(str(lines)), JsonlCorpus)
+    lines.write_text(json.dumps({"language": "en", "id": "1", "text": "Tea. " * 2000}) + "\n")
+    assert isinstance(open_corpus(str(lines)), JsonlCorpus)
+    lines.write_text('[{"id": "a", "text": "x"}]')
+    with pytest.raises(DataError, match="one JSON object a line"):
+        list(open_corpus(str(lines)).documents())
 
 
 @pytest.mark.parametrize(

@@ -189,3 +189,19 @@ def test_a_failing_disk_is_reported_and_the_old_index_stays(
         assert published.manifest.counts.documents in (len(OLD), len(OLD) + 3)
         build_old(folder)
     assert fatal > 1
+
+
+def test_what_a_full_disk_leaves_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "index"
+    build_old(folder)
+    close = storage_room.ByteFile.discard
+
+    def discard(file: storage_room.ByteFile) -> None:
+        close(file)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage_room.ByteFile, "discard", discard)
+        with IndexUpdate(folder, ENCODER) as update:
+            update.add(generated(3))
+    assert [path.name for path in folder.glob("generation-*")] == ["generation-000001"]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
@@ -129,6 +130,34 @@ def test_an_update_that_fails_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(IndexFolderError, match="auscult index CORPUS"):
         IndexUpdate(tmp_path / "nowhere", ENCODER)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_after_a_failure_nothing_of_an_update_can_be_committed(tmp_path: Path) -> None:
+    index = build(tmp_path / "index", leaflets())
+    bad = Document("leaflet-gout", "", "", (Passage("one", "", 0, 0), Passage("one", "", 0, 0)))
+    with IndexUpdate(tmp_path / "index", ENCODER) as update:
+        with pytest.raises(DataError, match="every passage id once"):
+            update.replace([bad])
+        with pytest.raises(RuntimeError, match="closed"):
+            update.commit()
+    with IndexUpdate(tmp_path / "index", ENCODER) as update:
+        with pytest.raises(DataError, match="'nobody'"):
+            update.delete(["leaflet-gout", "nobody"])
+        update.commit()
+    assert stored(PassageIndex.open(tmp_path / "index")) == stored(index)
+
+
+def test_an_update_keeps_the_knowledge_base_or_takes_another(tmp_path: Path) -> None:
+    first, other = (KnowledgeBase([Concept(f"X:{n}", f"concept {n}")]) for n in (1, 2))
+    with IndexWriter(tmp_path / "index", ENCODER) as writer:
+        writer.add(leaflets())
+        writer.commit(first)
+    for handed, expected in ((None, first), (other, other)):
+        with IndexUpdate(tmp_path / "index", ENCODER) as update:
+            update.commit(handed)
+        saved = PassageIndex.open(tmp_path / "index").reader.knowledge_base
+        assert saved is not None
+        assert list(KnowledgeBase.from_bytes(saved, "here").concepts) == list(expected.concepts)
 
 
 class _BadEncoder(HashedEncoder):

@@ -123,3 +123,6 @@ def test_pictures_that_cannot_be_drawn_say_why(searcher: Searcher, tmp_path: Pat
     with pytest.raises(ConfigError, match="'blank' without"):
         save_figure(explain(searcher, QUERY, "blank"), tmp_path / "curves.png")
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(ConfigError, match="a folder; give another name"):
+        save_figure(curves, tmp_path / "folder.png")

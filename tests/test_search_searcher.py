@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,7 @@ def test_a_hit_carries_its_evidence(searcher: Searcher) -> None:
         document = documents[hit.doc_id]
         passage = next(p for p in document.passages if p.passage_id == hit.passage_id)
         assert (hit.title, hit.source, hit.url) == (document.title, document.source, document.url)
+        assert hit.metadata == document.metadata
         assert (hit.heading, hit.text) == (passage.heading, document.slice(passage))
         assert document.text[hit.start : hit.end] == hit.text
         assert hit.entity_score + hit.aspect_score == pytest.approx(hit.score, abs=1e-9)
@@ -150,6 +152,45 @@ def test_entities_are_understood(searcher: Searcher, asked: str, entity: str, co
     assert understanding.query == Query("q1", entity, ("symptoms",), concept_id)
     assert understanding.match is not None
     assert f"understood as: {understanding.match.concept.name} ({concept_id}), {note}" in understanding.note
+
+
+def test_a_code_of_several_concepts_does_not_rename_one_into_another(tmp_path: Path) -> None:
+    known = KnowledgeBase(
+        [
+            Concept("DOID:1", "colitis", xrefs=("UMLS:C0000001",)),
+            Concept("DOID:2", "Colitis with arthritis", xrefs=("UMLS:C0000001",)),
+            Concept("DOID:3", "hypertension", xrefs=("UMLS:C0000003",)),
+        ]
+    )
+    documents = [
+        replace(leaflets()[0], title="Colitis with arthritis", entity_ids=("UMLS:C0000001",)),
+        replace(leaflets()[1], title="Bluthochdruck", entity_ids=("UMLS:C0000003",)),
+        replace(leaflets()[2], title="Gicht", entity_ids=("UMLS:C0000004", "UMLS:C0000001")),
+    ]
+    build_index(documents, ENCODER, tmp_path / "index", knowledge_base=known)
+    searcher = Searcher.open(tmp_path / "index", ENCODER)
+    assert searcher.understand(ask("colitis", "symptoms")).query.entity == "colitis"
+    assert searcher.understand(ask("hypertension", "symptoms")).query.entity == "Bluthochdruck"
+
+
+def test_a_knowledge_base_of_codes_only_resolves_them(tmp_path: Path) -> None:
+    codes = KnowledgeBase([], [Concept("ICD10:E11", "Type 2 diabetes mellitus")])
+    build_index(leaflets()[:1], ENCODER, tmp_path / "index", knowledge_base=codes)
+    understood = Searcher.open(tmp_path / "index", ENCODER).understand(ask("ICD10:E11", "symptoms"))
+    assert understood.query.entity == "Type 2 diabetes mellitus"
+
+
+def test_a_searcher_goes_on_reading_queries_while_its_index_is_replaced(tmp_path: Path) -> None:
+    build_index(leaflets(), ENCODER, tmp_path / "index", knowledge_base=KNOWN)
+    searcher = Searcher.open(tmp_path / "index", ENCODER)
+    build_index(leaflets()[:1], ENCODER, tmp_path / "index")
+    assert searcher.understand(ask("podagra", "symptoms")).query.entity == "Gout"
+
+
+def test_aspects_read_from_a_question_are_told(searcher: Searcher) -> None:
+    understood = searcher.understand(ask(text="How is gout treated and prevented?"))
+    assert understood.note.endswith("; asked about: prevention, treatment")
+    assert "asked about" not in searcher.understand(ask("gout", "treatment")).note
 
 
 def test_what_is_not_known_is_said_or_refused(searcher: Searcher, tmp_path: Path) -> None:

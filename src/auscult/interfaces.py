@@ -71,6 +71,7 @@ class Hit:
         aspect_score: The aspect half's share of the score.
         start: Offset of the passage in the document text; end is exclusive.
         sentences: Every sentence of the passage with its own scores, in order.
+        metadata: What the document brought along.
     """
 
     rank: int
@@ -87,6 +88,7 @@ class Hit:
     entity_score: float
     aspect_score: float
     sentences: tuple[SentenceScore, ...] = field(default=())
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable

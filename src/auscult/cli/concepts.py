@@ -108,11 +108,18 @@ def complete(
             typer.echo(f"{completion.concept_id}\t{completion.name}{also}")
 
 
+def _is_file(argument: str) -> bool:
+    try:
+        return Path(argument).is_file()
+    except (OSError, ValueError):
+        # A text that is too long for a file's name, or has characters that no name has.
+        return False
+
+
 def _text(argument: str) -> str:
     if argument == "-":
         where, content = "standard input", sys.stdin.buffer.read()
-    # A long text is no file name, and asking the system about one is an error of its own.
-    elif len(argument) > 255 or not Path(argument).is_file():
+    elif not _is_file(argument):
         return argument
     else:
         where = argument

@@ -19,13 +19,16 @@ from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
 from auscult.corpora.records import left_out
 from auscult.errors import ConfigError, CorpusMissingError
 from auscult.index import Counts
-from auscult.models import load_model
+from auscult.models import SHIPPED, load_model
 from auscult.search import BuildReport, build_index
 
 
 def index(
     corpus: Annotated[
-        str, typer.Argument(help="A corpus of the catalogue (`medquad`), or a JSONL file or BEIR folder.")
+        str,
+        typer.Argument(
+            help="A corpus of the catalogue (`medquad`), a JSONL file, or a folder: of notes as text, BEIR, MIMIC."
+        ),
     ],
     out: Annotated[
         Path,
@@ -82,7 +85,7 @@ def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
 
 def _lasting(model: str) -> str:
     """The name of a shipped model, or the absolute path of a folder: what finds it from anywhere."""
-    return str(Path(model).resolve()) if Path(model).is_dir() else model
+    return model if model in SHIPPED else str(Path(model).resolve())
 
 
 def _counted(counts: Counts) -> str:

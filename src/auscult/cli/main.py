@@ -23,6 +23,7 @@ from auscult.cli.results import results
 from auscult.cli.search import search
 from auscult.cli.train import train
 from auscult.errors import AuscultError
+from auscult.search.explain import printable
 
 app = typer.Typer(
     name="auscult",
@@ -66,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=arguments)
     except AuscultError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[bold red]auscult:[/] {escape(str(error))}", highlight=False)
+        Console(stderr=True, soft_wrap=True).print(
+            f"[bold red]auscult:[/] {escape(printable(str(error)))}", highlight=False
+        )
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)

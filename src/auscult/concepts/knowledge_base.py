@@ -16,7 +16,7 @@ from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
 from auscult.concepts.names import normalise_name
 from auscult.concepts.reading import existing, read_taxonomies
-from auscult.concepts.storage import read_concepts, write_concepts
+from auscult.concepts.storage import parse_concepts, read_concepts, write_concepts
 from auscult.errors import QueryError
 
 if TYPE_CHECKING:
@@ -102,6 +102,19 @@ class KnowledgeBase:
             DataError: The file is absent, damaged, or of another format or version.
         """
         return cls(*read_concepts(Path(path)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str) -> KnowledgeBase:
+        """Read what `save` wrote.
+
+        Args:
+            data: The file's content.
+            where: It was, for errors: "in the index at FOLDER".
+
+        Raises:
+            DataError: It is damaged, or of another format or version.
+        """
+        return cls(*parse_concepts(data, where, "the index is damaged: build it again"))
 
     def save(self, path: Path | str) -> None:
         """Write one compact file (see `storage`); the same content gives the same bytes."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -44,17 +45,31 @@ def read_concepts(path: Path) -> tuple[list[Concept], list[Concept]]:
     remedy = "build it again with: auscult concepts build"
     if not path.is_file():
         raise DataError(f"a knowledge base file at {path}", "no such file", remedy)
+    return parse_concepts(path.read_bytes(), f"at {path}", remedy)
+
+
+def parse_concepts(data: bytes, where: str, remedy: str) -> tuple[list[Concept], list[Concept]]:
+    """Concepts and codes of what `write_concepts` wrote.
+
+    Args:
+        data: The file's content.
+        where: Of the file, for errors: "at FILE".
+        remedy: What to do where it is damaged.
+
+    Raises:
+        DataError: It is damaged, or of another format or version.
+    """
     concepts: list[Concept] = []
     codes: list[Concept] = []
     number = 0
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
+        with gzip.open(io.BytesIO(data), "rt", encoding="utf-8") as lines:
             header = json.loads(next(lines, "null"))
             if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (
                 FORMAT,
                 VERSION,
             ):
-                raise DataError(f"a knowledge base of version {VERSION} at {path}", str(header)[:80], remedy)
+                raise DataError(f"a knowledge base of version {VERSION} {where}", str(header)[:80], remedy)
             for line in lines:
                 number += 1
                 fields = json.loads(line)
@@ -69,11 +84,10 @@ def read_concepts(path: Path) -> tuple[list[Concept], list[Concept]]:
         IndexError,
         EOFError,
         gzip.BadGzipFile,
+        zlib.error,
         UnicodeDecodeError,
     ) as error:
-        raise DataError(
-            f"a knowledge base file at {path}", f"damage after line {number + 1}: {error}", remedy
-        ) from error
+        raise DataError(f"a knowledge base file {where}", f"damage after line {number + 1}: {error}", remedy) from error
     return concepts, codes
 
 

@@ -17,6 +17,7 @@ import gzip
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -182,7 +183,7 @@ def is_task_b(path: Path) -> bool:
     try:
         with _open(path) as stream:
             return _TASK_B.match(stream.read(_HEAD)) is not None
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return False
 
 

@@ -87,6 +87,13 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
             raise ConfigError("a data set of documents", f"{spec}, which has no reader", f"take one of {readable}")
         return READERS[reader](path, spec, skip_bad)
     path = Path(spec)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CorpusMissingError("a corpus' name or path", f"{spec[:80]!r} ({reason})", "correct it") from error
     if path.is_dir():
         return _open_folder(path, skip_bad)
     if path.is_file():

@@ -119,15 +119,17 @@ class SectionedCorpus(ABC):
         """Stream checked drafts of all splits, without the cost of finding sentences."""
         self.bad = report = BadRecords()
         seen: set[str] = set()
+        seen_passages: set[str] = set()
         for record in self.records(report):
             try:
-                draft = _checked(self.draft(record), record, seen)
+                draft = _checked(self.draft(record), record, seen, seen_passages)
             except RecordError as error:
                 if not self._skip_bad:
                     raise
                 report.add(error)
                 continue
             seen.add(draft.doc_id)
+            seen_passages.update(section.passage_id for section in draft.sections)
             yield draft
 
     def queries(self, split: str) -> Sequence[Query]:
@@ -161,7 +163,7 @@ def numbered(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
     )
 
 
-def _checked(draft: Draft, record: Record, seen: set[str]) -> Draft:
+def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[str]) -> Draft:
     if not draft.doc_id:
         reject("missing field", record.where, "an id", "an empty one")
     if draft.doc_id in seen:
@@ -172,6 +174,9 @@ def _checked(draft: Draft, record: Record, seen: set[str]) -> Draft:
     ids = [section.passage_id for section in sections]
     if len(set(ids)) != len(ids):
         reject("duplicate id", record.where, "an id of its own for each section", f"a repeat in {draft.doc_id!r}")
+    repeated = next((passage_id for passage_id in ids if passage_id in seen_passages), None)
+    if repeated is not None:
+        reject("duplicate id", record.where, "section ids that no other document has", f"{repeated!r} again")
     return replace(draft, sections=sections)
 
 

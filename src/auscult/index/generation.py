@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,12 +90,12 @@ class GenerationWriter:
         self._check_ids(document)
         self._append(document, means, vectors)
 
-    def finish(self, *, corpus: str, knowledge_base: KnowledgeBase | Path | None) -> Manifest:
+    def finish(self, *, corpus: str, knowledge_base: KnowledgeBase | bytes | None) -> Manifest:
         """Close every file, copy the knowledge base, and write the manifest; the generation is then complete.
 
         Args:
             corpus: Name of the corpus.
-            knowledge_base: To be saved, or the path of one saved by another generation.
+            knowledge_base: To be saved, or one as another generation holds it.
         """
         self._documents.append(self._document_row(source=-1))
         self._passages.append(self._passage_row(None, document=self._counts.documents))
@@ -117,7 +118,9 @@ class GenerationWriter:
     def discard(self) -> None:
         """Close every file; what was written is not a generation."""
         for file in self._files():
-            file.discard()
+            # Closing writes what is still in memory, which a full disk refuses; the file is closed all the same.
+            with suppress(OSError):
+                file.discard()
 
     def _files(self) -> Iterable[ArrayFile | ByteFile]:
         yield from (self._means, self._vectors, self._documents, self._passages, self._sentences)
@@ -189,13 +192,13 @@ def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArra
     return means
 
 
-def save_knowledge_base(knowledge_base: KnowledgeBase | Path | None, generation: Path) -> str:
+def save_knowledge_base(knowledge_base: KnowledgeBase | bytes | None, generation: Path) -> str:
     """Put a knowledge base into a generation; its path there, empty for none."""
     if knowledge_base is None:
         return ""
     target = generation / layout.KNOWLEDGE_BASE
-    if isinstance(knowledge_base, Path):
-        target.write_bytes(knowledge_base.read_bytes())
+    if isinstance(knowledge_base, bytes):
+        target.write_bytes(knowledge_base)
     else:
         knowledge_base.save(target)
     sync_tree(target)

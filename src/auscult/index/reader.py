@@ -70,6 +70,7 @@ class GenerationReader:
         self._document_records = self._bytes(layout.DOCUMENT_RECORDS)
         self._passage_records = self._bytes(layout.PASSAGE_RECORDS)
         self._texts = self._bytes(layout.TEXTS)
+        self._knowledge_base = self._bytes(self.manifest.knowledge_base) if self.manifest.knowledge_base else None
         self._check_ends()
 
     @cached_property
@@ -154,10 +155,9 @@ class GenerationReader:
         return self._text(self._passages["text_start"][row], self._passages["text_end"][row])
 
     @property
-    def knowledge_base_path(self) -> Path | None:
-        """Where the index keeps its knowledge base; None when it has none."""
-        name = self.manifest.knowledge_base
-        return self.path / name if name else None
+    def knowledge_base(self) -> bytes | None:
+        """The index' knowledge base as `KnowledgeBase.save` wrote it; None when it has none."""
+        return None if self._knowledge_base is None else self._knowledge_base[:]
 
     def verify(self) -> None:
         """Compare every file with its recorded checksum.

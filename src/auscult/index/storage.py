@@ -136,6 +136,11 @@ def current_generation(folder: Path) -> Path | None:
         raw = (folder / CURRENT).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise IndexFolderError(
+            "the folder of an index", f"{str(folder)[:80]!r} ({reason})", "correct the path"
+        ) from error
     name = raw.decode("utf-8", "replace").strip()
     match = _GENERATION.fullmatch(name)
     if match is None or match.group(2):

@@ -47,20 +47,25 @@ class _Transaction:
         return self._writer
 
     def _encode_into(self, writer: GenerationWriter, documents: Sequence[Document]) -> None:
-        vectors = self.encoder.encode_documents(documents)
-        with storage_errors(self.folder):
-            for document, matrix in zip(documents, vectors, strict=True):
-                writer.encode_and_append(document, matrix)
+        try:
+            vectors = self.encoder.encode_documents(documents)
+            with storage_errors(self.folder):
+                for document, matrix in zip(documents, vectors, strict=True):
+                    writer.encode_and_append(document, matrix)
+        except BaseException:
+            # Part of the batch may be written, and what it replaces deleted: no commit may follow.
+            self.close()
+            raise
 
     def close(self) -> None:
         """Give up what has not been committed and let the next writer in; harmless when called twice."""
         if not self._lock.held:
             return
+        if self._writer is not None:
+            self._writer.discard()
+            self._writer = None
         # What cannot be removed now (a failing disk may be why we are here) is removed by the next writer.
         with suppress(OSError, IndexFolderError):
-            if self._writer is not None:
-                self._writer.discard()
-                self._writer = None
             remove_leftovers(self.folder)
         self._lock.release()
         # Fails on anything but an empty folder, which a first index that was never committed leaves behind.
@@ -80,7 +85,7 @@ class IndexWriter(_Transaction):
     """Writes an index from nothing, or in place of the one in the folder.
 
     Nothing is seen by readers before `commit`. Left without one (an error, a kill), the folder's old index
-    stays. Memory holds one batch and the ids.
+    stays; a batch that could not be added closes the writer. Memory holds one batch and the ids.
 
     Args:
         folder: Made when missing; refused when it holds other files.
@@ -142,7 +147,8 @@ class IndexUpdate(_Transaction):
     """Adds, deletes and replaces documents of an existing index; readers see all of it or none.
 
     The new generation re-uses the stored vectors of every document that stays, so that only new documents are
-    encoded; copying costs time in proportion to the whole index. Kept documents come first, in their order.
+    encoded; copying costs time in proportion to the whole index. Kept documents come first, in their order. A
+    document that could not be added closes the update, and the index stays as it was.
 
     Args:
         folder: An index.
@@ -179,16 +185,18 @@ class IndexUpdate(_Transaction):
         self._encode_into(self._open_writer(), documents)
 
     def delete(self, doc_ids: Iterable[str]) -> None:
-        """Delete documents.
+        """Delete documents, all or none.
 
         Raises:
             DataError: An id is not in the index.
         """
+        places: dict[str, tuple[set[int], int]] = {}
         for doc_id in doc_ids:
-            found = self._find(doc_id)
-            if found is None:
+            place = self._find(doc_id)
+            if place is None:
                 raise DataError("the id of a document in the index", f"'{doc_id}'", "check the id")
-            dropped, row = found
+            places[doc_id] = place
+        for doc_id, (dropped, row) in places.items():
             dropped.add(row)
             if dropped is self._dropped_new:
                 self._open_writer().forget(doc_id)
@@ -198,17 +206,22 @@ class IndexUpdate(_Transaction):
         self.delete([document.doc_id for document in documents if self._find(document.doc_id) is not None])
         self.add(documents)
 
-    def commit(self) -> Manifest:
-        """Publish the updated index."""
+    def commit(self, knowledge_base: KnowledgeBase | None = None) -> Manifest:
+        """Publish the updated index.
+
+        Args:
+            knowledge_base: In place of the index' own, which stays where none is given and knows nothing of
+                identifiers that only new documents have (`KnowledgeBase.with_documents`).
+        """
         added = self._open_writer()
         with storage_errors(self.folder):
             added.finish(corpus="", knowledge_base=None)
             self._writer = None
-            manifest = self._merge(GenerationReader(added.path))
+            manifest = self._merge(GenerationReader(added.path), knowledge_base)
             remove_leftovers(self.folder)
         return manifest
 
-    def _merge(self, new: GenerationReader) -> Manifest:
+    def _merge(self, new: GenerationReader, knowledge_base: KnowledgeBase | None) -> Manifest:
         old = self._old
         self._writer = merged = GenerationWriter(new_generation(self.folder), old.manifest.model)
         parts = chain(_kept(old, self._dropped), _kept(new, self._dropped_new))
@@ -222,7 +235,9 @@ class IndexUpdate(_Transaction):
                 np.asarray(reader.passage_vectors[passages.start : passages.stop]),
                 np.asarray(reader.sentence_vectors[sentences]),
             )
-        manifest = merged.finish(corpus=old.manifest.corpus, knowledge_base=old.knowledge_base_path)
+        manifest = merged.finish(
+            corpus=old.manifest.corpus, knowledge_base=old.knowledge_base if knowledge_base is None else knowledge_base
+        )
         publish(self.folder, merged.path)
         self._writer = None
         return manifest

@@ -50,12 +50,14 @@ def check_target(path: Path) -> None:
     """Whether a picture could be written there, for asking before the work is done.
 
     Raises:
-        ConfigError: The suffix is none of .png, .svg and .pdf, or the folder does not exist.
+        ConfigError: The suffix is none of .png, .svg and .pdf, the folder does not exist, or a folder has the name.
     """
     if path.suffix.lower() not in _FORMATS:
         raise ConfigError(f"a picture file ({', '.join(_FORMATS)})", f"'{path.name}'", "change the file's suffix")
     if not path.parent.is_dir():
         raise ConfigError(f"an existing folder for {path.name}", f"'{path.parent}'", "make the folder first")
+    if path.is_dir():
+        raise ConfigError("a picture file to write", f"'{path}', a folder", "give another name")
 
 
 def save_figure(curves: ScoreCurves, path: str | Path) -> None:

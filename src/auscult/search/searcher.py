@@ -53,17 +53,21 @@ class Searcher:
     @cached_property
     def knowledge_base(self) -> KnowledgeBase | None:
         """The index' knowledge base, read when first asked for; None when it has none."""
-        path = self.index.reader.knowledge_base_path
-        return KnowledgeBase.load(path) if path else None
+        saved = self.index.reader.knowledge_base
+        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.path}")
 
     @cached_property
     def parser(self) -> QuestionParser | None:
         """Reads questions and resolves entities with the index' knowledge base; None when it has none."""
-        return QuestionParser(EntityResolver(self.knowledge_base)) if self.knowledge_base else None
+        knowledge_base = self.knowledge_base
+        # One of codes only has no concepts, and identifiers to resolve all the same.
+        return None if knowledge_base is None else QuestionParser(EntityResolver(knowledge_base))
 
     @cached_property
     def titles(self) -> Mapping[str, str]:
-        """Document titles by normalised name and by their entity's identifiers, the first document's of each.
+        """Document titles by normalised name, and by their entity's identifier, the first document's of each.
+
+        Of several identifiers it is not said which is the entity's and which those of what the document names.
 
         Reads every document's record when first asked for: about 20 microseconds a document.
         """
@@ -72,8 +76,9 @@ class Searcher:
         for row in range(self.index.manifest.counts.documents):
             record = self.index.reader.document_record(row)
             titles.setdefault(normalise_name(record.title), record.title)
-            for identifier in normalise_identifiers(list(record.entity_ids)):
-                by_identifier.setdefault(identifier, record.title)
+            identifiers = normalise_identifiers(list(record.entity_ids))
+            if len(identifiers) == 1:
+                by_identifier.setdefault(identifiers[0], record.title)
         titles.pop("", None)
         return {**by_identifier, **titles}
 
@@ -206,4 +211,5 @@ class Searcher:
                 )
                 for sentence, (entity_share, aspect_share), whole in zip(passage.sentences, shares, wholes, strict=True)
             ),
+            metadata=dict(record.metadata),
         )

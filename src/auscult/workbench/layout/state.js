@@ -42,7 +42,10 @@ const DEFAULTS = {
   group: "", measure: "", a: answering[0] || "", b: answering[1] || answering[0] || "",
   by: data.questionMeasures[0] || "", show: "all", find: "", question: "",
 };
-const CHOICES = { a: answering, b: answering, by: data.questionMeasures, order: ["up", "down"], theme: ["", "dark", "light"] };
+const CHOICES = {
+  sort: ["model", "minutes", "parameters", "ms", ...data.measures],
+  a: answering, b: answering, by: data.questionMeasures, order: ["up", "down"], theme: ["", "dark", "light"],
+};
 const state = {};
 
 /** From the address, which anyone may have written: what is unknown is as if it were not there. */
