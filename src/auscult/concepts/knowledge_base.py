@@ -208,6 +208,14 @@ class KnowledgeBase:
         preferred.pop("", None)
         return {key: tuple(dict.fromkeys(ids)) for key, ids in preferred.items()}
 
+    @cached_property
+    def names_by_beginning(self) -> Mapping[str, tuple[str, ...]]:
+        """The normalised names by the first three letters of their first word, or all of a shorter one."""
+        names: dict[str, list[str]] = {}
+        for key in self.name_index:
+            names.setdefault(key.partition(" ")[0][:3], []).append(key)
+        return {beginning: tuple(keys) for beginning, keys in names.items()}
+
     def descriptions(self, concept_id: str) -> tuple[str, ...]:
         """All texts that describe a concept: name, synonyms, definition (D_E of arnold2020 Eq. 1 and 5).
 

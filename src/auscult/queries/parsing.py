@@ -92,8 +92,7 @@ class QuestionParser:
     Args:
         resolver: Says whether the words in a slot name a concept.
         linker: Finds mentions where no slot does. Where none is given, each question that needs one gets one of the
-            few names that it can hold: some hundredths of a second, where a linker of all names answers in
-            microseconds and takes seconds to build.
+            few names that it can hold; a linker of all names takes seconds to build.
     """
 
     def __init__(self, resolver: EntityResolver, linker: MentionLinker | None = None) -> None:
