@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from auscult.cli.main import app
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, ModelError
+from auscult.evaluation.tracks import track_on
 from auscult.models import load_scorer
 from auscult.queries import Query
 from auscult.training.capr import gathering
@@ -95,7 +96,7 @@ def test_raw_notes_become_a_model_that_scores(kind: str, notes: Path, backbone: 
     done = call(notes, out, backbone, ontology, "--model", kind)
     assert done.exit_code == 0, done.output
     assert "skipped" in done.output
-    assert "held-out patients" in done.output
+    assert "held-out notes" in done.output
     from auscult.corpora import open_corpus
 
     documents = list(open_corpus(str(notes)).documents())
@@ -105,6 +106,10 @@ def test_raw_notes_become_a_model_that_scores(kind: str, notes: Path, backbone: 
     scores = scorer.score(Query(query_id="", entity="asthma", aspects=("plan",)), asked)
     assert len(set(scores.tolist())) == len(asked) == 4
     assert not (tmp_path / "model.training" / "checkpoints").exists()
+    # The tenth that no training reads can be asked for.
+    record = json.loads((tmp_path / "model.training" / "training.json").read_text(encoding="utf-8"))
+    assert track_on("model", record, f"notes:{notes}", "test") == "adapted"
+    assert f"evaluate 'notes:{notes}'" in done.output
 
 
 def test_an_adapted_bi_encoder_is_searchable(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):

@@ -17,7 +17,7 @@ from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.corpora import open_corpus
 from auscult.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult.corpora.note_labels import NoteLabeller
-from auscult.corpora.note_queries import NoteQueriesCorpus
+from auscult.corpora.note_queries import SPLITS, NoteQueriesCorpus
 from auscult.corpora.note_splits import same_samples, split_notes, split_of
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
@@ -171,3 +171,25 @@ def test_the_prepared_files() -> None:
     assert Counter(notes.splits.values()) == {"train": 2135, "test": 257, "validation": 248}
     known = {source: {note.doc_id for note in open_corpus(source).documents()} for source in ("aci-bench", "primock57")}
     assert set().union(*known.values()) <= set(notes.splits)
+
+
+def test_notes_of_ones_own_make_the_same_benchmark(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    for n in range(40):
+        (folder / f"patient-{n // 2}").mkdir(parents=True, exist_ok=True)
+        words = " ".join(f"word{n}x{i}" for i in range(20))
+        (folder / f"patient-{n // 2}" / f"{n}.txt").write_text(f"Plan:\n{words}.\n")
+    corpus = open_corpus(f"notes:patients:{folder}")
+    assert isinstance(corpus, NoteQueriesCorpus)
+    assert corpus.name == "notes:notes"
+    splits = {split: {note.doc_id.partition("/")[0] for note in corpus.documents(split)} for split in SPLITS}
+    assert sum(map(len, splits.values())) == len(set().union(*splits.values())) == 20
+    assert all(splits.values())
+    for name in (str(folder), f"notes:{folder}"):
+        apart = {"corpora": [{"name": f"notes:patients:{folder}", "split": "train"}]}
+        with pytest.raises(ConfigError, match="has not read"):
+            track_on("mine", apart, name, "test")
+    read = {"corpora": [{"name": f"notes:{folder}", "split": split} for split in ("train", "validation")]}
+    assert track_on("mine", read, f"notes-bm25:{folder}", "test") == "adapted"
+    with pytest.raises(ConfigError, match="has not read"):
+        track_on("mine", {"corpora": [{"name": str(folder)}]}, f"notes:{folder}", "test")

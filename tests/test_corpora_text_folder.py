@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,7 @@ def test_a_bad_file_is_named_or_skipped(folder: Path, content: bytes, kind: str,
     corpus = TextFolderCorpus(folder, skip_bad=True)
     for _ in range(2):
         assert len(list(corpus.documents())) == 3
-        assert dict(corpus.bad.counts) == {kind: 1}
+        assert dict(corpus.bad.counts) == {kind: 1, "file that is not *.txt": 1}
 
 
 def test_folders_without_notes(tmp_path: Path) -> None:
@@ -97,3 +98,35 @@ def test_one_note_of_two_megabytes(tmp_path: Path) -> None:
     (document,) = TextFolderCorpus(tmp_path).documents()
     assert [p.heading for p in document.passages] == ["HOSPITAL COURSE"]
     assert len(document.sentences) == 2 * text.count("for a week.")
+
+
+def test_nothing_is_left_out_unsaid(tmp_path: Path) -> None:
+    for name in ("a/one.txt", "a/scan.pdf", "a/two.rtf", "elsewhere/three.txt", ".hidden/four.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Plan:\nRest.\n")
+    (tmp_path / "a" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "a" / "round").symlink_to(tmp_path / "a")
+    corpus = open_corpus(str(tmp_path / "a"))
+    assert isinstance(corpus, TextFolderCorpus)
+    assert [note.doc_id for note in corpus.documents()] == ["linked/three", "one"]
+    assert corpus.bad.counts == {"file that is not *.txt": 2}
+    assert "scan.pdf" in corpus.bad.lines()[0]
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scandir(place: str) -> object:
+        # Tests may run as root, who may read everything.
+        if str(place) != str(folder):
+            raise PermissionError(13, "Permission denied", str(place))
+        return real(place)
+
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(CorpusMissingError, match="Permission denied; correct its permissions"):
+        open_corpus(f"patients:{folder}")
+
+
+def test_folders_of_patients_by_name(folder: Path) -> None:
+    named = open_corpus(f"patients:{folder}").documents()
+    asked = TextFolderCorpus(folder, patient_folders=True).documents()
+    assert [note.metadata["patient"] for note in named] == [note.metadata["patient"] for note in asked]

@@ -13,6 +13,8 @@ from rich.markup import escape
 
 from auscult.cli.train import epoch_table
 from auscult.concepts.recognition.opening import DICTIONARY
+from auscult.corpora.catalogue import catalogue
+from auscult.corpora.opening import NOTE_PREFIXES, NOTE_QUERIES, PATIENTS
 from auscult.errors import ConfigError, ModelError, naming_extra
 from auscult.models import model_kind
 
@@ -52,7 +54,8 @@ def adapt(
     notes: Annotated[
         str,
         typer.Argument(
-            help="A folder of notes, a JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a name `auscult data` lists."
+            help="A folder of notes as text (`patients:FOLDER` where each folder in it is one patient's), a JSON lines "
+            "file, MIMIC-III's NOTEEVENTS.csv, or a name that `auscult data list` has."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Where the model goes; OUT.training beside it holds the rest.")],
@@ -102,9 +105,9 @@ def adapt(
     """Make a model that searches clinical notes, from the notes alone: no labels, nothing leaves the machine.
 
     Headings become aspects, recognised names entities, and passages under a heading that mention an entity the
-    answers. Notes are split by patient; a tenth is held out to choose the best epoch, and another tenth is never
-    read, so that the model can be tested on it. An adaptation that was killed goes on where it stopped: give the same
-    command again.
+    answers. Notes are split by patient, where they say whose they are; a tenth is held out to choose the best epoch,
+    and another tenth is never read, so that the model can be tested on it: auscult evaluate notes:NOTES -m OUT. An
+    adaptation that was killed goes on where it stopped: give the same command again.
     """
     with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training import loop
@@ -120,6 +123,7 @@ def adapt(
     _check_place(out, begun=restart or (work / "experiment.json").is_file())
     if restart:
         throw_away(work)
+    source = _divided(notes)
     fields = {
         "name": "adapt",
         "title": f"CAPR-{model.value.capitalize()}, adapted",
@@ -129,9 +133,9 @@ def adapt(
         "architecture": model.value,
         "backbone": _encoder(backbone),
         "settings": {**_SETTINGS[model], "max_passage_tokens": tokens},
-        "corpora": [{"name": notes, "skip_bad": skip_bad}],
-        "clinical_notes": [notes],
-        "validation": {"corpora": [notes], "documents": validation},
+        "corpora": [{"name": source, "split": split, "skip_bad": skip_bad} for split in ("train", "validation")],
+        "clinical_notes": [source],
+        "validation": {"corpora": [source], "documents": validation},
         "recognizers": recognizer or [DICTIONARY],
         "note_aspects": [path.absolute() for path in aspects or ()],
         "knowledge": knowledge,
@@ -155,11 +159,23 @@ def adapt(
     console.print(epoch_table(outcome.record))
     best = outcome.record["validation"]
     console.print(
-        f"On {outcome.record['held_out_queries']:,} queries of held-out patients, each asked among up to "
+        f"On {outcome.record['held_out_queries']:,} queries of held-out notes, each asked among up to "
         f"{experiment.validation_candidates} passages, first those that BM25 ranks high: "
         f"R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
     )
+    console.print(escape(f"On notes it has not read: auscult evaluate '{source}' -m bm25 -m '{out}'"), soft_wrap=True)
     typer.echo(out)
+
+
+def _divided(notes: str) -> str:
+    """The notes as a corpus with splits of its own, under a name that holds in every working directory."""
+    if notes in NOTE_QUERIES:
+        return notes
+    kind = PATIENTS if notes.startswith(PATIENTS) else ""
+    path = Path(notes.removeprefix(kind))
+    # As everywhere, a name of the catalogue comes before a path.
+    place = str(path.absolute()) if notes not in catalogue() and path.exists() else str(path)
+    return f"{next(iter(NOTE_PREFIXES))}{kind}{place}"
 
 
 def _encoder(backbone: str) -> str:

@@ -28,6 +28,7 @@ import numpy as np
 
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_splits import split_notes
+from auscult.corpora.records import BadRecords
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.interfaces import Corpus, Judgement
@@ -101,6 +102,18 @@ class NoteQueriesCorpus:
             return {}
         pool = [passage.passage_id for note in self.documents(split) for passage in note.passages]
         return {asked.query.query_id: self._among_random(asked, pool) for asked in self._asked(split)}
+
+    @property
+    def bad(self) -> BadRecords:
+        """What its corpora were opened to skip and have met so far."""
+        found = BadRecords()
+        for source in self._sources:
+            own = getattr(source, "bad", None)
+            if isinstance(own, BadRecords):
+                found.counts.update(own.counts)
+                for kind, examples in own.examples.items():
+                    found.examples.setdefault(kind, examples)
+        return found
 
     @cached_property
     def splits(self) -> Mapping[str, str]:

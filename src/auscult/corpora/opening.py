@@ -31,6 +31,10 @@ from auscult.interfaces import Corpus
 WIKISECTION = "wikisection"
 # The benchmark on clinical notes, with the candidates that its queries are asked with.
 NOTE_QUERIES: Mapping[str, Candidates] = MappingProxyType({NOTES: "random", f"{NOTES}-bm25": "bm25"})
+# Before the name or path of any notes: the same benchmark made of them, its split "test" a tenth of the patients.
+NOTE_PREFIXES: Mapping[str, Candidates] = MappingProxyType({"notes:": "random", "notes-bm25:": "bm25"})
+# Before the path of a folder of notes: each folder in it holds one patient's.
+PATIENTS = "patients:"
 _Opener = Callable[[Path, str, bool], Corpus]
 
 # The readers that catalogue entries name.
@@ -63,7 +67,9 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
             gzip-compressed), a BioASQ Task B file or a folder of them, a JSON file of WikiSection's format or a
             folder of them, a BEIR folder, a folder of HealthQA's or NFCorpus' files, a folder of prepared MedQuAD
             files, a copy of github.com/abachaa/MedQuAD, MIMIC-III's NOTEEVENTS.csv (plain or gzip-compressed) or
-            its folder, or a folder of plain-text notes (*.txt).
+            its folder, or a folder of plain-text notes (*.txt). "patients:FOLDER" is such a folder in which each
+            patient's notes lie in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes
+            make the benchmark of "clinical-notes" of them.
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
 
     Returns:
@@ -79,6 +85,12 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     if spec in NOTE_QUERIES:
         sources = [open_corpus(source, skip_bad=skip_bad) for source in SOURCES]
         return NoteQueriesCorpus(*sources, candidates=NOTE_QUERIES[spec])
+    for prefix, candidates in NOTE_PREFIXES.items():
+        if spec.startswith(prefix):
+            notes = open_corpus(spec.removeprefix(prefix), skip_bad=skip_bad)
+            return NoteQueriesCorpus(notes, candidates=candidates, name=f"{prefix}{notes.name}")
+    if spec.startswith(PATIENTS):
+        return TextFolderCorpus(Path(spec.removeprefix(PATIENTS)), skip_bad=skip_bad, patient_folders=True)
     if spec in catalogue():
         path = locate(spec)
         reader = catalogue()[spec].reader
@@ -122,6 +134,9 @@ def collections_of(spec: str) -> frozenset[str]:
         return frozenset({"enwiki", "simplewiki"})
     if spec in NOTE_QUERIES:
         return frozenset(OVERLAPPING)
+    for prefix in (*NOTE_PREFIXES, PATIENTS):
+        if spec.startswith(prefix):
+            return collections_of(spec.removeprefix(prefix))
     if spec in catalogue():
         # Selections of one encyclopedia's articles: they overlap, whatever they are called.
         return frozenset({spec, "enwiki"}) if catalogue()[spec].reader == "wikisection" else frozenset({spec})
@@ -146,7 +161,19 @@ def divided_alike(first: str, second: str) -> bool:
         first: As `open_corpus` takes it.
         second: The same.
     """
-    return (first in NOTE_QUERIES) == (second in NOTE_QUERIES)
+    return _division(first) == _division(second)
+
+
+def _division(spec: str) -> str:
+    """What is divided together, of a corpus that divides anew; empty for one with splits of its own."""
+    if spec in NOTE_QUERIES:
+        return NOTES
+    prefix = next((prefix for prefix in NOTE_PREFIXES if spec.startswith(prefix)), None)
+    if prefix is None:
+        return ""
+    notes = spec.removeprefix(prefix)
+    kind = PATIENTS if notes.startswith(PATIENTS) else ""
+    return f"{kind}{Path(notes.removeprefix(kind)).absolute()}"
 
 
 def _open_folder(path: Path, skip_bad: bool) -> Corpus:

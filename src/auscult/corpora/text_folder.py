@@ -2,10 +2,12 @@
 
 A note's id is its path below the folder, without ".txt" and with forward slashes; it is also its `patient`, by which
 notes are split. Where each patient's notes lie in a folder of their own, `patient_folders` takes that folder's name.
+What is no text file is left out and counted.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +22,34 @@ SUFFIX = ".txt"
 
 
 def text_files(folder: Path) -> list[Path]:
-    """The text files below a folder, in the order of their paths; hidden files and folders are left out."""
-    found = (path for path in folder.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
-    shown = (path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
-    return sorted(shown, key=lambda path: path.relative_to(folder).as_posix())
+    """The text files below a folder, in the order of their paths; hidden files and folders are left out.
+
+    Raises:
+        CorpusMissingError: A folder cannot be read.
+    """
+    return [path for path in _files(folder) if path.suffix.lower() == SUFFIX]
+
+
+def _files(folder: Path) -> list[Path]:
+    """All files below a folder, links to folders followed, but hidden ones."""
+
+    def refuse(error: OSError) -> None:
+        raise CorpusMissingError(
+            f"a folder of notes at {error.filename}", error.strerror or str(error), "correct its permissions"
+        ) from error
+
+    found: list[Path] = []
+    seen: set[tuple[int, int]] = set()
+    for place, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
+        status = Path(place).stat()
+        if (status.st_dev, status.st_ino) in seen:
+            # A link to a folder above, or a second one to the same.
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
 
 
 class TextFolderCorpus(SectionedCorpus):
@@ -53,7 +79,9 @@ class TextFolderCorpus(SectionedCorpus):
         if not self.folder.is_dir():
             found = "a file" if self.folder.exists() else "no such folder"
             raise CorpusMissingError(f"a folder of notes at {self.folder}", found, "correct the path")
-        files = text_files(self.folder)
+        every = _files(self.folder)
+        files = [path for path in every if path.suffix.lower() == SUFFIX]
+        self._others = [path for path in every if path.suffix.lower() != SUFFIX]
         if not files:
             raise CorpusMissingError(
                 f"notes in {self.folder}", f"no file *{SUFFIX} in it or below", "put one text file for each note there"
@@ -63,6 +91,9 @@ class TextFolderCorpus(SectionedCorpus):
 
     def records(self, report: BadRecords) -> Iterator[Record]:
         """One record `{"text"}` a file."""
+        for other in self._others:
+            expected, remedy = f"a file *{SUFFIX}", "rename it if it is text"
+            report.add(RecordError(f"file that is not *{SUFFIX}", expected, str(other), remedy))
         for path in self.paths:
             try:
                 yield Record(path, 1, {"text": read_text(path)})

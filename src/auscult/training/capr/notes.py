@@ -11,14 +11,15 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from auscult.corpora import open_corpus
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NoteQueriesCorpus
 from auscult.corpora.note_splits import samples_of, split_of
+from auscult.corpora.records import left_out
 from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.models.capr.base import passage_text
 from auscult.training.capr.pairs import LabelledPassage, PassagePool
-from auscult.training.data import read
 from auscult.training.experiment import CorpusChoice
 from auscult.training.labels import EntityLabel
 
@@ -48,10 +49,13 @@ def read_notes(choices: Sequence[CorpusChoice], *, validation: int, say: Callabl
     """
     notes: list[Document] = []
     given: dict[str, str] = {}
-    for choice in choices:
-        corpus, documents = read(choice, say)
-        found = [note for note in documents if note.sentences]
-        say(f"{choice.name}: {len(found):,} notes")
+    for name in dict.fromkeys(choice.name for choice in choices):
+        own = [choice for choice in choices if choice.name == name]
+        corpus = open_corpus(name, skip_bad=any(choice.skip_bad for choice in own))
+        found = [note for choice in own for note in corpus.documents(choice.split) if note.sentences]
+        for line in left_out(corpus):
+            say(f"{name}: left out {line}")
+        say(f"{name}: {len(found):,} notes")
         notes += found
         if isinstance(corpus, NoteQueriesCorpus):
             given |= corpus.splits
