@@ -47,6 +47,7 @@ def record(model: str, track: Track, corpus: str = "medquad", **changes: object)
         "revision": "abc",
         "hardware": "a processor, 2 cores",
         "date": "2026-01-02T03:04:05+00:00",
+        "training": {} if track == "untrained" else {"corpora": [{"name": "enwiki", "split": "train"}]},
     }
     return EvaluationRecord.model_validate(content | changes)
 
@@ -80,7 +81,7 @@ def test_published_figures_are_the_papers() -> None:
 def test_models_published_on_their_own_collection_are_adapted() -> None:
     """Whatever was trained on Wikipedia is adapted on WikiSection, by the rule that measured models follow."""
     for corpus, track in [("wikisection", "adapted"), ("medquad", "zero-shot"), ("healthqa", "zero-shot")]:
-        for table in published_tables(corpus, 64):
+        for table in (each for each in published_tables(corpus, 64) if each.trained_on != "notes"):
             assert table.track == track, table.title
             assert {row.track for row in table.rows} == {"untrained", track}, table.title
     (beside,) = result_tables([record("CDV+avg-fasttext", "adapted", corpus="wikisection")])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from auscult.evaluation.published_figures import PublishedTable, published_tables
+from auscult.evaluation.published_figures import PublishedTable
 from auscult.evaluation.question_types import QUESTION_TYPES
 from auscult.evaluation.records import EvaluationRecord
 from auscult.evaluation.tables import (
@@ -23,6 +23,8 @@ from auscult.evaluation.tables import (
     percent,
     published_cells,
     published_notes,
+    repeated_row,
+    tables_beside,
     unmatched_rows,
 )
 
@@ -47,7 +49,7 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     for record in ordered:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
         cells += [_cell(record, name, letters) for name in shown]
-        cells += published_cells(published.find(record.model) if published else None, compared)
+        cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, *_costs(record)))
     rows += [(*row, "", "", "") for row in unmatched_rows(published, ordered, track, compared, blanks=len(shown))]
     columns = (
@@ -70,17 +72,15 @@ def beside_tables(records: Sequence[EvaluationRecord], track: str) -> list[TextT
         records: Of one task.
         track: Their track.
     """
-    first = records[0]
-    found = published_tables(first.corpus, first.candidates) if first.protocol == "rerank" else ()
     main = main_table(records, track)
-    tables = (_beside(records, published, track) for published in found if published is not main)
+    tables = (_beside(records, published, track) for published in tables_beside(records) if published is not main)
     return [table for table in tables if table.rows]
 
 
 def _beside(records: Sequence[EvaluationRecord], published: PublishedTable, track: str) -> TextTable:
     rows = []
     for record in records:
-        row = published.find(record.model)
+        row = repeated_row(record, published)
         if row is not None:
             own = record.measures
             measured = [percent(own[name]) if name in own else "" for name in published.measures]

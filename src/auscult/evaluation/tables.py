@@ -1,7 +1,8 @@
 """Result tables, for the terminal (rich) and for documents (Markdown): measured beside published.
 
 Tracks never share a table: a zero-shot table holds zero-shot and untrained models, an adapted table adapted
-and untrained ones. Published figures of another track say so.
+and untrained ones. Published figures of another track say so, and those of models that learned from another kind of
+text (clinical notes, health pages, both) stand beside none that has learned.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from auscult.evaluation.published_figures import (
 )
 from auscult.evaluation.question_lengths import FEW, counted
 from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
 WIDEST = 4
@@ -98,10 +100,9 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     shown = SHOWN if set(compared) <= set(SHOWN) else compared
     rows = []
     for record in records:
-        beside = published.find(record.model) if published else None
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
         cells += [measured_cell(record, name, letters) for name in shown]
-        cells += published_cells(beside, compared)
+        cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, _milliseconds(record.ms_per_query)))
     rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
     columns = ("Model", *shown, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
@@ -111,21 +112,44 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
 def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
     """The published table that records stand beside: the one that most of their trained models repeat.
 
-    Where several are equal, one of the same track, and of those the first. None end to end, or where nothing was
-    published.
+    Where several are equal, one of the same track, and of those the first. None where there is nothing to stand beside.
 
     Args:
         records: Of one task.
         track: Of those that have learned.
     """
-    first = records[0]
-    tables = published_tables(first.corpus, first.candidates) if first.protocol == "rerank" else ()
     trained = [record for record in records if record.track != "untrained"]
 
     def fit(table: PublishedTable) -> tuple[int, bool]:
-        return sum(table.find(record.model) is not None for record in trained), table.track == track
+        return sum(repeated_row(record, table) is not None for record in trained), table.track == track
 
-    return max(tables, key=fit, default=None)
+    return max(tables_beside(records), key=fit, default=None)
+
+
+def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
+    """The published tables that records may stand beside, in the order of `published_tables`.
+
+    Those whose models learned from the same kind of text as one of the records' models, and all where none has learned.
+    None end to end, or where nothing was published.
+
+    Args:
+        records: Of one task.
+    """
+    first = records[0]
+    if first.protocol != "rerank":
+        return []
+    kinds = {trained_on(record.training) for record in records if record.track != "untrained"}
+    return [
+        table for table in published_tables(first.corpus, first.candidates) if not kinds or table.trained_on in kinds
+    ]
+
+
+def repeated_row(record: EvaluationRecord, published: PublishedTable | None) -> PublishedRow | None:
+    """The published row that a record's model repeats: by its title, trained on the same kind of text if at all."""
+    if published is None:
+        return None
+    alike = record.track == "untrained" or trained_on(record.training) == published.trained_on
+    return published.find(record.model) if alike else None
 
 
 def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:
@@ -157,7 +181,7 @@ def unmatched_rows(
     """
     if published is None or track not in ("untrained", published.track):
         return []
-    repeated = {found.model for record in records if (found := published.find(record.model))}
+    repeated = {found.model for record in records if (found := repeated_row(record, published))}
     return [
         (row.model, *[""] * blanks, *published_cells(row, measures))
         for row in published.rows
