@@ -255,7 +255,7 @@ def test_a_file_of_rankers_alone_makes_no_other_section(tmp_path: Path) -> None:
     write_records(tmp_path / "bench.json", [record("BM25", "untrained"), record("HAR")])
     titles = re.findall(r"^## .*$", write_report(tmp_path), re.MULTILINE)
     assert titles == ["## Rankers: medquad, re-ranking, zero-shot track"]
-    assert "in the record `bench.json`." in write_report(tmp_path)
+    assert "From the record `bench.json`." in write_report(tmp_path)
 
 
 def test_curves_and_bars_are_drawn_and_repeat(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from auscult.evaluation.records import (
     EvaluationRecord,
     GroupRecord,
     Track,
+    evaluation_records,
     read_records,
     write_records,
 )
@@ -149,6 +150,40 @@ def test_tracks_never_share_a_table() -> None:
     assert (row["R@1"], row["MAP"], row["publ.\nR@1"]) == ("50.00 a", "60.00 a", "45.26")
     assert "45.26" in text(zero_shot)
     assert any("saw more" in note for note in adapted.notes)
+
+
+def of_one_call(comparison: str, **changes: object) -> list[EvaluationRecord]:
+    """BM25, and a model that beats it."""
+    better = {"better_than": {"R@1": ["BM25"], "AP": ["BM25"]}}
+    return [
+        record("BM25", "untrained", comparison=comparison, **changes),
+        record("CDV", "zero-shot", comparison=comparison, **changes | better),
+    ]
+
+
+def test_letters_stand_only_between_models_that_one_call_compared(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    write_records(path, of_one_call("first"))
+    (table,) = result_tables(of_one_call("first"))
+    assert table.rows[1][1] == "50.00 a"
+    assert not any("missing letters" in note for note in table.notes)
+    write_records(
+        path, [record("BM25", "untrained", comparison="second"), record("HAR", "zero-shot", comparison="second")]
+    )
+    (table,) = result_tables(evaluation_records(read_records(path)))
+    assert [row[:2] for row in table.rows[:3]] == [("a  CDV", "50.00"), ("b  BM25", "50.00"), ("c  HAR", "50.00")]
+    assert any(note.endswith("missing letters say nothing: a; b, c.") for note in table.notes)
+    assert not any(note.startswith("Letters after") for note in table.notes)
+
+
+def test_older_records_were_compared_where_they_carry_one_moment() -> None:
+    (table,) = result_tables(of_one_call(""))
+    assert table.rows[1][1] == "50.00 a"
+    bm25, cdv = of_one_call("")
+    (table,) = result_tables([bm25.model_copy(update={"date": "2026-01-03T00:00:00+00:00"}), cdv])
+    assert table.rows[1][1] == "50.00"
+    (table,) = result_tables([bm25.model_copy(update={"comparison": "later"}), cdv])
+    assert table.rows[1][1] == "50.00"
 
 
 def test_published_rates_stand_only_beneath_published_test_sets() -> None:

@@ -17,6 +17,8 @@ from auscult.evaluation.tables import (
     SHOWN,
     TextTable,
     beaten_by,
+    compared_letters,
+    has_letters,
     main_table,
     model_letters,
     notes_of,
@@ -37,7 +39,7 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     """Rankers beside term-based models and published figures, term-based first, then best MAP first.
 
     Args:
-        records: Of one task and one comparison: of this track, and untrained.
+        records: Of one task: of this track, and untrained.
         track: "zero-shot" or "adapted".
     """
     ordered = in_table_order(records)
@@ -48,7 +50,8 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     rows = []
     for record in ordered:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
-        cells += [_cell(record, name, letters) for name in shown]
+        marks = compared_letters(record, ordered)
+        cells += [_cell(record, name, marks) for name in shown]
         cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, *_costs(record)))
     rows += [(*row, "", "", "") for row in unmatched_rows(published, ordered, track, compared, blanks=len(shown))]
@@ -161,7 +164,7 @@ def _costs(record: EvaluationRecord) -> tuple[str, str, str]:
 
 def _cost_notes(records: Sequence[EvaluationRecord]) -> tuple[str, ...]:
     notes = []
-    if any(record.better_than for record in records):
+    if has_letters(records):
         notes.append("Letters a-f stand for all from a to f; A follows z.")
     where = sorted({record.hardware for record in records if record.hardware})
     notes.append(f"Scored on: {'; '.join(where)}; one query at a time.")

@@ -76,6 +76,7 @@ class EvaluationRecord(BaseModel):
         intervals: 95 % bootstrap intervals, lower and upper end, as fractions.
         better_than: measure -> labels of the models of the same evaluation that it beats significantly (paired
             randomisation test, Holm's correction, p < 0.05).
+        comparison: Equal in all records of one evaluation, a hash of what it compared; empty in older records.
         queries: How many were evaluated.
         query_subset: Empty for all queries of the split; else which subset: a random one's size and seed, or the number
             and a hash of the ids.
@@ -106,6 +107,7 @@ class EvaluationRecord(BaseModel):
     measures: dict[str, float]
     intervals: dict[str, tuple[float, float]] = Field(default_factory=dict)
     better_than: dict[str, list[str]] = Field(default_factory=dict)
+    comparison: str = ""
     queries: int
     query_subset: str = ""
     documents: int = 0
@@ -142,6 +144,16 @@ class EvaluationRecord(BaseModel):
     def microseconds_per_candidate(self) -> float | None:
         """Mean wall-clock microseconds to score one candidate; None where their number is not known."""
         return 1000.0 * self.ms_per_query / self.candidates if self.candidates else None
+
+    @property
+    def compared_in(self) -> str:
+        """Equal in two records of one task only where their models were compared with each other.
+
+        A record without `comparison` has its moment instead. Most of these carry the moment of their evaluation, the
+        same in all its records; the latest carry that of their own ranking, and so nothing that shows which models
+        they were compared with.
+        """
+        return self.comparison or self.date
 
     @property
     def key(self) -> tuple[str, ...]:

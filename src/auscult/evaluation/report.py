@@ -146,7 +146,7 @@ def _benches(task: _Task, by_file: Mapping[str, Sequence[EvaluationRecord]]) -> 
 
 
 def _evaluation(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[str]:
-    """A section a task. Rankers have one of their own: a file's records were compared with each other only."""
+    """A section a task. Rankers have one of their own, a file: records of several were not compared."""
     sections = []
     for task in _tasks(by_file):
         files = [[each for each in own if _task(each) == task] for own in by_file.values()]
@@ -155,7 +155,7 @@ def _evaluation(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[str]:
             sections += [f"## {_title(task)}\n", *_few_models(few)]
         for bench in _benches(task, by_file):
             # The same names may stand for other trainings in another file.
-            told = f"Compared with each other in the record `{bench.file}.json`."
+            told = f"From the record `{bench.file}.json`."
             sections += [f"## Rankers: {bench.title}\n\n{told}\n", *_rankers(bench)]
     crossed = cross_domain_tables(each for own in by_file.values() for each in own)
     if crossed:

@@ -101,7 +101,8 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     rows = []
     for record in records:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
-        cells += [measured_cell(record, name, letters) for name in shown]
+        marks = compared_letters(record, records)
+        cells += [measured_cell(record, name, marks) for name in shown]
         cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, _milliseconds(record.ms_per_query)))
     rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
@@ -162,6 +163,21 @@ def model_letters_of(labels: Sequence[str]) -> dict[str, str]:
     return dict(zip(labels, LETTERS, strict=False))
 
 
+def compared_letters(record: EvaluationRecord, records: Sequence[EvaluationRecord]) -> dict[str, str]:
+    """The letters of those models among records that a record's was compared with (`compared_in`), by their labels."""
+    compared = {each.label for each in records if each.compared_in == record.compared_in}
+    return {label: letter for label, letter in model_letters(records).items() if label in compared}
+
+
+def has_letters(records: Sequence[EvaluationRecord]) -> bool:
+    """Whether any figure in a table of records has a letter."""
+    for record in records:
+        marks = compared_letters(record, records)
+        if any(label in marks for beaten in record.better_than.values() for label in beaten):
+            return True
+    return False
+
+
 def published_cells(row: PublishedRow | None, measures: Sequence[str]) -> list[str]:
     """A published row's figures in percent; blank where there is no row, or no figure."""
     return [percent(row.measures[name]) if row and name in row.measures else "" for name in measures]
@@ -206,13 +222,26 @@ def notes_of(records: Sequence[EvaluationRecord], track: str, published: Publish
     half = [record.model for record in records if record.precision != "float32"]
     if half:
         notes.append(f"Ranked in half precision (bf16): {', '.join(half)}.")
-    if any(record.better_than for record in records):
+    if has_letters(records):
         notes.append("Letters after a figure: significantly better than those models (p < 0.05, Holm).")
+    apart = _apart(records)
+    if len(apart) > 1:
+        told = "; ".join(", ".join(each) for each in apart)
+        notes.append(f"Not shown to have been compared with each other, so that missing letters say nothing: {told}.")
     if published is not None:
         notes += published_notes(records[0], track, published)
     if records[0].protocol == "end-to-end":
         notes.append("Passages of documents without judgements count as wrong even where they answer.")
     return tuple(notes)
+
+
+def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
+    """Letters of the models that were compared with each other, by comparison; the name of a model without a letter."""
+    letters = model_letters(records)
+    groups: dict[str, list[str]] = {}
+    for record in records:
+        groups.setdefault(record.compared_in, []).append(letters.get(record.label, record.model))
+    return list(groups.values())
 
 
 def published_notes(record: EvaluationRecord, track: str, published: PublishedTable) -> list[str]:
@@ -272,7 +301,13 @@ def _has_rates(record: EvaluationRecord) -> bool:
 
 
 def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str]) -> str:
-    """A measure in percent and the letters of the models beaten; blank where it was not measured."""
+    """A measure in percent and the letters of the models beaten; blank where it was not measured.
+
+    Args:
+        record: What was measured.
+        name: The measure's.
+        letters: By label, of the models that it was compared with.
+    """
     if name not in record.measures:
         return ""
     marks = "".join(sorted(letters[model] for model in beaten_by(record, name) if model in letters))
