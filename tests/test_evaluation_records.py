@@ -198,6 +198,25 @@ def test_published_figures_beside_a_subset_say_so() -> None:
     assert "over all queries" not in text(whole)
 
 
+def test_another_split_is_another_task_without_published_figures(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    test, train = record("BM25", "untrained"), record("BM25", "untrained", split="train")
+    write_records(path, [test])
+    write_records(path, [train])
+    assert [each["split"] for each in read_records(path)] == ["test", "train"], "neither takes the other's place"
+    beside, alone = result_tables([test, train])
+    assert (beside.title.partition(",")[0], alone.title.partition(",")[0]) == ("medquad", "medquad (split train)")
+    assert "publ.\nR@1" in beside.columns
+    assert "publ.\nR@1" not in alone.columns
+    assert not any("Published" in note for note in alone.notes)
+    assert not match_table([train]).notes
+    page = write_report(tmp_path)
+    assert page.index("## medquad, re-ranking") < page.index("## medquad (split train), re-ranking")
+    older = test.model_dump(mode="json")
+    del older["split"]
+    assert EvaluationRecord.model_validate(older).split == "test"
+
+
 def test_other_test_sets_and_protocols_are_told_apart() -> None:
     (partial,) = result_tables([record("BM25", "untrained", corpus="wikisection")])
     assert any("Not the same test set" in note for note in partial.notes)

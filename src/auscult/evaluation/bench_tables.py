@@ -58,7 +58,7 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     columns = (
         "Model", *shown, *(f"publ. {name}" for name in compared), "training, min", "parameters", "µs per candidate"
     )  # fmt: skip
-    title = f"{ordered[0].corpus}, {track} track: {ordered[0].queries:,} queries"
+    title = f"{ordered[0].asked.title}, {track} track: {ordered[0].queries:,} queries"
     notes = (*notes_of(ordered, track, published), *_cost_notes(ordered))
     return TextTable(title, columns, tuple(rows), notes)
 

@@ -151,6 +151,7 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
                 intervals=intervals | {"MAP": intervals["AP"]},
                 better_than={name: models for name, models in better[contender.label].items() if models},
                 comparison=comparison,
+                split=task.split,
                 queries=len(values.query_ids),
                 query_subset=task.subset,
                 documents=len(task.documents),
@@ -191,7 +192,8 @@ def _differences(
 
 def _digest(task: Task, contenders: Sequence[Compared], measured: Sequence[QueryMeasures]) -> str:
     """A hash of what was compared: the task, the models, and what each reached for every query."""
-    digest = hashlib.sha256("\t".join((task.corpus, task.protocol, task.subset, str(task.seed))).encode())
+    asked = (task.corpus, task.protocol, task.split, task.subset, str(task.seed))
+    digest = hashlib.sha256("\t".join(asked).encode())
     for contender, values in zip(contenders, measured, strict=True):
         digest.update("\t".join((contender.label, contender.fingerprint)).encode())
         digest.update(values.values.tobytes())

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from auscult.corpora.note_queries import NAME as NOTES
 from auscult.evaluation.published_figures import cross_domain_table
-from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.records import TEST, EvaluationRecord
 from auscult.evaluation.tables import TextTable, percent, published_cells
 from auscult.evaluation.tracks import Trained, trained_on
 
@@ -50,7 +50,8 @@ def _by_model(records: Iterable[EvaluationRecord]) -> list[Mapping[str, Evaluati
     """For each model tested on pages and on notes, its record by corpus; the one of most queries."""
     models: dict[tuple[str, str], dict[str, EvaluationRecord]] = {}
     for record in sorted(records, key=lambda each: -each.queries):
-        if record.protocol == "rerank" and record.corpus in TESTED and "only)" not in record.model:
+        tested = record.protocol == "rerank" and record.corpus in TESTED and record.split == TEST
+        if tested and "only)" not in record.model:
             models.setdefault((record.model, record.fingerprint), {}).setdefault(record.corpus, record)
     return [found for found in models.values() if PAGES in found and len(found) > 1]
 

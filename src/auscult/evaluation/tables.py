@@ -23,7 +23,7 @@ from auscult.evaluation.published_figures import (
     published_tables,
 )
 from auscult.evaluation.question_lengths import FEW, counted
-from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.records import TEST, EvaluationRecord
 from auscult.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
@@ -80,10 +80,9 @@ class TextTable:
 
 def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
     """One table for every corpus, protocol, set of queries and track, in order of first appearance."""
-    tasks = dict.fromkeys((each.corpus, each.protocol, each.queries, each.query_subset) for each in records)
     tables = []
-    for task in tasks:
-        own = [each for each in records if (each.corpus, each.protocol, each.queries, each.query_subset) == task]
+    for asked in dict.fromkeys(each.asked for each in records):
+        own = [each for each in records if each.asked == asked]
         tracks = [track for track in ("zero-shot", "adapted") if any(each.track == track for each in own)]
         tables += [
             _result_table([each for each in own if each.track in ("untrained", track)], track)
@@ -131,18 +130,22 @@ def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
     """The published tables that records may stand beside, in the order of `published_tables`.
 
     Those whose models learned from the same kind of text as one of the records' models, and all where none has learned.
-    None end to end, or where nothing was published.
+    None end to end, of another split than the test split, or where nothing was published.
 
     Args:
         records: Of one task.
     """
     first = records[0]
-    if first.protocol != "rerank":
+    if not _as_published(first):
         return []
     kinds = {trained_on(record.training) for record in records if record.track != "untrained"}
     return [
         table for table in published_tables(first.corpus, first.candidates) if not kinds or table.trained_on in kinds
     ]
+
+
+def _as_published(record: EvaluationRecord) -> bool:
+    return record.protocol == "rerank" and record.split == TEST
 
 
 def repeated_row(record: EvaluationRecord, published: PublishedTable | None) -> PublishedRow | None:
@@ -209,7 +212,7 @@ def _title(record: EvaluationRecord, track: str) -> str:
     protocol = "re-ranking given candidates" if record.protocol == "rerank" else "end to end, no candidates given"
     subset = f" ({record.query_subset})" if record.query_subset else ""
     models = "term-based models" if track == "untrained" else f"{track} track"
-    return f"{record.corpus}, {models}: {protocol}, {record.queries:,} queries{subset}"
+    return f"{record.asked.title}, {models}: {protocol}, {record.queries:,} queries{subset}"
 
 
 def notes_of(records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None) -> tuple[str, ...]:
@@ -272,7 +275,7 @@ def group_table(record: EvaluationRecord, by: str) -> TextTable:
     rows = tuple(
         (group.name, tell(group.queries), *(percent(group.measures[name]) for name in SHOWN)) for group in groups
     )
-    title = f"{record.corpus} by {by}: {record.model} ({record.track})"
+    title = f"{record.asked.title} by {by}: {record.model} ({record.track})"
     notes = (f"Words of the {record.length_of}; *: fewer than {FEW} queries.",) if by == "length" else ()
     return TextTable(title, (by.capitalize(), "queries", *SHOWN), rows, notes)
 
@@ -295,9 +298,7 @@ def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
 
 
 def _has_rates(record: EvaluationRecord) -> bool:
-    return any(table.citation == "arnold2020" for table in published_tables(record.corpus)) and (
-        record.protocol == "rerank"
-    )
+    return _as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
 
 
 def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str]) -> str:
