@@ -198,6 +198,21 @@ def test_published_figures_beside_a_subset_say_so() -> None:
     assert "over all queries" not in text(whole)
 
 
+def test_smaller_pools_than_published_are_told() -> None:
+    def told(**changes: object) -> list[str]:
+        (table,) = result_tables([record("BM25", "untrained", **changes)])
+        return [note for note in table.notes if "candidates a query" in note]
+
+    assert told(corpus="wikisection", candidates=53.976) == [
+        "On average 54.0 candidates a query, where published figures are of 64: the fewer, the easier."
+    ]
+    assert told(corpus="nhs", candidates=58.7115) == [
+        "On average 58.7 candidates a query, where the protocol has 64: the fewer, the easier."
+    ]
+    assert told(candidates=63.9617) == told(candidates=64.0) == told(candidates=None) == []
+    assert told(corpus="healthqa", candidates=10.0) == []
+
+
 def test_another_split_is_another_task_without_published_figures(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     test, train = record("BM25", "untrained"), record("BM25", "untrained", split="train")

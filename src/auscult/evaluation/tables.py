@@ -16,6 +16,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from auscult.evaluation.candidates import CANDIDATES
 from auscult.evaluation.published_figures import (
     PublishedRow,
     PublishedTable,
@@ -216,8 +217,8 @@ def _title(record: EvaluationRecord, track: str) -> str:
 
 
 def notes_of(records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None) -> tuple[str, ...]:
-    """What a table of records says beneath: measures, intervals, letters, where published figures are from."""
-    notes = ["Measures in percent, ties counted against the model."]
+    """What a table of records says beneath: measures, pools, intervals, letters, where published figures are from."""
+    notes = ["Measures in percent, ties counted against the model.", *_pool_notes(records[0], published)]
     intervals = [record.intervals["R@1"] for record in records if "R@1" in record.intervals]
     if intervals:
         widest = max(high - low for low, high in intervals) / 2
@@ -236,6 +237,15 @@ def notes_of(records: Sequence[EvaluationRecord], track: str, published: Publish
     if records[0].protocol == "end-to-end":
         notes.append("Passages of documents without judgements count as wrong even where they answer.")
     return tuple(notes)
+
+
+def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
+    """How many candidates a query has, where that is not what published figures, or the protocol, let expect."""
+    expected = published.candidates if published is not None else None
+    if record.candidates is None or round(record.candidates, 1) == (expected or CANDIDATES):
+        return []
+    other = f"published figures are of {expected}" if expected else f"the protocol has {CANDIDATES}"
+    return [f"On average {record.candidates:.1f} candidates a query, where {other}: the fewer, the easier."]
 
 
 def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
