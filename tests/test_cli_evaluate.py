@@ -196,6 +196,26 @@ def test_subsets(data: Path) -> None:
     ]
 
 
+def test_another_split_is_told_and_has_nothing_published_beside_it(data: Path) -> None:
+    asked = {
+        "query_id": "t1",
+        "text": "",
+        "entity": "Psoriasis",
+        "entity_id": "Q179945",
+        "aspect": "treatment",
+        "aspect_heading": "treatment",
+        "relevant": [{"passage_id": "Psoriasis-3", "doc_id": "Psoriasis", "relevance": 1}],
+    }
+    packed(data / "data" / "medquad" / "queries_train.jsonl.gz", [asked])
+    done = run("evaluate", "medquad", "-m", "bm25", "--split", "train", "--json", data / "a.json")
+    assert done.exit_code == 0, done.output
+    assert "medquad (split train)" in done.output
+    assert "publ" not in done.output.lower()
+    (found,) = evaluation_records(read_records(data / "a.json"))
+    assert (found.split, found.queries) == ("train", 1)
+    assert "arnold2020, Table 3" in run("evaluate", "medquad", "-m", "bm25").output
+
+
 def test_a_record_is_replaced_by_one_of_the_same_queries_only(data: Path) -> None:
     out = data / "a.json"
     for ids in ("q2\nq5\n", "q5\nq2\nq2\n", "q1\nq3\n"):

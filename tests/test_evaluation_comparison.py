@@ -58,6 +58,16 @@ def test_a_letter_in_a_table_stands_for_one_model() -> None:
     assert [row[1] for row in adapted.rows] == ["0.00", "100.00 a"], "only what stands in the same table has a letter"
 
 
+def test_records_of_one_call_say_so() -> None:
+    models = [contender("BM25", "untrained", "asthma-1"), contender("CDV", "zero-shot")]
+    both, again, fewer = (compare_models(TASK, own).records for own in (models, models, models[:1]))
+    assert len({record.comparison for record in both}) == 1
+    assert both[0].comparison == again[0].comparison != ""
+    assert fewer[0].comparison != both[0].comparison
+    trained_anew = [models[0], contender("CDV", "zero-shot", "asthma-1")]
+    assert compare_models(TASK, trained_anew).records[0].comparison != both[0].comparison
+
+
 @pytest.mark.parametrize("other", ["CDV two", "cdv  two", "CDV_two"])
 def test_models_that_no_file_could_tell_apart_are_refused(other: str) -> None:
     class Untouched(Favourite):

@@ -122,6 +122,8 @@ def test_all_models_of_one_variant_are_compared() -> None:
         assert [row[0] for row in table.rows if row[0] != "KNRM"] == graphs
     assert [row[2][:6] for row in question_table(models, QUESTIONS[1]).rows] == ["+10.00", "+20.00"]
     assert [each.model for each in figure_records(models)] == ["KNRM", graphs[0]]
+    models[0] = models[0].model_copy(update={"comparison": "another"})
+    assert question_table(models, QUESTIONS[1]).rows == (), "none but those that were compared with each other"
 
 
 def test_every_question_asks_for_something_better_than_something() -> None:

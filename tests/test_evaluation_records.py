@@ -10,11 +10,17 @@ from rich.console import Console
 
 from auscult.errors import DataError
 from auscult.evaluation.figures import draw_figures
-from auscult.evaluation.published_figures import find_published, published_match_rates, published_rows
+from auscult.evaluation.published_figures import (
+    find_published,
+    published_match_rates,
+    published_rows,
+    published_tables,
+)
 from auscult.evaluation.records import (
     EvaluationRecord,
     GroupRecord,
     Track,
+    evaluation_records,
     read_records,
     write_records,
 )
@@ -42,6 +48,7 @@ def record(model: str, track: Track, corpus: str = "medquad", **changes: object)
         "revision": "abc",
         "hardware": "a processor, 2 cores",
         "date": "2026-01-02T03:04:05+00:00",
+        "training": {} if track == "untrained" else {"corpora": [{"name": "enwiki", "split": "train"}]},
     }
     return EvaluationRecord.model_validate(content | changes)
 
@@ -70,6 +77,17 @@ def test_published_figures_are_the_papers() -> None:
     assert len(published_rows("wikisection")) == len(published_rows("healthqa")) == 17
     assert published_rows("beir") == ()
     assert published_match_rates() == (("entity", 67.5, 91.4), ("aspect", 49.4, 66.3))
+
+
+def test_models_published_on_their_own_collection_are_adapted() -> None:
+    """Whatever was trained on Wikipedia is adapted on WikiSection, by the rule that measured models follow."""
+    for corpus, track in [("wikisection", "adapted"), ("medquad", "zero-shot"), ("healthqa", "zero-shot")]:
+        for table in (each for each in published_tables(corpus, 64) if each.trained_on != "notes"):
+            assert table.track == track, table.title
+            assert {row.track for row in table.rows} == {"untrained", track}, table.title
+    (beside,) = result_tables([record("CDV+avg-fasttext", "adapted", corpus="wikisection")])
+    assert not any("saw more" in note for note in beside.notes)
+    assert "HAR" in [row[0] for row in beside.rows], "published, and repeated by none"
 
 
 def test_a_model_finds_the_row_it_repeats() -> None:
@@ -134,6 +152,40 @@ def test_tracks_never_share_a_table() -> None:
     assert any("saw more" in note for note in adapted.notes)
 
 
+def of_one_call(comparison: str, **changes: object) -> list[EvaluationRecord]:
+    """BM25, and a model that beats it."""
+    better = {"better_than": {"R@1": ["BM25"], "AP": ["BM25"]}}
+    return [
+        record("BM25", "untrained", comparison=comparison, **changes),
+        record("CDV", "zero-shot", comparison=comparison, **changes | better),
+    ]
+
+
+def test_letters_stand_only_between_models_that_one_call_compared(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    write_records(path, of_one_call("first"))
+    (table,) = result_tables(of_one_call("first"))
+    assert table.rows[1][1] == "50.00 a"
+    assert not any("missing letters" in note for note in table.notes)
+    write_records(
+        path, [record("BM25", "untrained", comparison="second"), record("HAR", "zero-shot", comparison="second")]
+    )
+    (table,) = result_tables(evaluation_records(read_records(path)))
+    assert [row[:2] for row in table.rows[:3]] == [("a  CDV", "50.00"), ("b  BM25", "50.00"), ("c  HAR", "50.00")]
+    assert any(note.endswith("missing letters say nothing: a; b, c.") for note in table.notes)
+    assert not any(note.startswith("Letters after") for note in table.notes)
+
+
+def test_older_records_were_compared_where_they_carry_one_moment() -> None:
+    (table,) = result_tables(of_one_call(""))
+    assert table.rows[1][1] == "50.00 a"
+    bm25, cdv = of_one_call("")
+    (table,) = result_tables([bm25.model_copy(update={"date": "2026-01-03T00:00:00+00:00"}), cdv])
+    assert table.rows[1][1] == "50.00"
+    (table,) = result_tables([bm25.model_copy(update={"comparison": "later"}), cdv])
+    assert table.rows[1][1] == "50.00"
+
+
 def test_published_rates_stand_only_beneath_published_test_sets() -> None:
     assert "91.4" in text(match_table([record("BM25", "untrained")]))
     assert not match_table([record("BM25", "untrained", corpus="leaflets")]).notes
@@ -144,6 +196,40 @@ def test_published_figures_beside_a_subset_say_so() -> None:
     whole, part = result_tables([record("BM25", "untrained"), record("BM25", "untrained", query_subset="random 9")])
     assert "over all queries" in text(part)
     assert "over all queries" not in text(whole)
+
+
+def test_smaller_pools_than_published_are_told() -> None:
+    def told(**changes: object) -> list[str]:
+        (table,) = result_tables([record("BM25", "untrained", **changes)])
+        return [note for note in table.notes if "candidates a query" in note]
+
+    assert told(corpus="wikisection", candidates=53.976) == [
+        "On average 54.0 candidates a query, where published figures are of 64: the fewer, the easier."
+    ]
+    assert told(corpus="nhs", candidates=58.7115) == [
+        "On average 58.7 candidates a query, where the protocol has 64: the fewer, the easier."
+    ]
+    assert told(candidates=63.9617) == told(candidates=64.0) == told(candidates=None) == []
+    assert told(corpus="healthqa", candidates=10.0) == []
+
+
+def test_another_split_is_another_task_without_published_figures(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    test, train = record("BM25", "untrained"), record("BM25", "untrained", split="train")
+    write_records(path, [test])
+    write_records(path, [train])
+    assert [each["split"] for each in read_records(path)] == ["test", "train"], "neither takes the other's place"
+    beside, alone = result_tables([test, train])
+    assert (beside.title.partition(",")[0], alone.title.partition(",")[0]) == ("medquad", "medquad (split train)")
+    assert "publ.\nR@1" in beside.columns
+    assert "publ.\nR@1" not in alone.columns
+    assert not any("Published" in note for note in alone.notes)
+    assert not match_table([train]).notes
+    page = write_report(tmp_path)
+    assert page.index("## medquad, re-ranking") < page.index("## medquad (split train), re-ranking")
+    older = test.model_dump(mode="json")
+    del older["split"]
+    assert EvaluationRecord.model_validate(older).split == "test"
 
 
 def test_other_test_sets_and_protocols_are_told_apart() -> None:

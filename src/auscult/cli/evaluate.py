@@ -77,7 +77,7 @@ def evaluate(
     protocol: Annotated[
         ProtocolName, typer.Option(help="Rank given candidates, or every passage of the corpus.")
     ] = ProtocolName.rerank,
-    split: Annotated[str, typer.Option(help="Which queries.")] = "test",
+    split: Annotated[str, typer.Option(help="Whose queries; published figures are of `test`.")] = "test",
     queries: Annotated[int | None, typer.Option(min=1, help="Evaluate a random subset of this size.")] = None,
     query_ids: Annotated[Path | None, typer.Option(help="Evaluate the queries of this file, an id a line.")] = None,
     seed: Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")] = 0,

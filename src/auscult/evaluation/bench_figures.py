@@ -134,7 +134,9 @@ def question_types_figure(records: Sequence[EvaluationRecord], measure: str) -> 
         panel.set_ylim(-0.6, len(records) - 0.4)
     for panel in panels[len(kinds) :]:
         panel.set_visible(False)
-    figure.suptitle(f"{records[0].corpus}: {measure} by question type, %", x=0.01, ha="left", fontsize=11, color=INK)
+    figure.suptitle(
+        f"{records[0].asked.title}: {measure} by question type, %", x=0.01, ha="left", fontsize=11, color=INK
+    )
     return figure
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from auscult.evaluation.published_figures import PublishedTable, published_tables
+from auscult.evaluation.published_figures import PublishedTable
 from auscult.evaluation.question_types import QUESTION_TYPES
 from auscult.evaluation.records import EvaluationRecord
 from auscult.evaluation.tables import (
@@ -17,12 +17,16 @@ from auscult.evaluation.tables import (
     SHOWN,
     TextTable,
     beaten_by,
+    compared_letters,
+    has_letters,
     main_table,
     model_letters,
     notes_of,
     percent,
     published_cells,
     published_notes,
+    repeated_row,
+    tables_beside,
     unmatched_rows,
 )
 
@@ -35,7 +39,7 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     """Rankers beside term-based models and published figures, term-based first, then best MAP first.
 
     Args:
-        records: Of one task and one comparison: of this track, and untrained.
+        records: Of one task: of this track, and untrained.
         track: "zero-shot" or "adapted".
     """
     ordered = in_table_order(records)
@@ -46,14 +50,15 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     rows = []
     for record in ordered:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
-        cells += [_cell(record, name, letters) for name in shown]
-        cells += published_cells(published.find(record.model) if published else None, compared)
+        marks = compared_letters(record, ordered)
+        cells += [_cell(record, name, marks) for name in shown]
+        cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, *_costs(record)))
     rows += [(*row, "", "", "") for row in unmatched_rows(published, ordered, track, compared, blanks=len(shown))]
     columns = (
         "Model", *shown, *(f"publ. {name}" for name in compared), "training, min", "parameters", "µs per candidate"
     )  # fmt: skip
-    title = f"{ordered[0].corpus}, {track} track: {ordered[0].queries:,} queries"
+    title = f"{ordered[0].asked.title}, {track} track: {ordered[0].queries:,} queries"
     notes = (*notes_of(ordered, track, published), *_cost_notes(ordered))
     return TextTable(title, columns, tuple(rows), notes)
 
@@ -70,17 +75,15 @@ def beside_tables(records: Sequence[EvaluationRecord], track: str) -> list[TextT
         records: Of one task.
         track: Their track.
     """
-    first = records[0]
-    found = published_tables(first.corpus, first.candidates) if first.protocol == "rerank" else ()
     main = main_table(records, track)
-    tables = (_beside(records, published, track) for published in found if published is not main)
+    tables = (_beside(records, published, track) for published in tables_beside(records) if published is not main)
     return [table for table in tables if table.rows]
 
 
 def _beside(records: Sequence[EvaluationRecord], published: PublishedTable, track: str) -> TextTable:
     rows = []
     for record in records:
-        row = published.find(record.model)
+        row = repeated_row(record, published)
         if row is not None:
             own = record.measures
             measured = [percent(own[name]) if name in own else "" for name in published.measures]
@@ -161,7 +164,7 @@ def _costs(record: EvaluationRecord) -> tuple[str, str, str]:
 
 def _cost_notes(records: Sequence[EvaluationRecord]) -> tuple[str, ...]:
     notes = []
-    if any(record.better_than for record in records):
+    if has_letters(records):
         notes.append("Letters a-f stand for all from a to f; A follows z.")
     where = sorted({record.hardware for record in records if record.hardware})
     notes.append(f"Scored on: {'; '.join(where)}; one query at a time.")

@@ -12,6 +12,8 @@ from auscult.models.lexical import Bm25Scorer
 from auscult.queries import Query
 
 MIN_CHARACTERS = 10
+CANDIDATES = 64
+"""How many the published protocol has for a query."""
 
 
 def insert_missing(ranked: Sequence[str], relevant: Iterable[str], count: int) -> list[str]:
@@ -34,19 +36,19 @@ def insert_missing(ranked: Sequence[str], relevant: Iterable[str], count: int) -
 
 
 def draw_candidates(
-    documents: Sequence[Document], queries: Sequence[Query], judgements: Sequence[Judgement], count: int = 64
+    documents: Sequence[Document], queries: Sequence[Query], judgements: Sequence[Judgement], count: int = CANDIDATES
 ) -> dict[str, tuple[str, ...]]:
     """Draw a query's candidates with BM25, by the published rule.
 
     The `count` best passages are fetched; every passage of the best one's document is put in after rank 1;
-    true answers that were not fetched overwrite the lowest-ranked false ones. Passages under 10 characters
-    are not fetched; equal scores go by the collection's order.
+    true answers that were not fetched overwrite the lowest-ranked false ones. Passages under 10 characters, and
+    those without any of the query's terms, are not fetched; equal scores go by the collection's order.
 
     Args:
         documents: The test collection.
         queries: What to draw for.
         judgements: True answers.
-        count: Candidates per query.
+        count: Candidates per query; fewer where fewer passages have a term of it.
 
     Returns:
         query_id -> passage ids, sorted by id.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -134,6 +135,7 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
     by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
     better = compare(by_label, seed=task.seed)
     gaps = _differences(contenders, by_label, task.seed)
+    comparison = _digest(task, contenders, measured)
     records = []
     for contender, run, values in zip(contenders, runs, measured, strict=True):
         rates = match_rates(task, run.rankings, passages)
@@ -148,6 +150,8 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
                 measures=values.means(),
                 intervals=intervals | {"MAP": intervals["AP"]},
                 better_than={name: models for name, models in better[contender.label].items() if models},
+                comparison=comparison,
+                split=task.split,
                 queries=len(values.query_ids),
                 query_subset=task.subset,
                 documents=len(task.documents),
@@ -184,6 +188,16 @@ def _differences(
         told = {name: Difference(**asdict(gap)) for name, gap in gaps.items()}
         records.setdefault(label, []).append(DifferenceRecord(than=other, measures=told | {"MAP": told["AP"]}))
     return records
+
+
+def _digest(task: Task, contenders: Sequence[Compared], measured: Sequence[QueryMeasures]) -> str:
+    """A hash of what was compared: the task, the models, and what each reached for every query."""
+    asked = (task.corpus, task.protocol, task.split, task.subset, str(task.seed))
+    digest = hashlib.sha256("\t".join(asked).encode())
+    for contender, values in zip(contenders, measured, strict=True):
+        digest.update("\t".join((contender.label, contender.fingerprint)).encode())
+        digest.update(values.values.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def check_distinct(contenders: Sequence[Compared]) -> None:

@@ -64,7 +64,7 @@ def question_table(records: Sequence[EvaluationRecord], question: Question) -> T
     """One of the questions: differences between variants, with intervals, tests, and the published ones.
 
     Args:
-        records: Of one task and track; their differences were computed when they were compared.
+        records: Of one task and track; differences are shown between those that were compared with each other.
         question: Of `QUESTIONS`.
     """
     found = variants(records)
@@ -72,12 +72,13 @@ def question_table(records: Sequence[EvaluationRecord], question: Question) -> T
     gaps: list[Difference] = []
     asked = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
     for first, second in asked:
-        named = {record.label: record.model for variant, record in found if variant == second}
-        own = [record for variant, record in found if variant == first]
-        for model, told in ((each.model, told) for each in own for told in each.differences if told.than in named):
-            gaps.append(told.measures["MAP"])
-            cells = (_gap(told.measures["MAP"]), _gap(told.measures["R@1"]))
-            rows.append((model, named[told.than], *cells, _verdict(gaps[-1]), *_published(first, second)))
+        own, others = ([record for variant, record in found if variant == each] for each in (first, second))
+        compared = [(each, other) for each in own for other in others if each.compared_in == other.compared_in]
+        for record, other in compared:
+            for told in (each for each in record.differences if each.than == other.label):
+                gaps.append(told.measures["MAP"])
+                cells = (_gap(told.measures["MAP"]), _gap(told.measures["R@1"]))
+                rows.append((record.model, other.model, *cells, _verdict(gaps[-1]), *_published(first, second)))
     columns = ("Model", "against", "MAP", "R@1", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
     notes = (
         _answer(gaps),

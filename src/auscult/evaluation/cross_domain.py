@@ -8,16 +8,13 @@ adapted track of MedQuAD) stands elsewhere, because nothing is crossed there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
 
 from auscult.corpora.note_queries import NAME as NOTES
-from auscult.corpora.note_queries import OVERLAPPING
-from auscult.corpora.opening import collections_of
 from auscult.evaluation.published_figures import cross_domain_table
-from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.records import TEST, EvaluationRecord
 from auscult.evaluation.tables import TextTable, percent, published_cells
+from auscult.evaluation.tracks import Trained, trained_on
 
-Trained = Literal["notes", "pages", "both"]
 PAGES = "medquad"
 TESTED = (PAGES, NOTES, f"{NOTES}-bm25")
 """What models are tested on: the columns."""
@@ -29,18 +26,6 @@ TITLES: Mapping[Trained | None, str] = {
     "pages": "Trained on health pages",
     "both": "Trained on health pages and notes",
 }
-
-_NOTE_COLLECTIONS = frozenset({*OVERLAPPING, "mimic-iii"})
-
-
-def trained_on(training: Mapping[str, Any]) -> Trained | None:
-    """What a model learned from by its training record; None where the record names no corpora."""
-    names = [str(choice["name"]) for choice in training.get("corpora", [])]
-    said = set((training.get("experiment") or {}).get("clinical_notes", []))
-    kinds = {name in said or bool(collections_of(name) & _NOTE_COLLECTIONS) for name in names}
-    if not kinds:
-        return None
-    return "both" if len(kinds) > 1 else "notes" if True in kinds else "pages"
 
 
 def cross_domain_tables(records: Iterable[EvaluationRecord]) -> list[TextTable]:
@@ -65,7 +50,8 @@ def _by_model(records: Iterable[EvaluationRecord]) -> list[Mapping[str, Evaluati
     """For each model tested on pages and on notes, its record by corpus; the one of most queries."""
     models: dict[tuple[str, str], dict[str, EvaluationRecord]] = {}
     for record in sorted(records, key=lambda each: -each.queries):
-        if record.protocol == "rerank" and record.corpus in TESTED and "only)" not in record.model:
+        tested = record.protocol == "rerank" and record.corpus in TESTED and record.split == TEST
+        if tested and "only)" not in record.model:
             models.setdefault((record.model, record.fingerprint), {}).setdefault(record.corpus, record)
     return [found for found in models.values() if PAGES in found and len(found) > 1]
 

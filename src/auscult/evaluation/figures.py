@@ -41,7 +41,7 @@ def draw_figures(
     for record in records:
         for by, groups in (("source", record.by_source), ("aspect", record.by_aspect)):
             if groups:
-                title = f"{record.model} on {record.corpus} by {by} ({record.track})"
+                title = f"{record.model} on {record.asked.title} by {by} ({record.track})"
                 written += save(_groups(groups, title), folder / f"by_{by}_{file_name(record.label)}")
     if any(record.by_question_type for record in records):
         shown = [record for record in records if record.by_question_type]
@@ -72,7 +72,7 @@ def _match_rates(records: Sequence[EvaluationRecord]) -> Figure:
             axes.barh(row + offset, value, height=0.36, color=colour)
             label(axes, value, row + offset, f"{part} {value:.1f}")
     axes.set_yticks(range(len(models)), [f"{record.model}\n({record.track})" for record in reversed(models)])
-    finish(axes, f"Top-1 passage matches the query's entity, aspect: {models[0].corpus} (%)", limit=125)
+    finish(axes, f"Top-1 passage matches the query's entity, aspect: {models[0].asked.title} (%)", limit=125)
     return figure
 
 

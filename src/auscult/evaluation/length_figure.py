@@ -55,7 +55,7 @@ def _figure(records: Sequence[EvaluationRecord]) -> Figure:
         for side in ("top", "right"):
             panel.spines[side].set_visible(False)
     panels[0].legend(frameon=False, fontsize=8)
-    figure.suptitle(f"{records[0].corpus}: by length of the question", x=0.01, ha="left", fontsize=11, color=INK)
+    figure.suptitle(f"{records[0].asked.title}: by length of the question", x=0.01, ha="left", fontsize=11, color=INK)
     whose = "query" if all(record.length_of == "query" for record in records) else "question"
     figure.supxlabel(f"words of the {whose} (how many; *: fewer than {FEW})", fontsize=9, color=INK)
     return figure

@@ -9,6 +9,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from auscult.evaluation.tracks import Trained
+
 _FOLDER = resources.files("auscult.evaluation").joinpath("published")
 
 TABLES = (
@@ -19,14 +21,9 @@ TABLES = (
     "wang2021_table3.json",
     "grundmann2021_table3_wikipedia.json",
     "grundmann2021_table3_mimic.json",
+    "grundmann2021_table3_both.json",
 )
 """Files of re-ranking tables. Where several hold a corpus, the first that fits a result is its main one."""
-CROSS_DOMAIN = {
-    "notes": "grundmann2021_table3_mimic.json",
-    "pages": "grundmann2021_table3_wikipedia.json",
-    "both": "grundmann2021_table3_both.json",
-}
-"""The parts of grundmann2021's Table 3, by what models were trained on."""
 STANDS_FOR = {"clinical-notes": "mimic-iii"}
 """Corpora that stand in for one that may not be passed on, and whose figures are the nearest there are."""
 
@@ -64,6 +61,7 @@ class PublishedTable:
         citation: Key in `references.bib`.
         table: Its name in the paper: "Table 3".
         track: What its trained models learned from, seen from this corpus: "zero-shot" or "adapted".
+        trained_on: What kind of text they learned from.
         candidates: How many passages are ranked for a query; None where the paper does not say.
         queries: How many are evaluated; None where the paper does not say.
         measures: Names of the columns, in ir_measures' notation, and "MAP".
@@ -75,6 +73,7 @@ class PublishedTable:
     table: str
     corpus: str
     track: str
+    trained_on: Trained
     candidates: int | None = None
     queries: int | None = None
     measures: tuple[str, ...]
@@ -115,8 +114,7 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
         The main one first; none for an unknown corpus.
     """
     corpus = STANDS_FOR.get(corpus, corpus)
-    contents = [content for name in TABLES if corpus in (content := _read(name)).get("beside", [corpus])]
-    tables = tuple(each for content in contents if (each := _table(content, corpus)) is not None)
+    tables = tuple(each for name in TABLES if (each := _table(_read(name), corpus)) is not None)
     return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
 
 
@@ -138,14 +136,15 @@ def published_measures(corpus: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
 
 
-def cross_domain_table(trained: str, corpus: str) -> PublishedTable | None:
+def cross_domain_table(trained: Trained, corpus: str) -> PublishedTable | None:
     """A part of grundmann2021's Table 3, on one corpus; None where it has no such corpus.
 
     Args:
-        trained: "notes", "pages" or "both".
+        trained: What its models were trained on.
         corpus: What was tested on; "clinical-notes" gives the figures on MIMIC-III.
     """
-    return _table(_read(CROSS_DOMAIN[trained]), STANDS_FOR.get(corpus, corpus))
+    parts = (each for each in published_tables(corpus) if each.citation == "grundmann2021")
+    return next((each for each in parts if each.trained_on == trained), None)
 
 
 @cache
@@ -206,6 +205,7 @@ def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
         table=content["table"],
         corpus=corpus,
         track=track,
+        trained_on=content["trained_on"],
         candidates=content["candidates"],
         queries=queries[corpus] if isinstance(queries, dict) else queries,
         measures=tuple(content["measures"]),

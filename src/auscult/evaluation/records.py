@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,10 +20,32 @@ it is evaluated on; "adapted" also saw that corpus' training documents. One mode
 "zero-shot" on another (`tracks.track_on`).
 """
 
+TEST = "test"
+"""The split that published figures are of."""
+
 
 def label_of(model: str, track: Track) -> str:
     """What tells a model from the others of one evaluation: its name, and its track where it has learned."""
     return model if track == "untrained" else f"{model}, {track}"
+
+
+class Asked(NamedTuple):
+    """What the model of a record was asked; records of equal ones may share a table.
+
+    Attributes:
+        subset: As `EvaluationRecord.query_subset`.
+    """
+
+    corpus: str
+    protocol: str
+    split: str
+    queries: int
+    subset: str
+
+    @property
+    def title(self) -> str:
+        """The corpus, and its split where that is not the test split."""
+        return self.corpus if self.split == TEST else f"{self.corpus} (split {self.split})"
 
 
 class GroupRecord(BaseModel):
@@ -76,6 +98,8 @@ class EvaluationRecord(BaseModel):
         intervals: 95 % bootstrap intervals, lower and upper end, as fractions.
         better_than: measure -> labels of the models of the same evaluation that it beats significantly (paired
             randomisation test, Holm's correction, p < 0.05).
+        comparison: Equal in all records of one evaluation, a hash of what it compared; empty in older records.
+        split: Whose queries were asked.
         queries: How many were evaluated.
         query_subset: Empty for all queries of the split; else which subset: a random one's size and seed, or the number
             and a hash of the ids.
@@ -106,6 +130,8 @@ class EvaluationRecord(BaseModel):
     measures: dict[str, float]
     intervals: dict[str, tuple[float, float]] = Field(default_factory=dict)
     better_than: dict[str, list[str]] = Field(default_factory=dict)
+    comparison: str = ""
+    split: str = TEST
     queries: int
     query_subset: str = ""
     documents: int = 0
@@ -144,9 +170,24 @@ class EvaluationRecord(BaseModel):
         return 1000.0 * self.ms_per_query / self.candidates if self.candidates else None
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """What makes a newer record take an older one's place."""
-        return (self.corpus, self.protocol, self.track, self.model, str(self.queries), self.query_subset)
+    def compared_in(self) -> str:
+        """Equal in two records of one task only where their models were compared with each other.
+
+        A record without `comparison` has its moment instead. Most of these carry the moment of their evaluation, the
+        same in all its records; the latest carry that of their own ranking, and so nothing that shows which models
+        they were compared with.
+        """
+        return self.comparison or self.date
+
+    @property
+    def asked(self) -> Asked:
+        """What its model was asked."""
+        return Asked(self.corpus, self.protocol, self.split, self.queries, self.query_subset)
+
+    @property
+    def key(self) -> tuple[Asked, str, str]:
+        """What makes a newer record take an older one's place: what was asked, and of which model."""
+        return (self.asked, self.track, self.model)
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
@@ -199,7 +240,7 @@ def check_records(path: Path) -> None:
 def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
     """Write records as a JSON list, merged into what the file holds; whole or not at all.
 
-    A record takes the place of an older one of the same corpus, protocol, track, model and queries.
+    A record takes the place of an older one of the same corpus, protocol, split, queries, track and model.
 
     Raises:
         DataError: The existing file is no list of records, or the place cannot be written to.

@@ -19,7 +19,7 @@ from auscult.evaluation.bench_tables import (
 from auscult.evaluation.context_knowledge import context_knowledge_tables
 from auscult.evaluation.cosine_table import cosine_table
 from auscult.evaluation.cross_domain import cross_domain_tables
-from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
+from auscult.evaluation.records import TEST, Asked, EvaluationRecord, evaluation_records, read_records
 from auscult.evaluation.tables import TextTable, group_table, match_table, result_tables
 from auscult.evaluation.writing import file_name
 
@@ -88,7 +88,7 @@ def report_figures(results: Path) -> list[BenchFigure]:
         DataError: The folder holds no JSON file, or one is malformed.
     """
     files = {name: evaluation_records(own) for name, own in _read(results).items()}
-    return [figure for task in _tasks(files) for bench in _benches(task, files) for figure in bench.figures]
+    return [figure for asked in _tasks(files) for bench in _benches(asked, files) for figure in bench.figures]
 
 
 def _read(results: Path) -> dict[str, list[dict[str, Any]]]:
@@ -99,73 +99,66 @@ def _read(results: Path) -> dict[str, list[dict[str, Any]]]:
     return {file.stem: read_records(file) for file in files}
 
 
-_Task = tuple[str, str, int, str]
-
-
 @dataclass(frozen=True, slots=True)
 class _Bench:
     """Rankers of one file, task and track, and the term-based models beside them; in the order of the table."""
 
     file: str
-    task: _Task
+    asked: Asked
     track: str
     records: Sequence[EvaluationRecord]
 
     @property
     def title(self) -> str:
-        return f"{_title(self.task)}, {self.track} track"
+        return f"{_title(self.asked)}, {self.track} track"
 
     @property
     def figures(self) -> list[BenchFigure]:
-        corpus, protocol, queries, subset = self.task
-        which = "" if protocol == "rerank" else protocol
-        stem = file_name(" ".join((self.file, corpus, which, subset or str(queries), self.track)))
+        corpus, protocol, split, queries, subset = self.asked
+        which = [part for part, usual in ((protocol, "rerank"), (split, TEST)) if part != usual]
+        stem = file_name(" ".join((self.file, corpus, *which, subset or str(queries), self.track)))
         return bench_figures(stem, self.title, self.records)
 
 
-def _tasks(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[_Task]:
-    """Whole test sets before subsets, re-ranking (which has published figures) before end to end."""
-    tasks = dict.fromkeys(_task(each) for own in by_file.values() for each in own)
-    return sorted(tasks, key=lambda task: (task[3] != "", task[1] == "end-to-end"))
+def _tasks(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[Asked]:
+    """Test splits before others, whole ones before subsets, re-ranking before end to end: published figures first."""
+    tasks = dict.fromkeys(each.asked for own in by_file.values() for each in own)
+    return sorted(tasks, key=lambda asked: (asked.split != TEST, asked.subset != "", asked.protocol == "end-to-end"))
 
 
-def _title(task: _Task) -> str:
-    corpus, protocol, _, subset = task
-    return f"{corpus}, {'re-ranking' if protocol == 'rerank' else 'end to end'}{f', {subset}' if subset else ''}"
+def _title(asked: Asked) -> str:
+    protocol = "re-ranking" if asked.protocol == "rerank" else "end to end"
+    return ", ".join((asked.title, protocol, *([asked.subset] if asked.subset else [])))
 
 
-def _benches(task: _Task, by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[_Bench]:
+def _benches(asked: Asked, by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[_Bench]:
     benches = []
     for file, records in by_file.items():
-        own = in_table_order([each for each in records if _task(each) == task])
+        own = in_table_order([each for each in records if each.asked == asked])
         for track in ("zero-shot", "adapted"):
             if any(each.is_ranker and each.track == track for each in own):
                 shown = [each for each in own if each.track == "untrained" or (each.is_ranker and each.track == track)]
-                benches.append(_Bench(file, task, track, shown))
+                benches.append(_Bench(file, asked, track, shown))
     return benches
 
 
 def _evaluation(by_file: Mapping[str, Sequence[EvaluationRecord]]) -> list[str]:
-    """A section a task. Rankers have one of their own: a file's records were compared with each other only."""
+    """A section a task. Rankers have one of their own, a file: records of several were not compared."""
     sections = []
-    for task in _tasks(by_file):
-        files = [[each for each in own if _task(each) == task] for own in by_file.values()]
+    for asked in _tasks(by_file):
+        files = [[each for each in own if each.asked == asked] for own in by_file.values()]
         few = _without_repeats(each for own in files for each in own if not _only_beside_rankers(each, own))
         if few:
-            sections += [f"## {_title(task)}\n", *_few_models(few)]
-        for bench in _benches(task, by_file):
+            sections += [f"## {_title(asked)}\n", *_few_models(few)]
+        for bench in _benches(asked, by_file):
             # The same names may stand for other trainings in another file.
-            told = f"Compared with each other in the record `{bench.file}.json`."
+            told = f"From the record `{bench.file}.json`."
             sections += [f"## Rankers: {bench.title}\n\n{told}\n", *_rankers(bench)]
     crossed = cross_domain_tables(each for own in by_file.values() for each in own)
     if crossed:
         sections.append("## Across domains: trained and tested on notes and on health pages\n")
         sections += [f"### {table.title}\n\n{table.as_markdown()}" for table in crossed]
     return sections
-
-
-def _task(record: EvaluationRecord) -> _Task:
-    return (record.corpus, record.protocol, record.queries, record.query_subset)
 
 
 def _only_beside_rankers(record: EvaluationRecord, own: Sequence[EvaluationRecord]) -> bool:
@@ -178,7 +171,7 @@ def _only_beside_rankers(record: EvaluationRecord, own: Sequence[EvaluationRecor
 
 def _without_repeats(records: Iterable[EvaluationRecord]) -> list[EvaluationRecord]:
     """The first record of each model: letters are by model, so that two of one would share one."""
-    found: dict[tuple[str, ...], EvaluationRecord] = {}
+    found: dict[tuple[Asked, str, str], EvaluationRecord] = {}
     for record in records:
         found.setdefault(record.key, record)
     return list(found.values())

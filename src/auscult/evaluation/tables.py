@@ -1,7 +1,8 @@
 """Result tables, for the terminal (rich) and for documents (Markdown): measured beside published.
 
 Tracks never share a table: a zero-shot table holds zero-shot and untrained models, an adapted table adapted
-and untrained ones. Published figures of another track say so.
+and untrained ones. Published figures of another track say so, and those of models that learned from another kind of
+text (clinical notes, health pages, both) stand beside none that has learned.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from auscult.evaluation.candidates import CANDIDATES
 from auscult.evaluation.published_figures import (
     PublishedRow,
     PublishedTable,
@@ -22,7 +24,8 @@ from auscult.evaluation.published_figures import (
     published_tables,
 )
 from auscult.evaluation.question_lengths import FEW, counted
-from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.records import TEST, EvaluationRecord
+from auscult.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
 WIDEST = 4
@@ -78,10 +81,9 @@ class TextTable:
 
 def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
     """One table for every corpus, protocol, set of queries and track, in order of first appearance."""
-    tasks = dict.fromkeys((each.corpus, each.protocol, each.queries, each.query_subset) for each in records)
     tables = []
-    for task in tasks:
-        own = [each for each in records if (each.corpus, each.protocol, each.queries, each.query_subset) == task]
+    for asked in dict.fromkeys(each.asked for each in records):
+        own = [each for each in records if each.asked == asked]
         tracks = [track for track in ("zero-shot", "adapted") if any(each.track == track for each in own)]
         tables += [
             _result_table([each for each in own if each.track in ("untrained", track)], track)
@@ -98,10 +100,10 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
     shown = SHOWN if set(compared) <= set(SHOWN) else compared
     rows = []
     for record in records:
-        beside = published.find(record.model) if published else None
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]
-        cells += [measured_cell(record, name, letters) for name in shown]
-        cells += published_cells(beside, compared)
+        marks = compared_letters(record, records)
+        cells += [measured_cell(record, name, marks) for name in shown]
+        cells += published_cells(repeated_row(record, published), compared)
         rows.append((*cells, _milliseconds(record.ms_per_query)))
     rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
     columns = ("Model", *shown, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
@@ -111,21 +113,48 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
 def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
     """The published table that records stand beside: the one that most of their trained models repeat.
 
-    Where several are equal, one of the same track, and of those the first. None end to end, or where nothing was
-    published.
+    Where several are equal, one of the same track, and of those the first. None where there is nothing to stand beside.
 
     Args:
         records: Of one task.
         track: Of those that have learned.
     """
-    first = records[0]
-    tables = published_tables(first.corpus, first.candidates) if first.protocol == "rerank" else ()
     trained = [record for record in records if record.track != "untrained"]
 
     def fit(table: PublishedTable) -> tuple[int, bool]:
-        return sum(table.find(record.model) is not None for record in trained), table.track == track
+        return sum(repeated_row(record, table) is not None for record in trained), table.track == track
 
-    return max(tables, key=fit, default=None)
+    return max(tables_beside(records), key=fit, default=None)
+
+
+def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
+    """The published tables that records may stand beside, in the order of `published_tables`.
+
+    Those whose models learned from the same kind of text as one of the records' models, and all where none has learned.
+    None end to end, of another split than the test split, or where nothing was published.
+
+    Args:
+        records: Of one task.
+    """
+    first = records[0]
+    if not _as_published(first):
+        return []
+    kinds = {trained_on(record.training) for record in records if record.track != "untrained"}
+    return [
+        table for table in published_tables(first.corpus, first.candidates) if not kinds or table.trained_on in kinds
+    ]
+
+
+def _as_published(record: EvaluationRecord) -> bool:
+    return record.protocol == "rerank" and record.split == TEST
+
+
+def repeated_row(record: EvaluationRecord, published: PublishedTable | None) -> PublishedRow | None:
+    """The published row that a record's model repeats: by its title, trained on the same kind of text if at all."""
+    if published is None:
+        return None
+    alike = record.track == "untrained" or trained_on(record.training) == published.trained_on
+    return published.find(record.model) if alike else None
 
 
 def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:
@@ -136,6 +165,21 @@ def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:
 def model_letters_of(labels: Sequence[str]) -> dict[str, str]:
     """`model_letters` of labels."""
     return dict(zip(labels, LETTERS, strict=False))
+
+
+def compared_letters(record: EvaluationRecord, records: Sequence[EvaluationRecord]) -> dict[str, str]:
+    """The letters of those models among records that a record's was compared with (`compared_in`), by their labels."""
+    compared = {each.label for each in records if each.compared_in == record.compared_in}
+    return {label: letter for label, letter in model_letters(records).items() if label in compared}
+
+
+def has_letters(records: Sequence[EvaluationRecord]) -> bool:
+    """Whether any figure in a table of records has a letter."""
+    for record in records:
+        marks = compared_letters(record, records)
+        if any(label in marks for beaten in record.better_than.values() for label in beaten):
+            return True
+    return False
 
 
 def published_cells(row: PublishedRow | None, measures: Sequence[str]) -> list[str]:
@@ -157,7 +201,7 @@ def unmatched_rows(
     """
     if published is None or track not in ("untrained", published.track):
         return []
-    repeated = {found.model for record in records if (found := published.find(record.model))}
+    repeated = {found.model for record in records if (found := repeated_row(record, published))}
     return [
         (row.model, *[""] * blanks, *published_cells(row, measures))
         for row in published.rows
@@ -169,12 +213,12 @@ def _title(record: EvaluationRecord, track: str) -> str:
     protocol = "re-ranking given candidates" if record.protocol == "rerank" else "end to end, no candidates given"
     subset = f" ({record.query_subset})" if record.query_subset else ""
     models = "term-based models" if track == "untrained" else f"{track} track"
-    return f"{record.corpus}, {models}: {protocol}, {record.queries:,} queries{subset}"
+    return f"{record.asked.title}, {models}: {protocol}, {record.queries:,} queries{subset}"
 
 
 def notes_of(records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None) -> tuple[str, ...]:
-    """What a table of records says beneath: measures, intervals, letters, where published figures are from."""
-    notes = ["Measures in percent, ties counted against the model."]
+    """What a table of records says beneath: measures, pools, intervals, letters, where published figures are from."""
+    notes = ["Measures in percent, ties counted against the model.", *_pool_notes(records[0], published)]
     intervals = [record.intervals["R@1"] for record in records if "R@1" in record.intervals]
     if intervals:
         widest = max(high - low for low, high in intervals) / 2
@@ -182,13 +226,35 @@ def notes_of(records: Sequence[EvaluationRecord], track: str, published: Publish
     half = [record.model for record in records if record.precision != "float32"]
     if half:
         notes.append(f"Ranked in half precision (bf16): {', '.join(half)}.")
-    if any(record.better_than for record in records):
+    if has_letters(records):
         notes.append("Letters after a figure: significantly better than those models (p < 0.05, Holm).")
+    apart = _apart(records)
+    if len(apart) > 1:
+        told = "; ".join(", ".join(each) for each in apart)
+        notes.append(f"Not shown to have been compared with each other, so that missing letters say nothing: {told}.")
     if published is not None:
         notes += published_notes(records[0], track, published)
     if records[0].protocol == "end-to-end":
         notes.append("Passages of documents without judgements count as wrong even where they answer.")
     return tuple(notes)
+
+
+def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
+    """How many candidates a query has, where that is not what published figures, or the protocol, let expect."""
+    expected = published.candidates if published is not None else None
+    if record.candidates is None or round(record.candidates, 1) == (expected or CANDIDATES):
+        return []
+    other = f"published figures are of {expected}" if expected else f"the protocol has {CANDIDATES}"
+    return [f"On average {record.candidates:.1f} candidates a query, where {other}: the fewer, the easier."]
+
+
+def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
+    """Letters of the models that were compared with each other, by comparison; the name of a model without a letter."""
+    letters = model_letters(records)
+    groups: dict[str, list[str]] = {}
+    for record in records:
+        groups.setdefault(record.compared_in, []).append(letters.get(record.label, record.model))
+    return list(groups.values())
 
 
 def published_notes(record: EvaluationRecord, track: str, published: PublishedTable) -> list[str]:
@@ -219,7 +285,7 @@ def group_table(record: EvaluationRecord, by: str) -> TextTable:
     rows = tuple(
         (group.name, tell(group.queries), *(percent(group.measures[name]) for name in SHOWN)) for group in groups
     )
-    title = f"{record.corpus} by {by}: {record.model} ({record.track})"
+    title = f"{record.asked.title} by {by}: {record.model} ({record.track})"
     notes = (f"Words of the {record.length_of}; *: fewer than {FEW} queries.",) if by == "length" else ()
     return TextTable(title, (by.capitalize(), "queries", *SHOWN), rows, notes)
 
@@ -242,13 +308,17 @@ def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
 
 
 def _has_rates(record: EvaluationRecord) -> bool:
-    return any(table.citation == "arnold2020" for table in published_tables(record.corpus)) and (
-        record.protocol == "rerank"
-    )
+    return _as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
 
 
 def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str]) -> str:
-    """A measure in percent and the letters of the models beaten; blank where it was not measured."""
+    """A measure in percent and the letters of the models beaten; blank where it was not measured.
+
+    Args:
+        record: What was measured.
+        name: The measure's.
+        letters: By label, of the models that it was compared with.
+    """
     if name not in record.measures:
         return ""
     marks = "".join(sorted(letters[model] for model in beaten_by(record, name) if model in letters))

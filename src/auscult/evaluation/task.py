@@ -30,6 +30,7 @@ class Task:
         documents: The collection: its passages are what may be ranked, and what statistics are taken from.
         queries: In the corpus' order.
         judgements: Of these queries only.
+        split: Whose queries they are.
         candidates: query_id -> passage ids, for "rerank"; sorted, so that no order can carry information.
         seed: Shuffles candidates, and drew the subset of queries where there is one.
         subset: Which queries of the split; empty for all.
@@ -40,6 +41,7 @@ class Task:
     documents: tuple[Document, ...]
     queries: tuple[Query, ...]
     judgements: tuple[Judgement, ...]
+    split: str = "test"
     candidates: Mapping[str, tuple[str, ...]] | None = None
     seed: int = 0
     subset: str = ""
@@ -125,6 +127,7 @@ def build_task(
     return Task(
         corpus=corpus.name,
         protocol=protocol,
+        split=split,
         documents=documents,
         queries=tuple(queries),
         judgements=judgements,

@@ -1,4 +1,4 @@
-"""Which track a model is on: what its training makes of the corpus it is evaluated on.
+"""What a model was trained on: its track, which its training makes of the corpus it is evaluated on, and kind of text.
 
 A track is a relation between a model and a corpus: one trained on Wikipedia is zero-shot on MedQuAD and adapted on
 WikiSection. It follows from the model's training record (`corpora`, and the texts that only its word vectors were
@@ -8,16 +8,21 @@ trained on); the experiment's own word for it holds only where the record names 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
+from auscult.corpora.note_queries import OVERLAPPING
 from auscult.corpora.opening import collections_of, divided_alike
 from auscult.errors import ConfigError, ModelError
 
 LearnedTrack = Literal["zero-shot", "adapted"]
 TRACKS: Mapping[str, LearnedTrack] = {"zero-shot": "zero-shot", "adapted": "adapted"}
 """The tracks of models that learn, by name."""
+Trained = Literal["notes", "pages", "both"]
+"""Kinds of text that models learn from: clinical notes, health pages (anything else), or both."""
+
+_NOTE_COLLECTIONS = frozenset({*OVERLAPPING, "mimic-iii"})
 
 
 class _Choice(BaseModel):
@@ -86,6 +91,16 @@ def track_on(
             f"say so with --track {' or --track '.join(TRACKS)}",
         )
     return track
+
+
+def trained_on(training: Mapping[str, Any]) -> Trained | None:
+    """What a model learned from by its training record; None where the record names no corpora."""
+    names = [str(choice["name"]) for choice in training.get("corpora", [])]
+    said = set((training.get("experiment") or {}).get("clinical_notes", []))
+    kinds = {name in said or bool(collections_of(name) & _NOTE_COLLECTIONS) for name in names}
+    if not kinds:
+        return None
+    return "both" if len(kinds) > 1 else "notes" if True in kinds else "pages"
 
 
 def _follows(model: str, read: Sequence[_Choice], corpus: str, split: str) -> LearnedTrack:
