@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -21,6 +22,8 @@ from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
+
+from auscult.errors import ConfigError
 
 _LAST, _BEST = "last", "best"
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
@@ -131,18 +134,22 @@ class _Module(lightning.LightningModule):
             self._part.batches += 1
             self._part.rows += rows
             self._part.loss += float(loss.detach()) * rows
+            # A checkpoint inside the epoch would keep what has diverged.
+            self._check_loss(self._part.loss)
         return loss
 
     def on_train_epoch_start(self) -> None:
         self._began = time.monotonic()
 
     def on_train_epoch_end(self) -> None:
+        loss = self._epoch_loss()
+        self._check_loss(loss)
         with self.trainer.precision_plugin.val_step_context():
             measures = {f"validation_{name}": value for name, value in self._objective.measures().items()}
         self.log_dict(measures, prog_bar=True, sync_dist=True)
         self.network.train()
         seconds = round(time.monotonic() - self._began + self._before.seconds, 2)
-        figures = {"loss": self._epoch_loss(), **measures}
+        figures = {"loss": loss, **measures}
         rounded = {name: round(value, 6) for name, value in figures.items()}
         self.epochs.append({"epoch": self.current_epoch, **rounded, "seconds": seconds})
         listed = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
@@ -154,6 +161,12 @@ class _Module(lightning.LightningModule):
         if self._before.rows:
             return self._part.loss / self._part.rows
         return float(self.trainer.callback_metrics["loss"])
+
+    def _check_loss(self, loss: float) -> None:
+        """End a training that has diverged, in all processes, since none may wait for another."""
+        if not self.trainer.strategy.reduce_boolean_decision(math.isfinite(loss)):
+            found = f"{loss} in epoch {self.current_epoch}"
+            raise ConfigError("a finite training loss", found, "lower the learning rate and begin anew")
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["auscult_epochs"] = self.epochs
@@ -219,6 +232,9 @@ def fit(
         folder: For checkpoints.
         say: Told of each epoch's figures.
         progress: Show progress bars.
+
+    Raises:
+        ConfigError: The loss is not finite; what was checkpointed before is left as it was.
     """
     _quiet()
     lightning.seed_everything(schedule.seed, verbose=False)
