@@ -289,10 +289,12 @@ def test_every_kind_trains_and_its_loss_falls(targets, changes, corpus: Path, on
     assert set(encoder.parts) == set(changes.get("network", {}).get("tasks", ["entity", "aspect"]))
 
 
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
 def test_an_interrupted_training_ends_as_an_uninterrupted_one(
-    corpus: Path, ontology: Path, tmp_path: Path, monkeypatch
+    dropout: float, corpus: Path, ontology: Path, tmp_path: Path, monkeypatch
 ):
-    fields = settings(corpus, ontology, labels={"substitute": 0.5})
+    network = {"lstm_dim": 8, "discourse_dim": 8, "dropout": dropout}
+    fields = settings(corpus, ontology, labels={"substitute": 0.5}, network=network)
     fields["targets"] = {"kind": "average"}
     experiment = Experiment.model_validate(fields)
     whole = run.train(experiment, tmp_path / "whole")

@@ -64,14 +64,14 @@ class Schedule:
     """How long and where to train.
 
     Attributes:
+        seed: Of every step's chance (dropout, negatives drawn in the loss), together with the step and the process: a
+            training that was resumed draws what an uninterrupted one would.
         decay: Factor on the learning rate after each epoch.
         warm_up: Share of all steps in which the learning rate rises from 0; from there it falls to 0 at the last
             step, both in a straight line, and `decay` takes no part. None leaves the rate to `decay`.
         precision: "bf16-mixed" and "16-mixed" compute in half precision and keep weights in single.
         checkpoint_minutes: Also checkpoint inside epochs, as often as this; the loader's batch sampler must then be
             `Resumable`. None checkpoints at the end of epochs only.
-        step_seeds: Seed every step's chance (dropout) by seed, step and process, so that a training resumed inside
-            an epoch ends as an uninterrupted one.
         monitor: The validation measure that chooses the epoch; None keeps the last one and writes no checkpoints.
         patience: Stop after so many epochs without a better one; None never stops early.
     """
@@ -82,7 +82,6 @@ class Schedule:
     warm_up: float | None = None
     precision: Precision = "32-true"
     checkpoint_minutes: float | None = None
-    step_seeds: bool = False
     monitor: str | None = None
     patience: int | None = None
     gradient_clip: float | None = None
@@ -126,8 +125,7 @@ class _Module(lightning.LightningModule):
         self._before = _Part()
 
     def training_step(self, batch: Any, _: int) -> Tensor:
-        if self._schedule.step_seeds:
-            torch.manual_seed(_step_seed(self._schedule.seed, self.global_step, self.global_rank))
+        torch.manual_seed(_step_seed(self._schedule.seed, self.global_step, self.global_rank))
         loss, rows = self._objective.loss(batch)
         self.log("loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=rows, sync_dist=True)
         if self._schedule.checkpoint_minutes is not None:

@@ -176,8 +176,6 @@ def _optimise(
     schedule = Schedule(
         epochs=epochs,
         seed=experiment.seed,
-        # Corruptions are drawn in each step: a resumed training must draw what an uninterrupted one would.
-        step_seeds=True,
         monitor=None if validation is None else _MONITOR,
         patience=choice.patience,
         devices=1,
