@@ -83,3 +83,15 @@ def test_a_diverged_training_ends_and_leaves_what_was_kept(inside: bool, tmp_pat
     last = kept(tmp_path, "last")
     assert last["global_step"] == 2 * STEPS + (1 if inside else 0)
     assert all(torch.isfinite(value).all() for value in last["state_dict"].values())
+
+
+def test_a_training_that_stopped_early_is_not_trained_further(tmp_path: Path):
+    """It was killed after its last epoch, before anything was made of it; a further epoch would have been better."""
+    found = [0.5, 0.4, 0.3, 0.9]
+    straight, again = Objective(found), Objective(found)
+    whole = trained(straight, tmp_path, patience=2)
+    assert (len(whole.epochs), whole.best) == (3, 0)
+    assert trained(again, tmp_path, patience=2) == whole
+    assert again.steps == 0
+    for name, value in straight.network.state_dict().items():
+        assert torch.equal(value, again.network.state_dict()[name])

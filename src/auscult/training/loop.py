@@ -10,7 +10,7 @@ import logging
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -254,8 +254,12 @@ def fit(
     last = folder / f"{_LAST}.ckpt"
     resume = last if schedule.monitor is not None and last.is_file() else None
     module = _Module(objective, schedule, loader, say)
-    # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
-    trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
+    stopped = None if resume is None else _stopped_early(resume, callbacks)
+    if stopped is None:
+        # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
+        trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
+    else:
+        module.epochs = stopped
     chosen = len(module.epochs) - 1
     if schedule.monitor is not None:
         best = torch.load(folder / f"{_BEST}.ckpt", map_location="cpu", weights_only=False)
@@ -263,6 +267,15 @@ def fit(
         chosen = int(best["epoch"])
     objective.network.cpu()
     return History(module.epochs, chosen)
+
+
+def _stopped_early(checkpoint: Path, callbacks: Sequence[Callback]) -> list[dict[str, float]] | None:
+    """Every epoch's figures where patience had run out, which the library forgets when it resumes; None elsewhere."""
+    kept = torch.load(checkpoint, map_location="cpu", weights_only=False, mmap=True)
+    stopping = [each for each in callbacks if isinstance(each, EarlyStopping)]
+    if any(kept["callbacks"][each.state_key]["wait_count"] >= each.patience for each in stopping):
+        return list(kept["auscult_epochs"])
+    return None
 
 
 def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:
