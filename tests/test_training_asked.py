@@ -14,6 +14,7 @@ from auscult.errors import ConfigError
 from auscult.models import load_ranker
 from auscult.models.rankers.scorer import Lexicon
 from auscult.queries import Query
+from auscult.training.asked import read_asked
 from auscult.training.ranking.asked import gather_asked
 from auscult.training.ranking.examples import QueryPool, RankingExamples, TrainingQuery
 from auscult.training.ranking.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
@@ -77,6 +78,27 @@ def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus
     assert asked[0].isdisjoint(asked[1])
     # Two snippets a question: two questions hold three or more.
     assert (len(asked[0]), len(asked[1])) == (5, 2)
+
+
+def test_a_question_that_is_asked_twice_is_not_held_out_and_trained_on(tmp_path: Path):
+    """Each is asked again in other letters, and answered by other documents."""
+    rows = [
+        {
+            "id": f"{again}{n}",
+            "body": body.format(topic),
+            "snippets": [{"document": f"http://pubmed/{again}{n}", "text": f"{again} germ causes {topic}."}],
+        }
+        for n, topic in enumerate(TOPICS)
+        for again, body in (("One", "What causes {}?"), ("Another", "what causes {}"))
+    ]
+    (tmp_path / "training.json").write_text(json.dumps({"questions": rows}))
+    asked = read_asked(experiment(str(tmp_path), never_learn=[]), silent)
+    held = [question.words for question in asked.held_out.questions]
+    assert len(held) == 3
+    left = [question.words for question in asked.training.questions]
+    assert sorted(left) == sorted(
+        2 * [("what", "causes", topic) for topic in TOPICS if ("what", "causes", topic) not in held]
+    )
 
 
 def test_what_is_never_to_be_learned_is_in_no_pool_and_no_text(corpus: str):
