@@ -102,9 +102,12 @@ def test_what_is_done_is_not_done_again(bench: Path):
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 
-def test_a_killed_training_goes_on_and_ends_alike(bench: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("model", ["knrm", "har", "duet"])
+def test_a_killed_training_goes_on_and_ends_alike(model: str, bench: Path, monkeypatch: pytest.MonkeyPatch):
+    """The last two have dropout."""
     from auscult.training.ranking import objective
 
+    (bench / "one.yaml").write_text(yaml.safe_dump({"base": "base.yaml", "name": "one", "model": model}))
     run(bench, str(bench / "one.yaml"))
     whole = json.loads((bench / "runs" / "one" / "training.json").read_text())
     (bench / "runs").rename(bench / "whole")

@@ -50,6 +50,17 @@ def test_a_run_is_kept_for_the_same_task_and_code_alone(tmp_path: Path, monkeypa
     assert times_read(task, tmp_path) == 1
     monkeypatch.setattr(bench, "__version__", "another")
     assert times_read(task, tmp_path) == 1
+    monkeypatch.setattr(bench, "find_revision", lambda: "another")
+    assert times_read(task, tmp_path) == 1
+    assert times_read(task, tmp_path) == 0
+
+
+def test_a_commit_leaves_the_runs_of_weights_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    task, asked = leaflet_task(3, PASSAGES[0]), dataclasses.replace(contender(), fingerprint="weights")
+    first = kept_run(task, asked, tmp_path)
+    monkeypatch.setattr(bench, "find_revision", lambda: "another")
+    assert kept_run(task, asked, tmp_path) == first
+    assert asked.scorer.read == 1  # type: ignore[attr-defined]
 
 
 def test_a_record_says_when_its_run_was_made(tmp_path: Path):

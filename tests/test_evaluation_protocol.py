@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from auscult import provenance
 from auscult.documents import Document
 from auscult.errors import ConfigError, DataError, ModelError
 from auscult.evaluation.measures import measure
@@ -143,6 +144,17 @@ def test_missing_true_answers_are_refused() -> None:
 def test_scores_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(ModelError, match="finite"):
         run_task(task(), NotANumber())
+
+
+def test_a_run_was_made_by_the_code_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Constant):
+        def prepare(self, documents: Iterable[Document]) -> None:
+            monkeypatch.setattr(provenance, "find_revision", lambda: "later")
+
+    monkeypatch.setattr(provenance, "find_revision", lambda: "earlier")
+    made = run_task(task(), Slow()).made
+    assert set(made) == {"version", "revision", "hardware", "date"}
+    assert made["revision"] == "earlier"
 
 
 def test_end_to_end_ranks_everything_and_keeps_the_top() -> None:

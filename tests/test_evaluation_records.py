@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from auscult import provenance
 from auscult.errors import DataError
 from auscult.evaluation.figures import draw_figures
 from auscult.evaluation.published_figures import (
@@ -26,7 +27,7 @@ from auscult.evaluation.records import (
 )
 from auscult.evaluation.report import write_report
 from auscult.evaluation.tables import TextTable, match_table, result_tables
-from auscult.provenance import describe_hardware
+from auscult.provenance import describe_hardware, find_revision
 
 MEASURES = {"R@1": 0.5, "R@5": 0.7, "R@10": 0.8, "AP": 0.6, "MAP": 0.6, "RR": 0.61, "nDCG@10": 0.65}
 
@@ -310,6 +311,15 @@ def test_figures_are_drawn_and_repeat(tmp_path: Path) -> None:
     draw_figures(tmp_path / "two", records, {})
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_a_process_has_the_revision_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    began = find_revision()
+    monkeypatch.setattr(provenance, "_git", lambda *_: "0123456789ab")
+    assert find_revision() == began
+    find_revision.cache_clear()
+    assert find_revision() == "0123456789ab"
+    find_revision.cache_clear()
 
 
 def test_hardware_is_one_line() -> None:

@@ -35,7 +35,7 @@ from auscult.training.labels import label_documents, title_words
 from auscult.training.losses import bp_mll, contrastive_loss, cosine_loss, distance_loss, robust_loss
 from auscult.training.objective import passage_means
 from auscult.training.substitution import mentions_words, name_pool, replace_words
-from auscult.training.validation import common_headings, retrieval_quality
+from auscult.training.validation import common_headings, place_measures, retrieval_quality, wrong_ahead
 from small_experiment import settings
 
 
@@ -47,6 +47,10 @@ def asthma():
             Section(heading="", text="Nothing is said here."),
         ],
     )  # fmt: skip
+
+
+def gout():
+    return build_document(doc_id="g", title="Gout", sections=[Section(heading="Causes", text="Uric acid causes gout.")])
 
 
 def test_labels_come_from_title_mentions_and_headings(ontology: Path):
@@ -206,6 +210,21 @@ def test_validation_asks_only_for_common_headings(ontology: Path):
     assert common_headings(documents, 3) == frozenset()
 
 
+def test_a_diverged_model_is_behind_every_other():
+    nan = float("nan")
+    for scores, ahead in (([nan, nan, nan], 2), ([nan, 1.0, 0.0], 2), ([1.0, nan, 0.0], 1), ([1.0, 1.0, 0.0], 1)):
+        assert wrong_ahead(np.array(scores, dtype=np.float32), [True, False, False]) == ahead
+    held_out = list(label_documents([asthma(), gout()], None, None))
+
+    class Diverged:
+        def encode_queries(self, queries):
+            return np.full((len(queries), 4), nan, dtype=np.float32)
+
+    vectors = [np.full((len(each.passage_of), 4), nan, dtype=np.float32) for each in held_out]
+    reached = retrieval_quality(Diverged(), held_out, common_headings(held_out, 1), vectors)
+    assert reached == place_measures([1, 1])
+
+
 def test_calibration_is_the_best_on_held_out_documents_and_is_saved(corpus: Path, ontology: Path, tmp_path: Path):
     fields = settings(corpus, ontology)
     fields["targets"] = {"kind": "average"}
@@ -270,10 +289,12 @@ def test_every_kind_trains_and_its_loss_falls(targets, changes, corpus: Path, on
     assert set(encoder.parts) == set(changes.get("network", {}).get("tasks", ["entity", "aspect"]))
 
 
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
 def test_an_interrupted_training_ends_as_an_uninterrupted_one(
-    corpus: Path, ontology: Path, tmp_path: Path, monkeypatch
+    dropout: float, corpus: Path, ontology: Path, tmp_path: Path, monkeypatch
 ):
-    fields = settings(corpus, ontology, labels={"substitute": 0.5})
+    network = {"lstm_dim": 8, "discourse_dim": 8, "dropout": dropout}
+    fields = settings(corpus, ontology, labels={"substitute": 0.5}, network=network)
     fields["targets"] = {"kind": "average"}
     experiment = Experiment.model_validate(fields)
     whole = run.train(experiment, tmp_path / "whole")

@@ -12,10 +12,14 @@ pytest.importorskip("lightning")
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError
 from auscult.models import load_ranker
+from auscult.models.rankers.scorer import Lexicon
 from auscult.queries import Query
+from auscult.training.asked import read_asked
 from auscult.training.ranking.asked import gather_asked
-from auscult.training.ranking.experiment import RankingExperiment, read_ranking_experiment
+from auscult.training.ranking.examples import QueryPool, RankingExamples, TrainingQuery
+from auscult.training.ranking.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
 from auscult.training.ranking.run import train
+from rankers import WORDS, make_ranker, small_vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPICS = ["asthma", "gout", "measles", "mumps", "rubella", "scurvy", "rickets", "croup"]
@@ -76,6 +80,27 @@ def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus
     assert (len(asked[0]), len(asked[1])) == (5, 2)
 
 
+def test_a_question_that_is_asked_twice_is_not_held_out_and_trained_on(tmp_path: Path):
+    """Each is asked again in other letters, and answered by other documents."""
+    rows = [
+        {
+            "id": f"{again}{n}",
+            "body": body.format(topic),
+            "snippets": [{"document": f"http://pubmed/{again}{n}", "text": f"{again} germ causes {topic}."}],
+        }
+        for n, topic in enumerate(TOPICS)
+        for again, body in (("One", "What causes {}?"), ("Another", "what causes {}"))
+    ]
+    (tmp_path / "training.json").write_text(json.dumps({"questions": rows}))
+    asked = read_asked(experiment(str(tmp_path), never_learn=[]), silent)
+    held = [question.words for question in asked.held_out.questions]
+    assert len(held) == 3
+    left = [question.words for question in asked.training.questions]
+    assert sorted(left) == sorted(
+        2 * [("what", "causes", topic) for topic in TOPICS if ("what", "causes", topic) not in held]
+    )
+
+
 def test_what_is_never_to_be_learned_is_in_no_pool_and_no_text(corpus: str):
     """A test question that training asks too, and a snippet that answers questions of both splits."""
     found = gather_asked(experiment(corpus), silent)
@@ -86,6 +111,29 @@ def test_what_is_never_to_be_learned_is_in_no_pool_and_no_text(corpus: str):
     loose = gather_asked(experiment(corpus, never_learn=[]), silent)
     assert SHARED in {document.text for document in loose.documents}
     assert len(loose.training.queries) + len(loose.held_out.queries) == len(TOPICS) + 1
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_what_answers_a_query_is_none_of_its_negatives_in_a_batch(own: int):
+    """The first question's answers are those of the next two as well; passages are of one word each."""
+    known = small_vocabulary()
+    ranker = make_ranker("knrm", known)
+    asked = [TrainingQuery((WORDS[row],), answers, ()) for row, answers in enumerate([(0, 1, 2), (1,), (2,), (3,)])]
+    pool = QueryPool(tuple(asked), tuple(((word,),) for word in WORDS[:6]))
+    choice = NegativeChoice(random=own, bm25=0, in_batch=2)
+    lexicon = Lexicon(ranker, known)
+    examples = RankingExamples(pool, ranker, lexicon, choice, seed=0)
+    rows = {id_: row for row, id_ in enumerate(lexicon.ids(WORDS[:6]))}
+    borrowed = set()
+    for epoch in range(20):
+        batch = examples.collate([examples[epoch, row] for row in range(len(asked))])
+        shown = [rows[word] for word in batch.passage.ids[:, 0].tolist()]
+        for query, first in zip(asked, range(0, len(shown), 3 + own), strict=True):
+            right, *wrong = shown[first : first + 3 + own]
+            assert right in query.answers
+            assert not set(wrong) & set(query.answers)
+        borrowed |= set(shown[1 + own : 3 + own])
+    assert 3 in borrowed, "the first query's only negative in the batch"
 
 
 def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path: Path):

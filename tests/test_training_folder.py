@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from auscult import provenance
 from auscult.errors import ConfigError
 from auscult.training.capr.experiment import CaprExperiment
-from auscult.training.folder import claim, describe, is_another, what_variables_stand_for
+from auscult.training.folder import begin, claim, describe, is_another, what_variables_stand_for
 from auscult.training.loop import History
 
 FIELDS = {
@@ -66,6 +67,30 @@ def test_a_record_tells_what_the_training_began_with(experiment: CaprExperiment,
 
 def test_a_folder_of_before_it_was_kept_is_taken(experiment: CaprExperiment, tmp_path: Path):
     claim(experiment, tmp_path / "run")
-    (tmp_path / "run" / "stands_for.json").unlink()
-    claim(experiment, tmp_path / "run")
-    assert "stands_for" not in describe(experiment, HISTORY, tmp_path / "run")
+    for name in ("stands_for.json", "origins.json"):
+        (tmp_path / "run" / name).unlink()
+    assert begin(experiment, tmp_path / "run", print) is None
+    told = describe(experiment, HISTORY, tmp_path / "run")
+    assert "stands_for" not in told
+    assert (told["revision"], told["hardware"]) == ("", ""), "nobody knows what it began with"
+    assert told["continued_by"] == [provenance.origin()]
+
+
+def test_a_record_tells_the_code_that_began_and_all_that_went_on(
+    experiment: CaprExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def told(revision: str) -> dict[str, object]:
+        monkeypatch.setattr(provenance, "find_revision", lambda: revision)
+        assert begin(experiment, tmp_path / "run", print) is None
+        monkeypatch.setattr(provenance, "find_revision", lambda: "committed while it trained")
+        return describe(experiment, HISTORY, tmp_path / "run")
+
+    first = told("one")
+    assert first["revision"] == "one"
+    assert first["hardware"] == provenance.describe_hardware()
+    assert "continued_by" not in first
+    assert "continued_by" not in told("one")
+    for revision in ("two", "two", "three"):
+        last = told(revision)
+    assert last["revision"] == "one"
+    assert [each["revision"] for each in last["continued_by"]] == ["two", "three"]  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from auscult import provenance
 from auscult.cli.graph_embed import figure_tables
 from auscult.errors import ConfigError
 from auscult.models.knowledge_vectors import load
@@ -198,6 +200,26 @@ def test_all_triples_leave_the_figures_and_change_the_vectors(tmp_path: Path) ->
     assert whole.record["figures"] == split.record["figures"]
     assert whole.record["vectors_of"] == "all triples"
     assert load(whole.model).fingerprint != load(split.model).fingerprint
+
+
+@pytest.mark.parametrize("all_triples", [False, True])
+def test_the_record_is_of_the_code_it_began_with(
+    tmp_path: Path, all_triples: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measures = TransEObjective.measures
+
+    def meanwhile(self: TransEObjective) -> Mapping[str, float]:
+        monkeypatch.setattr(provenance, "find_revision", lambda: "later")
+        return measures(self)
+
+    monkeypatch.setattr(provenance, "find_revision", lambda: "earlier")
+    monkeypatch.setattr(TransEObjective, "measures", meanwhile)
+    record = trained(tmp_path / "grid", epochs=1, all_triples=all_triples).record
+    assert record["revision"] == "earlier"
+    (tmp_path / "grid" / "training.json").unlink()
+    again = trained(tmp_path / "grid", epochs=1, all_triples=all_triples).record
+    assert again["revision"] == "earlier"
+    assert [each["revision"] for each in again["continued_by"]] == ["later"]
 
 
 def test_of_many_test_triples_some_are_ranked(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from auscult.concepts.graph.graph import make_graph
-from auscult.errors import DataError
+from auscult.errors import DataError, ModelError
 from auscult.interfaces import FloatArray
 from auscult.training.knowledge.evaluation import (
     Side,
@@ -65,6 +65,15 @@ def test_one_score_for_all_is_in_the_middle() -> None:
     known = drawn_triples(20, seed=2)
     ranks = rank_triples(lambda triples, _: np.zeros((len(triples), ENTITIES), dtype=np.float32), known, known)
     assert set(ranks.raw.ravel().tolist()) == {(ENTITIES + 1) / 2}
+
+
+def test_scores_that_are_no_numbers_are_not_ranked() -> None:
+    """A diverged model's: each comparison with them is false, so that they would all come first."""
+    known = drawn_triples(20, seed=2)
+    broken = np.zeros(ENTITIES, dtype=np.float32)
+    broken[3] = np.nan
+    with pytest.raises(ModelError, match="finite scores of all entities, got 20 of 240 that are not"):
+        rank_triples(lambda triples, _: np.tile(broken, (len(triples), 1)), known, known)
 
 
 def test_figures_by_hand() -> None:

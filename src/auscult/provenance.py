@@ -6,13 +6,19 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 
 def stamp() -> dict[str, str]:
     """What every record ends with: version and commit of the code, the machine, the time."""
-    return {"version": version("auscult"), "revision": find_revision(), "hardware": describe_hardware(), "date": now()}
+    return {**origin(), "date": now()}
+
+
+def origin() -> dict[str, str]:
+    """Version and commit of the code, and the machine: what long work has to ask for when it begins."""
+    return {"version": version("auscult"), "revision": find_revision(), "hardware": describe_hardware()}
 
 
 def describe_hardware() -> str:
@@ -31,8 +37,12 @@ def describe_hardware() -> str:
     return f"{processor}, {cores} cores{memory}, {platform.system()}"
 
 
+@cache
 def find_revision() -> str:
-    """The commit this package runs from ("+" when files differ from it); empty when it is no checkout."""
+    """The commit this package runs from ("+" when files differ from it); empty when it is no checkout.
+
+    Asked for once a process, which runs on as it began when the checkout moves to another commit.
+    """
     here = Path(__file__).resolve()
     # An installed package may lie inside another project's checkout, whose commit would say nothing.
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:

@@ -16,6 +16,7 @@ from auscult.evaluation.protocol import Progress, Run, run_task
 from auscult.evaluation.task import Task
 from auscult.evaluation.trec import read_run, write_run
 from auscult.evaluation.writing import file_name, write_json
+from auscult.provenance import find_revision
 
 
 def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress | None = None) -> Run:
@@ -36,9 +37,11 @@ def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress 
         "fingerprint": contender.fingerprint,
         "task": _digest(task),
         "precision": contender.precision,
-        # What has no weights, and so no fingerprint, is told apart by the code that it is.
         "version": __version__,
     }
+    if not contender.fingerprint:
+        # What has no weights is told apart by the code that it is.
+        identity["revision"] = find_revision()
     if described.is_file() and rankings.is_file():
         kept = json.loads(described.read_text(encoding="utf-8"))
         if kept["identity"] == identity:

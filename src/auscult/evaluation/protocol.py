@@ -17,7 +17,7 @@ import numpy as np
 from auscult.errors import DataError, ModelError
 from auscult.evaluation.task import Task
 from auscult.interfaces import FloatArray, Ranking, Scorer
-from auscult.provenance import stamp
+from auscult.provenance import now, origin, stamp
 
 Progress = Callable[[int, int], None]
 """Called with (queries done, queries in all)."""
@@ -33,7 +33,7 @@ class Run:
         ms_per_query: Mean wall-clock milliseconds to score a query (encoding it included; preparing the
             collection not).
         prepare_seconds: Wall-clock seconds to read (or encode) the collection.
-        made: By which code, where and when (`provenance.stamp`).
+        made: By which code and where, as it began, and when it ended (`provenance.stamp`).
     """
 
     model: str
@@ -86,6 +86,7 @@ def run_task(
         DataError: A query has no candidates, or they lack one of its true answers.
         ModelError: The scorer returned scores of a wrong shape or that are not finite.
     """
+    code_and_machine = origin()
     relevant = task.relevant
     candidates = _candidates(task, relevant)
     began = time.perf_counter()
@@ -112,7 +113,13 @@ def run_task(
         if progress is not None:
             progress(done, len(task.queries))
     per_query = 1000.0 * seconds / max(len(task.queries), 1)
-    return Run(model=scorer.name, rankings=tuple(rankings), ms_per_query=per_query, prepare_seconds=prepared)
+    return Run(
+        model=scorer.name,
+        rankings=tuple(rankings),
+        ms_per_query=per_query,
+        prepare_seconds=prepared,
+        made={**code_and_machine, "date": now()},
+    )
 
 
 def _candidates(task: Task, relevant: dict[str, frozenset[str]]) -> Callable[[str], Sequence[str]]:

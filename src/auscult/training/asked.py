@@ -1,8 +1,8 @@
 """Questions that corpora bring with them, and their documents: what is learned from, and what is held out.
 
-Questions are held out together with every document that answers them, so that training meets neither. What the corpora
-of `never_learn` ask, and the documents that answer it, are left out of both. `ranking.asked` and `capr.asked` make of
-this what their models read.
+Questions are held out together with every document that answers them, so that training meets neither; nor does it meet
+them where a corpus asks them again in the same words. What the corpora of `never_learn` ask, and the documents that
+answer it, are left out of both. `ranking.asked` and `capr.asked` make of this what their models read.
 """
 
 from __future__ import annotations
@@ -98,9 +98,10 @@ def read_asked(experiment: DataExperiment, say: Callable[[str], None]) -> AskedC
             eligible += range(len(questions), len(questions) + len(asked))
         questions += asked
     chosen, aside = _hold_out(documents, questions, eligible, experiment)
+    held_out = {questions[row].words for row in chosen}
     return AskedCorpora(
         training=AskedPart(
-            [question for row, question in enumerate(questions) if row not in chosen],
+            [question for question in questions if question.words not in held_out],
             {key: each for key, each in documents.items() if key not in aside},
         ),
         held_out=AskedPart([questions[row] for row in sorted(chosen)], {key: documents[key] for key in sorted(aside)}),

@@ -214,7 +214,6 @@ def _schedule(experiment: Experiment, choice: FineTuning) -> Schedule:
         warm_up=choice.warm_up,
         precision=_PRECISIONS[choice.precision],
         checkpoint_minutes=choice.checkpoint_minutes,
-        step_seeds=True,
         monitor="validation_RR",
         patience=choice.patience,
         gradient_clip=training.gradient_clip,

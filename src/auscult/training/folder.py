@@ -1,4 +1,11 @@
-"""A training's folder: whose it is, whether it is finished, and the record it ends with."""
+"""A training's folder: whose it is, whether it is finished, and the record it ends with.
+
+FOLDER/experiment.json     what is trained here
+FOLDER/stands_for.json     what its environment variables stood for when it was begun
+FOLDER/origins.json        which code on which machine began it, and each other that went on with it, in order
+FOLDER/model/              the model
+FOLDER/training.json       the record; where it is, the training is finished
+"""
 
 from __future__ import annotations
 
@@ -12,11 +19,12 @@ from typing import Any
 
 from auscult.errors import ConfigError
 from auscult.models.file_digest import digest_of
-from auscult.provenance import stamp
+from auscult.provenance import now, origin
 from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
 
 _DESCRIBED, _STANDS_FOR, _RECORD = "experiment.json", "stands_for.json", "training.json"
+_ORIGINS = "origins.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,7 @@ def claim(experiment: Settings, folder: Path) -> None:
     if not described.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         _write(stands_for, json.dumps(meant, indent=1))
+        _write(folder / _ORIGINS, json.dumps([origin()], indent=1))
         _write(described, experiment.model_dump_json(indent=1))
 
 
@@ -107,7 +116,7 @@ def restart(folder: Path) -> None:
 
 
 def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Outcome | None:
-    """Claim a folder for an experiment.
+    """Claim a folder for an experiment, and write down which code works on it where, if other than before.
 
     Returns:
         What an earlier training left there that ran to its end, which `tell` is told; None where there is work to do.
@@ -118,10 +127,30 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
     claim(experiment, folder)
     kept = folder / _RECORD
     if not kept.is_file():
+        _go_on(folder)
         return None
     model = folder / "model"
     tell(f"already trained: {model}")
     return Outcome(model, json.loads(kept.read_text(encoding="utf-8")))
+
+
+def _go_on(folder: Path) -> None:
+    """Add this code and machine to those that have worked on a training; of what began an older folder none is told."""
+    kept, own = folder / _ORIGINS, origin()
+    told = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else [dict.fromkeys(own, "")]
+    if told[-1] != own:
+        _write(kept, json.dumps([*told, own], indent=1))
+
+
+def made_by(folder: Path) -> dict[str, Any]:
+    """What a training's record says of where it comes from; see `provenance.stamp`.
+
+    Returns:
+        "version", "revision" and "hardware" as it began, empty where a folder of before they were kept does not say;
+        "continued_by", a list of the same, where it went on with others; and "date", now.
+    """
+    first, *others = json.loads((folder / _ORIGINS).read_text(encoding="utf-8"))
+    return {**first, **({"continued_by": others} if others else {}), "date": now()}
 
 
 def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object]) -> Outcome:
@@ -147,8 +176,8 @@ def teller(say: Callable[[str], None] | None) -> Callable[[str], None]:
 def describe(experiment: DataExperiment, history: History, folder: Path) -> dict[str, Any]:
     """What every training's record says: settings, how the epochs went, and on which code and machine.
 
-    What environment variables stand for is told as it was when the folder was claimed, hours before perhaps; nothing is
-    told by a folder of before it was kept.
+    What environment variables stand for, the code and the machine are told as they were when the folder was claimed,
+    hours before perhaps; of variables nothing is told by a folder of before it was kept.
     """
     stands_for = folder / _STANDS_FOR
     return {
@@ -161,7 +190,7 @@ def describe(experiment: DataExperiment, history: History, folder: Path) -> dict
         "history": history.epochs,
         "experiment": experiment.model_dump(mode="json"),
         **({"stands_for": json.loads(stands_for.read_text(encoding="utf-8"))} if stands_for.is_file() else {}),
-        **stamp(),
+        **made_by(folder),
     }
 
 

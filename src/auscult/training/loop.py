@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +22,8 @@ from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
+
+from auscult.errors import ConfigError
 
 _LAST, _BEST = "last", "best"
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
@@ -61,14 +64,14 @@ class Schedule:
     """How long and where to train.
 
     Attributes:
+        seed: Of every step's chance (dropout, negatives drawn in the loss), together with the step and the process: a
+            training that was resumed draws what an uninterrupted one would.
         decay: Factor on the learning rate after each epoch.
         warm_up: Share of all steps in which the learning rate rises from 0; from there it falls to 0 at the last
             step, both in a straight line, and `decay` takes no part. None leaves the rate to `decay`.
         precision: "bf16-mixed" and "16-mixed" compute in half precision and keep weights in single.
         checkpoint_minutes: Also checkpoint inside epochs, as often as this; the loader's batch sampler must then be
             `Resumable`. None checkpoints at the end of epochs only.
-        step_seeds: Seed every step's chance (dropout) by seed, step and process, so that a training resumed inside
-            an epoch ends as an uninterrupted one.
         monitor: The validation measure that chooses the epoch; None keeps the last one and writes no checkpoints.
         patience: Stop after so many epochs without a better one; None never stops early.
     """
@@ -79,7 +82,6 @@ class Schedule:
     warm_up: float | None = None
     precision: Precision = "32-true"
     checkpoint_minutes: float | None = None
-    step_seeds: bool = False
     monitor: str | None = None
     patience: int | None = None
     gradient_clip: float | None = None
@@ -123,26 +125,29 @@ class _Module(lightning.LightningModule):
         self._before = _Part()
 
     def training_step(self, batch: Any, _: int) -> Tensor:
-        if self._schedule.step_seeds:
-            torch.manual_seed(_step_seed(self._schedule.seed, self.global_step, self.global_rank))
+        torch.manual_seed(_step_seed(self._schedule.seed, self.global_step, self.global_rank))
         loss, rows = self._objective.loss(batch)
         self.log("loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=rows, sync_dist=True)
         if self._schedule.checkpoint_minutes is not None:
             self._part.batches += 1
             self._part.rows += rows
             self._part.loss += float(loss.detach()) * rows
+            # A checkpoint inside the epoch would keep what has diverged.
+            self._check_loss(self._part.loss)
         return loss
 
     def on_train_epoch_start(self) -> None:
         self._began = time.monotonic()
 
     def on_train_epoch_end(self) -> None:
+        loss = self._epoch_loss()
+        self._check_loss(loss)
         with self.trainer.precision_plugin.val_step_context():
             measures = {f"validation_{name}": value for name, value in self._objective.measures().items()}
         self.log_dict(measures, prog_bar=True, sync_dist=True)
         self.network.train()
         seconds = round(time.monotonic() - self._began + self._before.seconds, 2)
-        figures = {"loss": self._epoch_loss(), **measures}
+        figures = {"loss": loss, **measures}
         rounded = {name: round(value, 6) for name, value in figures.items()}
         self.epochs.append({"epoch": self.current_epoch, **rounded, "seconds": seconds})
         listed = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
@@ -154,6 +159,12 @@ class _Module(lightning.LightningModule):
         if self._before.rows:
             return self._part.loss / self._part.rows
         return float(self.trainer.callback_metrics["loss"])
+
+    def _check_loss(self, loss: float) -> None:
+        """End a training that has diverged, in all processes, since none may wait for another."""
+        if not self.trainer.strategy.reduce_boolean_decision(math.isfinite(loss)):
+            found = f"{loss} in epoch {self.current_epoch}"
+            raise ConfigError("a finite training loss", found, "lower the learning rate and begin anew")
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["auscult_epochs"] = self.epochs
@@ -219,6 +230,9 @@ def fit(
         folder: For checkpoints.
         say: Told of each epoch's figures.
         progress: Show progress bars.
+
+    Raises:
+        ConfigError: The loss is not finite; what was checkpointed before is left as it was.
     """
     _quiet()
     lightning.seed_everything(schedule.seed, verbose=False)
@@ -240,8 +254,12 @@ def fit(
     last = folder / f"{_LAST}.ckpt"
     resume = last if schedule.monitor is not None and last.is_file() else None
     module = _Module(objective, schedule, loader, say)
-    # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
-    trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
+    stopped = None if resume is None else _stopped_early(resume, callbacks)
+    if stopped is None:
+        # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
+        trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
+    else:
+        module.epochs = stopped
     chosen = len(module.epochs) - 1
     if schedule.monitor is not None:
         best = torch.load(folder / f"{_BEST}.ckpt", map_location="cpu", weights_only=False)
@@ -249,6 +267,15 @@ def fit(
         chosen = int(best["epoch"])
     objective.network.cpu()
     return History(module.epochs, chosen)
+
+
+def _stopped_early(checkpoint: Path, callbacks: Sequence[Callback]) -> list[dict[str, float]] | None:
+    """Every epoch's figures where patience had run out, which the library forgets when it resumes; None elsewhere."""
+    kept = torch.load(checkpoint, map_location="cpu", weights_only=False, mmap=True)
+    stopping = [each for each in callbacks if isinstance(each, EarlyStopping)]
+    if any(kept["callbacks"][each.state_key]["wait_count"] >= each.patience for each in stopping):
+        return list(kept["auscult_epochs"])
+    return None
 
 
 def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:

@@ -28,7 +28,7 @@ def retrieval_quality(
     """Rank all passages of the held-out documents for queries made of their titles and headings.
 
     A query is a title and one passage's headings; every passage with that title and those headings answers it. Ties
-    count against the model.
+    count against the model, and so do scores that are no numbers.
 
     Args:
         encoder: The model.
@@ -58,19 +58,21 @@ def retrieval_quality(
     scores = encoder.encode_queries(queries) @ np.stack(means).T
     relevant = np.array([[label[0] == ask[0] and label[2] == ask[2] for label in labels] for ask in asked])
     best = np.where(relevant, scores, -np.inf).max(axis=1)
-    ahead = ((scores >= best[:, None]) & ~relevant).sum(axis=1)
+    ahead = (~(scores < best[:, None]) & ~relevant).sum(axis=1)
     return {"R@1": float((ahead == 0).mean()), "RR": float((1.0 / (ahead + 1)).mean())}
 
 
 def wrong_ahead(scores: FloatArray, answers: Sequence[bool]) -> int:
-    """How many wrong candidates score at least as high as the best answer: ties count against the model.
+    """How many wrong candidates do not score below the best answer: ties count against the model.
+
+    So do scores that are no numbers, which are neither above nor below anything: a diverged model has all ahead.
 
     Args:
         scores: (candidates,).
         answers: Which of them answer; at least one.
     """
     right = np.array(answers)
-    return int((scores[~right] >= scores[right].max()).sum())
+    return int((~(scores[~right] < scores[right].max())).sum())
 
 
 def place_measures(ahead: Sequence[int]) -> dict[str, float]:

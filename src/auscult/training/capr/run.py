@@ -130,7 +130,6 @@ def _optimise(
         warm_up=choice.warm_up,
         precision=choice.lightning_precision,
         checkpoint_minutes=choice.checkpoint_minutes,
-        step_seeds=True,
         monitor=_MONITOR,
         patience=choice.patience,
         gradient_clip=choice.gradient_clip,

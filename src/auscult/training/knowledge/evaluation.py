@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 
 Side = Literal["head", "tail"]
@@ -45,6 +46,9 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
         scores: Of the model; called with 256 triples at most.
         triples: (triples, 3), to be predicted.
         known: All true triples, those to be predicted among them.
+
+    Raises:
+        ModelError: A score is no finite number; compared with such, every entity would come first.
     """
     answers = {side: _Answers(known, side) for side in SIDES}
     ranks = Ranks(np.empty((len(triples), 2)), np.empty((len(triples), 2)))
@@ -54,6 +58,9 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
         for column, side in enumerate(SIDES):
             _, place = _ends(side)
             scored = scores(batch, side)
+            if not np.isfinite(scored).all():
+                found = f"{np.count_nonzero(~np.isfinite(scored))} of {scored.size} that are not"
+                raise ModelError("finite scores of all entities", found, "train the vectors at a lower learning rate")
             for row, (triple, own) in enumerate(zip(batch, scored, strict=True), start=start):
                 truth = own[triple[place]]
                 ranks.raw[row, column] = _rank(own, truth)

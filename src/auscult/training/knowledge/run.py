@@ -25,9 +25,8 @@ from pydantic import Field
 from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
-from auscult.provenance import stamp
 from auscult.training.experiment import Settings
-from auscult.training.folder import Outcome, begin, finish, teller
+from auscult.training.folder import Outcome, begin, finish, made_by, teller
 from auscult.training.knowledge.evaluation import Scores, frequency_scores, link_prediction, rank_triples
 from auscult.training.knowledge.objective import TransEObjective, batches
 from auscult.training.knowledge.split import Split, split_triples
@@ -105,6 +104,7 @@ def train(
         _optimise(graph.triples, None, graph, experiment, network, epochs, folder, tell, progress)
         vectors = _vectors(graph, network, {})
     record["vectors_of"] = "all triples" if experiment.all_triples else "training triples"
+    record |= made_by(folder)
     kept_vectors = replace(vectors, training=record)
     return finish(folder, record, lambda model: save(kept_vectors, model))
 
@@ -133,7 +133,7 @@ def _on_split(
     figures = _measured(network.scores, test, graph)
     baseline = _measured(frequency_scores(split.training, len(graph.entities)), test, graph)
     record = {
-        **_described(graph, experiment, split),
+        **_described(graph, experiment, split, folder),
         "figures": figures,
         "relation_frequency": baseline,
         "epochs": len(history.epochs),
@@ -176,8 +176,6 @@ def _optimise(
     schedule = Schedule(
         epochs=epochs,
         seed=experiment.seed,
-        # Corruptions are drawn in each step: a resumed training must draw what an uninterrupted one would.
-        step_seeds=True,
         monitor=None if validation is None else _MONITOR,
         patience=choice.patience,
         devices=1,
@@ -200,7 +198,7 @@ def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> 
     return KnowledgeVectors(ids, names, entities[order], graph.relations, relations, record)
 
 
-def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split) -> dict[str, Any]:
+def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, folder: Path) -> dict[str, Any]:
     return {
         "kind": "link-prediction",
         "model": "TransE",
@@ -218,7 +216,7 @@ def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Sp
         },
         "seed": experiment.seed,
         "settings": experiment.model.model_dump(mode="json"),
-        **stamp(),
+        **made_by(folder),
     }
 
 

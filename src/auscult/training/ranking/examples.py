@@ -126,11 +126,21 @@ class RankingBatch:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query laid out, and its passages: the answer, then the negatives but for those of the batch."""
+    """A query and its passages, laid out.
+
+    Attributes:
+        row: Of the query.
+        answer: Row of the passage that was drawn among its answers.
+        query: Its words.
+        passages: The answer, then the negatives but for those of the batch.
+        stand_in: A wrong passage, for where the batch has too few.
+    """
 
     row: int
+    answer: int
     query: Tensor
     passages: tuple[Tensor, ...]
+    stand_in: Tensor
 
 
 class RankingExamples(Dataset[Example]):
@@ -162,8 +172,15 @@ class RankingExamples(Dataset[Example]):
         epoch, row = key
         query = self.pool.queries[row]
         rng = random.Random(f"{self._seed}/{epoch}/{row}")
-        rows = [rng.choice(query.answers), *self._negatives(row, rng)]
-        return Example(row, self._queries[row], tuple(self._passages[each] for each in rows))
+        answer = rng.choice(query.answers)
+        negatives = self._negatives(row, rng)
+        return Example(
+            row,
+            answer,
+            self._queries[row],
+            tuple(self._passages[each] for each in (answer, *negatives)),
+            self._passages[negatives[-1] if negatives else self._wrong(query, rng)],
+        )
 
     def _negatives(self, row: int, rng: random.Random) -> list[int]:
         query, choice = self.pool.queries[row], self.choice
@@ -174,24 +191,25 @@ class RankingExamples(Dataset[Example]):
         wanted = choice.same_entity + choice.bm25 + choice.random
         # In a collection with fewer wrong passages than wanted, some are shown more than once.
         while len(chosen) < wanted:
-            drawn = rng.randrange(len(self._passages))
-            if drawn not in query.answers:
-                chosen.append(drawn)
+            chosen.append(self._wrong(query, rng))
         return chosen
+
+    def _wrong(self, query: TrainingQuery, rng: random.Random) -> int:
+        """Any passage that does not answer the query."""
+        while (drawn := rng.randrange(len(self._passages))) in query.answers:
+            pass
+        return drawn
 
     def collate(self, examples: Sequence[Example]) -> RankingBatch:
         """One batch; negatives of kind "in_batch" are the answers of the queries that follow."""
         passages: list[Tensor] = []
         for position, example in enumerate(examples):
-            passages += example.passages
-            for step in range(1, self.choice.in_batch + 1):
-                passages.append(self._borrowed(examples, position, step))
+            others = (*examples[position + 1 :], *examples[:position])
+            passages += (*example.passages, *self._borrowed(example, others))
         return RankingBatch(pad([example.query for example in examples]), pad(passages), self.choice.total)
 
-    def _borrowed(self, examples: Sequence[Example], position: int, step: int) -> Tensor:
-        for ahead in range(step, len(examples)):
-            other = examples[(position + ahead) % len(examples)]
-            if other.row != examples[position].row:
-                return other.passages[0]
-        # A batch with one query has no other's answer: a negative of its own stands in.
-        return examples[position].passages[-1]
+    def _borrowed(self, example: Example, others: Sequence[Example]) -> list[Tensor]:
+        """The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice."""
+        answers = self.pool.queries[example.row].answers
+        found = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
+        return found + [example.stand_in] * (self.choice.in_batch - len(found))

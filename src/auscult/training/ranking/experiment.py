@@ -22,7 +22,7 @@ class NegativeChoice(Settings):
         same_entity: Of the same title under other headings (partially relevant). Where a query has fewer, the rest
             is filled with passages BM25 ranks high.
         bm25: Drawn from the `bm25_depth` passages that BM25 ranks highest for the query (partially relevant).
-        in_batch: Answers of other queries of the batch.
+        in_batch: Answers of other queries of the batch that do not answer this one.
         bm25_depth: See `bm25`.
     """
 
