@@ -196,6 +196,16 @@ def test_too_few_passages_are_counted(notes: Path, backbone: Path, ontology: Pat
     done = call(notes, tmp_path / "model", backbone, ontology, "--least", "500")
     assert isinstance(done.exception, ConfigError)
     assert "500 passages or more" in str(done.exception)
+    assert "--least" in str(done.exception)
+
+
+def test_a_mistake_is_mended_by_the_right_command(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    out = tmp_path / "model"
+    for encoder, taxonomy, least in ((tmp_path, ontology, "10"), (backbone, tmp_path / "no.obo", "500")):
+        assert call(notes, out, encoder, taxonomy, "--least", least).exit_code != 0
+    assert call(notes, out, backbone, ontology, "--least", "500").exit_code != 0
+    done = call(notes, out, backbone, ontology)
+    assert done.exit_code == 0, (done.output, done.exception)
 
 
 @pytest.mark.parametrize("begun", [False, True])

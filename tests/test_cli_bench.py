@@ -148,6 +148,26 @@ def test_wrong_input_fails_before_any_training(bench: Path):
     assert not (bench / "runs").exists()
 
 
+def test_other_settings_are_refused_and_only_the_folder_said_to_go(bench: Path):
+    file = bench / "one.yaml"
+    run(bench, str(file))
+    file.write_text(yaml.safe_dump({"base": "base.yaml", "name": "one", "model": "knrm", "seed": 2}))
+    done = CliRunner().invoke(app, ["bench", str(file), "--out", str(bench / "runs")])
+    assert isinstance(done.exception, ConfigError)
+    assert str(done.exception).endswith(f"or delete {bench / 'runs' / 'one'}")
+
+
+def test_a_mended_experiment_is_taken(bench: Path):
+    base = yaml.safe_load((bench / "base.yaml").read_text())
+    wrong = {**base, "corpora": [*base["corpora"], {"name": str(bench / "nowhere.jsonl")}]}
+    (bench / "base.yaml").write_text(yaml.safe_dump(wrong))
+    file = str(bench / "one.yaml")
+    assert CliRunner().invoke(app, ["bench", file, "--out", str(bench / "runs")]).exit_code != 0
+    assert (bench / "runs" / "one" / "experiment.json").is_file()
+    (bench / "base.yaml").write_text(yaml.safe_dump(base))
+    run(bench, file)
+
+
 def test_capr_models_are_put_on_a_bench_too(tmp_path: Path):
     from auscult.workbench.experiments import open_experiment
 

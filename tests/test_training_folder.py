@@ -9,7 +9,7 @@ import pytest
 from auscult import provenance
 from auscult.errors import ConfigError
 from auscult.training.capr.experiment import CaprExperiment
-from auscult.training.folder import begin, claim, describe, is_another, what_variables_stand_for
+from auscult.training.folder import BegunOtherwiseError, begin, claim, describe, is_another, what_variables_stand_for
 from auscult.training.loop import History
 
 FIELDS = {
@@ -34,6 +34,7 @@ def test_another_encoder_or_graph_is_another_training(
 ):
     run = tmp_path / "run"
     claim(experiment, run)
+    (run / "checkpoints").mkdir()
     claim(experiment, run)
     assert not is_another(experiment, run)
     (tmp_path / "graph").rename(tmp_path / "elsewhere")
@@ -47,6 +48,28 @@ def test_another_encoder_or_graph_is_another_training(
     monkeypatch.setenv("ENCODER", "a-name/of-the-hub")
     with pytest.raises(ConfigError, match=r"what '\$ENCODER' stood for"):
         claim(experiment, run)
+
+
+def test_what_failed_before_its_first_checkpoint_is_begun_anew(
+    experiment: CaprExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run, mended = tmp_path / "run", experiment.model_copy(update={"seed": 2})
+    claim(experiment, run)
+    (run / "passages.json").write_text("{}")
+    (run / "origins.part").write_text("[")
+    monkeypatch.setattr(provenance, "find_revision", lambda: "later")
+    claim(mended, run)
+    assert not is_another(mended, run)
+    assert sorted(file.name for file in run.iterdir()) == ["experiment.json", "origins.json", "stands_for.json"]
+    assert describe(mended, HISTORY, run)["revision"] == "later"
+    (tmp_path / "graph" / "weights").write_text("the right ones")
+    claim(mended, run)
+    assert describe(mended, HISTORY, run)["stands_for"] == what_variables_stand_for(mended)
+    for kept in ("checkpoints", "training.json", "model", "mine.txt"):
+        (run / kept).mkdir()
+        with pytest.raises(BegunOtherwiseError, match="other settings"):
+            claim(experiment, run)
+        (run / kept).rmdir()
 
 
 def test_what_variables_stand_for_tells_no_path(experiment: CaprExperiment, tmp_path: Path):

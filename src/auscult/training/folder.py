@@ -3,8 +3,12 @@
 FOLDER/experiment.json     what is trained here
 FOLDER/stands_for.json     what its environment variables stood for when it was begun
 FOLDER/origins.json        which code on which machine began it, and each other that went on with it, in order
+FOLDER/passages.json       of passage rankers: what is learned from
 FOLDER/model/              the model
 FOLDER/training.json       the record; where it is, the training is finished
+
+Beside these, what a training needs to go on: checkpoints, word vectors. Until there is any, nothing binds the folder to
+what was begun in it.
 """
 
 from __future__ import annotations
@@ -24,7 +28,8 @@ from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
 
 _DESCRIBED, _STANDS_FOR, _RECORD = "experiment.json", "stands_for.json", "training.json"
-_ORIGINS = "origins.json"
+_ORIGINS, PASSAGES = "origins.json", "passages.json"
+_BEGINNINGS = (_DESCRIBED, _STANDS_FOR, _ORIGINS, PASSAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +45,49 @@ class Outcome:
     record: dict[str, Any]
 
 
+class BegunOtherwiseError(ConfigError):
+    """A folder holds work on another experiment, or on other data, than is given."""
+
+
 def claim(experiment: Settings, folder: Path) -> None:
-    """Write down what is trained in a folder.
+    """Write down what is trained in a folder; where another training left nothing but that, in its place.
 
     Raises:
-        ConfigError: It holds another experiment, or one whose environment variables stood for something else.
+        BegunOtherwiseError: It holds work on another experiment, or on one whose environment variables stood for
+            something else.
     """
+    meant = what_variables_stand_for(experiment)
+    try:
+        _check_same(experiment, meant, folder)
+    except BegunOtherwiseError:
+        if not _is_only_begun(folder):
+            raise
+        # It failed on a mistake that is mended now.
+        for file in folder.iterdir():
+            file.unlink()
+    if not (folder / _DESCRIBED).is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / _STANDS_FOR, json.dumps(meant, indent=1))
+        _write(folder / _ORIGINS, json.dumps([origin()], indent=1))
+        _write(folder / _DESCRIBED, experiment.model_dump_json(indent=1))
+
+
+def _check_same(experiment: Settings, meant: dict[str, str], folder: Path) -> None:
     remedy = "choose another --out, or throw away what the folder holds: with --restart, or by deleting it"
     if is_another(experiment, folder):
-        raise ConfigError(f"the experiment that {folder} was begun with", "other settings", remedy)
-    described, stands_for = folder / _DESCRIBED, folder / _STANDS_FOR
-    meant = what_variables_stand_for(experiment)
+        raise BegunOtherwiseError(f"the experiment that {folder} was begun with", "other settings", remedy)
+    stands_for = folder / _STANDS_FOR
     if stands_for.is_file():
         before = json.loads(stands_for.read_text(encoding="utf-8"))
         for field, digest in meant.items():
             if before.get(field, digest) != digest:
                 expected = f"what '{field}' stood for when {folder} was begun"
-                raise ConfigError(expected, "something else", f"set the variable back, {remedy}")
-    if not described.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(stands_for, json.dumps(meant, indent=1))
-        _write(folder / _ORIGINS, json.dumps([origin()], indent=1))
-        _write(described, experiment.model_dump_json(indent=1))
+                raise BegunOtherwiseError(expected, "something else", f"set the variable back, {remedy}")
+
+
+def _is_only_begun(folder: Path) -> bool:
+    beginnings = [folder / name for name in _BEGINNINGS]
+    return {*folder.iterdir()} <= {*beginnings, *map(_partial, beginnings)}
 
 
 def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
@@ -122,7 +148,7 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
         What an earlier training left there that ran to its end, which `tell` is told; None where there is work to do.
 
     Raises:
-        ConfigError: The folder holds another experiment.
+        BegunOtherwiseError: The folder holds work on another experiment.
     """
     claim(experiment, folder)
     kept = folder / _RECORD
@@ -199,6 +225,10 @@ def _silence(_: str) -> None:
 
 
 def _write(path: Path, content: str) -> None:
-    partial = path.with_suffix(".part")
+    partial = _partial(path)
     partial.write_text(content, encoding="utf-8")
     partial.replace(path)
+
+
+def _partial(path: Path) -> Path:
+    return path.with_suffix(".part")

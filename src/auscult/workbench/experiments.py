@@ -45,9 +45,22 @@ def open_experiment(path: Path) -> BenchExperiment:
         from auscult.training.capr import experiment as capr
         from auscult.training.capr.run import train as train_capr
         from auscult.training.experiment import DataExperiment, read_model_name
-        from auscult.training.folder import is_another, restart
+        from auscult.training.folder import BegunOtherwiseError, Outcome, is_another, restart
         from auscult.training.ranking import experiment as ranking
         from auscult.training.ranking.run import train as train_ranker
+
+    def train(
+        run: Callable[..., Outcome],
+        experiment: DataExperiment,
+        folder: Path,
+        say: Callable[[str], None],
+        progress: bool,
+    ) -> Path:
+        try:
+            return run(experiment, folder, say=say, progress=progress).model
+        except BegunOtherwiseError as error:
+            # Of many trainings there is no --restart.
+            raise ConfigError(error.expected, error.got, f"choose another --out, or delete {folder}") from error
 
     def renew(experiment: DataExperiment, folder: Path) -> bool:
         if found := is_another(experiment, folder):
@@ -62,7 +75,7 @@ def open_experiment(path: Path) -> BenchExperiment:
             path,
             {"backbone": asked.backbone, "graph": str(asked.settings.get("knowledge", ""))},
             asked.evaluate,
-            lambda folder, say, progress: train_capr(asked, folder, say=say, progress=progress).model,
+            partial(train, train_capr, asked),
             partial(renew, asked),
         )
     settings = ranking.read_ranking_experiment(path)
@@ -72,7 +85,7 @@ def open_experiment(path: Path) -> BenchExperiment:
         path,
         {},
         settings.evaluate,
-        lambda folder, say, progress: train_ranker(settings, folder, say=say, progress=progress).model,
+        partial(train, train_ranker, settings),
         partial(renew, settings),
     )
 

@@ -20,6 +20,7 @@ from auscult.training.capr.notes import check_headings, label_notes, read_notes
 from auscult.training.capr.pairs import LabelledPassage, PassagePool, label_passages
 from auscult.training.data import gather
 from auscult.training.experiment import ValidationChoice
+from auscult.training.folder import BegunOtherwiseError
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def _check(experiment: CaprExperiment, training: PassagePool, held_out: PassageP
     wanted = f"{experiment.least_passages:,} passages or more that have a heading and name an entity"
     if len(training.passages) < experiment.least_passages:
         skipped = f"{training.without_aspect:,} have no heading, {training.without_entity:,} name none"
-        raise ConfigError(wanted, f"{len(training.passages):,} ({skipped})", "give more documents")
+        remedy = "give more documents, or allow fewer passages (--least; in an experiment file, least_passages)"
+        raise ConfigError(wanted, f"{len(training.passages):,} ({skipped})", remedy)
     if len(held_out.passages) < 2:
         raise ConfigError("held-out passages to validate with", f"{len(held_out.passages)}", "hold out more documents")
 
@@ -126,7 +128,7 @@ def remember(gathered: Gathered, path: Path) -> dict[str, Any]:
         Counts and a digest of training and held-out passages.
 
     Raises:
-        ConfigError: The documents have changed since.
+        BegunOtherwiseError: The documents have changed since.
     """
     content = {
         "passages": len(gathered.training.passages),
@@ -139,7 +141,7 @@ def remember(gathered: Gathered, path: Path) -> dict[str, Any]:
     if path.is_file():
         if json.loads(path.read_text(encoding="utf-8")) != content:
             remedy = "put them back, choose another --out, or pass --restart to begin anew"
-            raise ConfigError("the documents that this training was begun with", "others", remedy)
+            raise BegunOtherwiseError("the documents that this training was begun with", "others", remedy)
         return content
     partial = path.with_suffix(".part")
     partial.write_text(json.dumps(content, indent=1), encoding="utf-8")

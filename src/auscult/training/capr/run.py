@@ -28,7 +28,7 @@ from auscult.training.capr.experiment import CaprExperiment, PairTraining
 from auscult.training.capr.gathering import Gathered, gather_passages, remember
 from auscult.training.capr.objective import AskedPassage, PairObjective, held_out_queries
 from auscult.training.capr.pairs import PairExamples
-from auscult.training.folder import Outcome, begin, describe, finish, teller
+from auscult.training.folder import PASSAGES, Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
 
 _MONITOR = "validation_RR"
@@ -65,7 +65,6 @@ def train(
     if experiment.training.dropout is not None:
         set_dropout(ranker, experiment.training.dropout)
     gathered = gather_passages(experiment, tell, surroundings=ranker.surroundings)
-    counts = remember(gathered, folder / "passages.json")
     asked = held_out_queries(
         gathered.held_out,
         number=experiment.validation_queries,
@@ -76,6 +75,7 @@ def train(
         raise ConfigError(
             "held-out passages of different questions, entities or aspects", "none", "hold out more documents"
         )
+    counts = remember(gathered, folder / PASSAGES)
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {counts['passages']:,} passages, {len(asked):,} held-out queries")
     history = _optimise(experiment, gathered, asked, ranker, folder, tell, progress)
