@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from auscult import provenance
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 from auscult.training.capr.experiment import CaprExperiment
 from auscult.training.folder import BegunOtherwiseError, begin, claim, describe, is_another, what_variables_stand_for
 from auscult.training.loop import History
@@ -70,6 +70,14 @@ def test_what_failed_before_its_first_checkpoint_is_begun_anew(
         with pytest.raises(BegunOtherwiseError, match="other settings"):
             claim(experiment, run)
         (run / kept).rmdir()
+
+
+@pytest.mark.parametrize("place", ["letter.txt", "letter.txt/run"])
+def test_a_place_that_is_no_folder_is_named(place: str, experiment: CaprExperiment, tmp_path: Path):
+    (tmp_path / "letter.txt").write_text("mine")
+    with pytest.raises(DataError, match=rf"a folder to train in, got .*{place}: .*; choose another --out"):
+        claim(experiment, tmp_path / place)
+    assert (tmp_path / "letter.txt").read_text() == "mine"
 
 
 def test_what_variables_stand_for_tells_no_path(experiment: CaprExperiment, tmp_path: Path):

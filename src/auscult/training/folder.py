@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 from auscult.models.file_digest import digest_of
 from auscult.provenance import now, origin
 from auscult.training.experiment import DataExperiment, Settings
@@ -55,6 +55,7 @@ def claim(experiment: Settings, folder: Path) -> None:
     Raises:
         BegunOtherwiseError: It holds work on another experiment, or on one whose environment variables stood for
             something else.
+        DataError: It cannot be written to.
     """
     meant = what_variables_stand_for(experiment)
     try:
@@ -66,10 +67,13 @@ def claim(experiment: Settings, folder: Path) -> None:
         for file in folder.iterdir():
             file.unlink()
     if not (folder / _DESCRIBED).is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / _STANDS_FOR, json.dumps(meant, indent=1))
-        _write(folder / _ORIGINS, json.dumps([origin()], indent=1))
-        _write(folder / _DESCRIBED, experiment.model_dump_json(indent=1))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write(folder / _STANDS_FOR, json.dumps(meant, indent=1))
+            _write(folder / _ORIGINS, json.dumps([origin()], indent=1))
+            _write(folder / _DESCRIBED, experiment.model_dump_json(indent=1))
+        except OSError as error:
+            raise DataError("a folder to train in", f"{folder}: {error.strerror}", "choose another --out") from error
 
 
 def _check_same(experiment: Settings, meant: dict[str, str], folder: Path) -> None:
@@ -149,6 +153,7 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
 
     Raises:
         BegunOtherwiseError: The folder holds work on another experiment.
+        DataError: It cannot be written to.
     """
     claim(experiment, folder)
     kept = folder / _RECORD
