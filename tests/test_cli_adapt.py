@@ -208,6 +208,16 @@ def test_a_mistake_is_mended_by_the_right_command(notes: Path, backbone: Path, o
     assert done.exit_code == 0, (done.output, done.exception)
 
 
+def test_without_the_default_knowledge_base_the_option_is_named(
+    notes: Path, backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "empty"))
+    done = CliRunner().invoke(app, ["adapt", str(notes), "--out", str(tmp_path / "m"), "--backbone", str(backbone)])
+    assert isinstance(done.exception, CorpusMissingError)
+    assert "--knowledge" in done.exception.remedy
+    assert len(str(done.exception)) < 400
+
+
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("further", [(), ("--restart",)])
 def test_a_folder_of_something_else_is_kept(

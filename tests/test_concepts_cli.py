@@ -77,6 +77,15 @@ def test_a_knowledge_base_is_opened_in_every_form(built: str) -> None:
         assert "DOID:5844" in run("show", "heart attack", "--limit", "1", *given)
 
 
+def test_without_the_default_knowledge_base_the_option_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path))
+    for asked in (("show", "gout"), ("link", "gout"), ("complete", "go")):
+        with pytest.raises(CorpusMissingError, match=r"pass --kb .*auscult data show knowledge-base$"):
+            run(*asked)
+
+
 def test_complete(built: str) -> None:
     assert run("complete", "infarc", "--kb", built) == "DOID:5844\tmyocardial infarction\n"
     assert json.loads(run("complete", "heart at", "--kb", built, "--json"))["matched"] == "heart attack"

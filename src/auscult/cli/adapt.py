@@ -14,6 +14,7 @@ from rich.markup import escape
 from auscult.cli.train import epoch_table
 from auscult.concepts.recognition.opening import DICTIONARY
 from auscult.corpora.catalogue import catalogue
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT
 from auscult.corpora.opening import NOTE_PREFIXES, NOTE_QUERIES, PATIENTS
 from auscult.errors import ConfigError, ModelError, naming_extra
 from auscult.models import model_kind
@@ -76,7 +77,7 @@ def adapt(
     validation: Annotated[int, typer.Option(min=2, help="Notes held out to choose the epoch, at most.")] = 300,
     least: Annotated[int, typer.Option(min=2, help="Refuse to train on fewer passages than this.")] = 200,
     knowledge: Annotated[
-        str | None, typer.Option(help="Whose names are looked for in notes; by default all taxonomies at hand.")
+        str | None, typer.Option(help=f"Whose names are looked for in notes: {ACCEPTED}. Default: `{DEFAULT}`.")
     ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave notes out that cannot be read, and count them.")
