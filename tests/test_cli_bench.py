@@ -168,6 +168,20 @@ def test_a_mended_experiment_is_taken(bench: Path):
     run(bench, file)
 
 
+def test_models_to_fuse_are_checked_before_any_training_and_by_their_names(bench: Path):
+    (bench / "file.yaml").write_text(yaml.safe_dump({"base": "base.yaml", "name": "other", "model": "knrm"}))
+    (bench / "unasked.yaml").write_text(
+        yaml.safe_dump({"base": "base.yaml", "name": "unasked", "model": "knrm", "evaluate": []})
+    )
+    files = [str(bench / f"{name}.yaml") for name in ("one", "file", "unasked")]
+    for wrong in ("one", "one+file", "one+unasked"):
+        done = CliRunner().invoke(app, ["bench", *files, "--out", str(bench / "runs"), "--fuse", wrong])
+        assert isinstance(done.exception, ConfigError)
+        assert "two or more of bm25, tfidf, ql, one, other joined" in str(done.exception)
+        assert "'name' in their files" in str(done.exception)
+    assert not (bench / "runs").exists()
+
+
 def test_capr_models_are_put_on_a_bench_too(tmp_path: Path):
     from auscult.workbench.experiments import open_experiment
 

@@ -26,14 +26,14 @@ from auscult.evaluation.comparison import Comparison, Contender, call_by, check_
 from auscult.evaluation.contenders import LEXICAL, open_contenders
 from auscult.evaluation.context_knowledge import context_knowledge_tables, figure_records
 from auscult.evaluation.figures import check_figures
-from auscult.evaluation.fusion import fusions_of
+from auscult.evaluation.fusion import check_fused, fusions_of
 from auscult.evaluation.length_figure import draw_lengths
 from auscult.evaluation.records import check_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.tracks import TRACKS
 from auscult.evaluation.writing import file_name
 from auscult.interfaces import Precision
-from auscult.workbench.experiments import open_experiment
+from auscult.workbench.experiments import BenchExperiment, open_experiment
 
 
 def bench(
@@ -72,7 +72,7 @@ def bench(
     # All files and names first: a wrong one should fail before hours of training.
     planned = {path: open_experiment(path) for path in experiments}
     lexical = list(baseline if baseline is not None else LEXICAL)
-    _check(settings={path: each.name for path, each in planned.items()}, lexical=lexical, json=json)
+    _check(planned, lexical=lexical, fuse=fuse or (), json=json)
     if figures is not None:
         check_figures(figures)
     corpora = list(dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate))
@@ -176,14 +176,18 @@ def _run_plugin(file: Path) -> None:
     spec.loader.exec_module(module)
 
 
-def _check(*, settings: dict[Path, str], lexical: list[str], json: Path | None) -> None:
-    names = list(settings.values())
-    for path, name in settings.items():
-        if names.count(name) > 1:
-            raise ConfigError("experiments of different names", f"'{name}' again in {path}", "rename one of them")
+def _check(planned: dict[Path, BenchExperiment], *, lexical: list[str], fuse: Sequence[str], json: Path | None) -> None:
+    names = [each.name for each in planned.values()]
+    for path, each in planned.items():
+        if names.count(each.name) > 1:
+            raise ConfigError("experiments of different names", f"'{each.name}' again in {path}", "rename one of them")
     for name in lexical:
         if name not in LEXICAL:
             raise ConfigError(f"a term-based model ({', '.join(LEXICAL)})", f"--baseline {name}", "choose one of them")
+    for corpus in dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate):
+        asked = [each.name for each in planned.values() if corpus in each.evaluate]
+        remedy = f"name experiments by the 'name' in their files, and only such as list {corpus} under 'evaluate'"
+        check_fused(fuse, [*lexical, *asked], remedy)
     if json is not None:
         check_records(json)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -111,14 +111,25 @@ def fusions_of(asked: Sequence[str], models: Mapping[str, Compared], protocol: s
     """
     if asked and protocol != "rerank":
         raise ConfigError("given candidates for --fuse", protocol, "leave --fuse out, or rank given candidates")
-    fusions = []
+    check_fused(asked, models, "name the models as you did before")
+    return [Fusion(tuple(models[name] for name in each.split("+"))) for each in asked]
+
+
+def check_fused(asked: Sequence[str], names: Collection[str], remedy: str) -> None:
+    """Whether what is asked for can be had of models of these names, for asking before they are there.
+
+    Args:
+        asked: Names joined by "+".
+        names: Of the models.
+        remedy: What to do where they are others.
+
+    Raises:
+        ConfigError: A name is none of the models', or stands alone or twice.
+    """
     for each in asked:
-        names = each.split("+")
-        if len(set(names)) < max(2, len(names)) or any(name not in models for name in names):
-            expected = f"two or more of {', '.join(models)} joined by '+' for --fuse"
-            raise ConfigError(expected, f"'{each}'", "name the models as you did before")
-        fusions.append(Fusion(tuple(models[name] for name in names)))
-    return fusions
+        own = each.split("+")
+        if len(set(own)) < max(2, len(own)) or any(name not in names for name in own):
+            raise ConfigError(f"two or more of {', '.join(names)} joined by '+' for --fuse", f"'{each}'", remedy)
 
 
 def fused_run(task: Task, fusion: Fusion, runs: Mapping[str, Run]) -> Run:
@@ -146,4 +157,4 @@ def fused_run(task: Task, fusion: Fusion, runs: Mapping[str, Run]) -> Run:
     )
 
 
-__all__ = ["Compared", "Fusion", "fused_run", "fusions_of"]
+__all__ = ["Compared", "Fusion", "check_fused", "fused_run", "fusions_of"]
