@@ -301,6 +301,25 @@ def test_odd_but_usable_data_is_mended_with_a_warning(tmp_path: Path):
     assert data.passages[-1].text == "Leprosy and its history"
 
 
+def test_files_that_are_not_read_are_told(tmp_path: Path):
+    folder = write_folder(tmp_path / "mine")
+    assert not any("Not read" in warning for warning in read(folder)[1].warnings)
+    for name in ("extra.csv", "more.jsonl", "passages2.xlsx", ".hidden"):
+        (folder / name).write_text("id\n")
+    data, findings = read(folder)
+    assert len(data.passages) == 45
+    assert findings.warnings[:2] == [
+        "Not read, because their names say nothing: extra.csv, more.jsonl.",
+        "Not read, because only .csv, .tsv, .jsonl are: passages2.xlsx.",
+    ]
+    write_table(tmp_path / "one" / "all.csv", ("question", "passage"), [("What is gout?", "A disease.")])
+    for row in range(12):
+        (tmp_path / "one" / f"{row:02}.txt").write_text("Mine.")
+    told = read(tmp_path / "one")[1].warnings[0]
+    assert "00.txt" in told
+    assert told.endswith("09.txt and 2 more.")
+
+
 def test_missing_files_are_told_before_anything_is_read(tmp_path: Path):
     folder = write_folder(tmp_path / "mine")
     (folder / "passages.csv").unlink()

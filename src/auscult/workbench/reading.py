@@ -8,10 +8,11 @@ from pathlib import Path
 
 from auscult.workbench.columns import JOINED, JUDGEMENTS, PASSAGES, QUESTIONS, Roles, find_columns, lacking
 from auscult.workbench.faults import Findings, Place
-from auscult.workbench.rows import Row, Table, read_table
+from auscult.workbench.rows import SUFFIXES, Row, Table, read_table
 from auscult.workbench.sources import Layout, find_layout, split_name
 from auscult.workbench.userdata import Judged, Question, UserData, UserPassage
 
+_LISTED = 10
 _WORDS = {"relevant": 1, "yes": 1, "true": 1, "not relevant": 0, "irrelevant": 0, "no": 0, "false": 0, "nonrelevant": 0}
 
 
@@ -26,9 +27,22 @@ def read_user_data(path: Path, findings: Findings) -> UserData:
         CorpusMissingError: There is nothing to read.
     """
     layout = find_layout(path)
+    _tell_unread(layout, findings)
     name = re.sub(r"[^\w.-]+", "-", path.resolve().name.removesuffix(".gz"))
     name = (name if path.is_dir() else name.rsplit(".", 1)[0]).strip("-.") or "data"
     return _joined(name, layout, findings) if layout.joined else _apart(name, layout, findings)
+
+
+def _tell_unread(layout: Layout, findings: Findings) -> None:
+    unread = {
+        "their names say nothing": layout.unnamed,
+        f"only {', '.join(SUFFIXES)} are": layout.other_formats,
+    }
+    for reason, files in unread.items():
+        if files:
+            names = ", ".join(str(file.relative_to(layout.root)) for file in files[:_LISTED])
+            more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
+            findings.warn(f"Not read, because {reason}: {names}{more}.")
 
 
 def _apart(name: str, layout: Layout, findings: Findings) -> UserData:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,17 +24,22 @@ _EXPECTED = f"questions, passages and judgements as {', '.join(SUFFIXES)}"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Files by what they hold; a file of questions, judgements or joined rows with the split its name says."""
+    """Files by what they hold; a file of questions, judgements or joined rows with the split its name says.
+
+    Those that are not read are `unnamed`, where their names do not say what they hold, or of `other_formats`.
+    """
 
     root: Path
     passages: list[Path] = field(default_factory=list)
     questions: list[tuple[Path, str]] = field(default_factory=list)
     judgements: list[tuple[Path, str]] = field(default_factory=list)
     joined: list[tuple[Path, str]] = field(default_factory=list)
+    unnamed: list[Path] = field(default_factory=list)
+    other_formats: list[Path] = field(default_factory=list)
 
     @property
     def files(self) -> list[Path]:
-        """All of them."""
+        """All that are read."""
         return [*self.passages, *(path for path, _ in (*self.questions, *self.judgements, *self.joined))]
 
 
@@ -54,15 +58,19 @@ def find_layout(path: Path) -> Layout:
         if not format_of(path):
             raise CorpusMissingError(_EXPECTED, str(path), "export it as CSV or JSON lines")
         return Layout(path.parent, joined=[(path, "")])
-    layout = Layout(path)
-    for file in _candidates(path):
+    files = _files(path)
+    readable = [file for file in files if format_of(file)]
+    layout = Layout(path, other_formats=[file for file in files if not format_of(file)])
+    for file in readable:
         role, split = _role(file)
         if role == "passages":
             layout.passages.append(file)
         elif role:
             getattr(layout, role).append((file, split))
+        else:
+            layout.unnamed.append(file)
     if not (layout.passages or layout.questions or layout.judgements):
-        return _joined(path)
+        return _joined(path, readable, layout.other_formats)
     missing = [name for name in _NAMES if not getattr(layout, name)]
     if missing:
         have = ", ".join(file.name for file in layout.files)
@@ -76,10 +84,11 @@ def split_name(said: str) -> str:
     return _SPLIT_NAMES.get(said.strip().lower(), "")
 
 
-def _candidates(folder: Path) -> Iterator[Path]:
+def _files(folder: Path) -> list[Path]:
+    """Those in it and in its folders of judgements, but hidden ones."""
     inner = [sub for sub in sorted(folder.iterdir()) if sub.is_dir() and re.fullmatch(_NAMES["judgements"], sub.name)]
-    for place in (folder, *inner):
-        yield from (file for file in sorted(place.iterdir()) if file.is_file() and format_of(file))
+    found = (file for place in (folder, *inner) for file in sorted(place.iterdir()))
+    return [file for file in found if file.is_file() and not file.name.startswith(".")]
 
 
 def _role(file: Path) -> tuple[str, str]:
@@ -95,15 +104,15 @@ def _role(file: Path) -> tuple[str, str]:
     return "", split
 
 
-def _joined(folder: Path) -> Layout:
-    files = [(file, _role(file)[1]) for file in _candidates(folder)]
+def _joined(folder: Path, readable: list[Path], other_formats: list[Path]) -> Layout:
+    files = [(file, _role(file)[1]) for file in readable]
     if not files:
         raise CorpusMissingError(f"{_EXPECTED} in {folder}", "none", "see the formats in docs/workbench.md")
     if len(files) > 1 and not all(split for _, split in files):
         names = ", ".join(file.name for file, _ in files)
         remedy = "name them passages, questions and judgements, or keep one joined file"
         raise CorpusMissingError("files whose names say what they hold", names, remedy)
-    return Layout(folder, joined=files)
+    return Layout(folder, joined=files, other_formats=other_formats)
 
 
 __all__ = ["Layout", "find_layout", "split_name"]
