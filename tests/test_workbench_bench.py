@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.main import app
-from auscult.errors import ConfigError, DataError
+from auscult.errors import ConfigError, DataError, ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.encoder_scorer import EncoderScorer
@@ -221,15 +221,42 @@ def test_what_runs_is_what_the_plan_says_and_the_users_own(tmp_path: Path):
 
 
 def test_another_encoder_is_refused_until_its_experiment_is_deleted(tmp_path: Path):
+    pytest.importorskip("transformers")
+    from tiny_bert import save_tiny_bert
+
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
-    first, second = (Wishes(models=("bi",), backbone=name) for name in ("hub/one", "hub/two"))
+    places = [str(save_tiny_bert(tmp_path / name)) for name in ("one", "two")]
+    first, second = (Wishes(models=("bi",), backbone=place) for place in places)
     prepare(mydata, work, first)
     prepare(mydata, work, first)
-    with pytest.raises(ConfigError, match=r"--backbone hub/one, which .*bi\.yaml names, got hub/two"):
+    with pytest.raises(ConfigError, match=r"--backbone .*one, which .*bi\.yaml names, got .*two"):
         prepare(mydata, work, second)
     (work.experiments / "bi.yaml").unlink()
     prepare(mydata, work, second)
-    assert "hub/two" in (work.experiments / "bi.yaml").read_text()
+    assert places[1] in (work.experiments / "bi.yaml").read_text()
+
+
+@pytest.mark.parametrize(("model", "wrong"), [("bi", "backbone"), ("ck", "backbone"), ("ck", "graph")])
+def test_an_encoder_or_graph_that_cannot_be_opened_is_named_before_it_is_written_down(
+    model: str, wrong: str, tmp_path: Path
+):
+    pytest.importorskip("transformers")
+    from auscult.models.knowledge_vectors import save as save_vectors
+    from small_knowledge import small_vectors
+    from tiny_bert import save_tiny_bert
+
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    given = {"backbone": str(save_tiny_bert(tmp_path / "bert")), "graph": str(tmp_path / "graph")}
+    save_vectors(small_vectors(), tmp_path / "graph")
+    with pytest.raises(ModelError, match="nosuch"):
+        prepare(mydata, work, Wishes(models=("knrm", model), **{**given, wrong: str(tmp_path / "nosuch")}))
+    assert not work.experiments.exists()
+    assert model in prepare(mydata, work, Wishes(models=(model,), **given)).trained
+
+
+def test_an_encoder_of_another_layout_is_named(tmp_path: Path):
+    with pytest.raises(ConfigError, match=f"got {tmp_path} without modules.json"):
+        propose(described(300), Wishes(models=("backbone",), backbone=str(tmp_path)))
 
 
 def test_faults_are_a_table_and_one_error(tmp_path: Path):

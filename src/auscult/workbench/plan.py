@@ -167,8 +167,11 @@ def _check_names(wishes: Wishes, proposals: Sequence[Proposal], own: Sequence[st
     for name in wishes.models:
         if name not in lacks and name not in own:
             raise ConfigError("models for --models", f"'{name}'", f"choose among {', '.join([*lacks, *own])}")
+        if name == "backbone" and lacks[name] and wishes.backbone:
+            expected = f"a folder that sentence-transformers saved, for the model '{name}'"
+            raise ConfigError(expected, f"{wishes.backbone} without modules.json", "give such a folder as --backbone")
         if options := " and ".join(lacks.get(name, ())):
-            raise ConfigError(f"{options} for the model '{name}'", "none, or a folder that cannot be used", "give it")
+            raise ConfigError(f"{options} for the model '{name}'", "none", "give it")
 
 
 __all__ = ["CANDIDATES", "MOST_PASSAGES", "Proposal", "Wishes", "propose", "ranked_how"]

@@ -12,7 +12,7 @@ from auscult.workbench.faults import Findings
 from auscult.workbench.folder import Description, WorkFolder, count, digest_of, write_beir
 from auscult.workbench.plan import Proposal, Wishes, propose, ranked_how
 from auscult.workbench.reading import read_user_data
-from auscult.workbench.recipes import RECIPES, check_given, write_experiment
+from auscult.workbench.recipes import RECIPES, check_given, open_given, write_experiment
 from auscult.workbench.splitting import divide
 
 
@@ -50,6 +50,7 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
         UnusableDataError: The data has faults; it holds all of them.
         ConfigError: The folder is another data set's, an experiment in it is wrong or of another encoder or graph than
             is given, or a wish cannot be granted.
+        ModelError: The given encoder or graph cannot be opened.
     """
     digest = digest_of(mydata)
     fresh = not work.described.is_file()
@@ -64,11 +65,14 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
     kept = {each.name: each for each in open_experiments(work.experiments)}
     recipes = {recipe.name: recipe for recipe in RECIPES}
     proposals = tuple(propose(description, wishes, [name for name in kept if name not in recipes]))
-    for name in (each.name for each in proposals if each.chosen and each.name in recipes):
-        if name in kept:
-            check_given(recipes[name], kept[name], backbone=wishes.backbone, graph=wishes.graph)
-        else:
-            write_experiment(recipes[name], work, description, backbone=wishes.backbone, graph=wishes.graph)
+    chosen = [recipes[each.name] for each in proposals if each.chosen and each.name in recipes]
+    new = [recipe for recipe in chosen if recipe.name not in kept]
+    for recipe in chosen:
+        if recipe.name in kept:
+            check_given(recipe, kept[recipe.name], backbone=wishes.backbone, graph=wishes.graph)
+    open_given(new, backbone=wishes.backbone, graph=wishes.graph)
+    for recipe in new:
+        write_experiment(recipe, work, description, backbone=wishes.backbone, graph=wishes.graph)
     untrained = [each.model for each in proposals if each.chosen and not each.trained]
     description = replace(description, untrained=untrained)
     work.describe(description)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.writing import whole_or_nothing
 from auscult.training.precision import native_precision
 from auscult.workbench.experiments import BenchExperiment
@@ -131,6 +131,30 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         partial.write_text(head + "".join(lines), encoding="utf-8")
 
 
+def open_given(recipes: Iterable[Recipe], *, backbone: str, graph: str) -> None:
+    """Open the encoder and the graph that recipes need, so that wrong ones are told before any experiment names them.
+
+    Args:
+        recipes: Of the models.
+        backbone: Folder or hub name, for recipes that need one.
+        graph: Folder of vectors, for recipes that need one.
+
+    Raises:
+        ConfigError: An environment variable in their names is not set.
+        ModelError: One of them is missing, or cannot be opened.
+        MissingExtraError: What opens them is not installed.
+    """
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
+        from auscult.models.backbone import open_backbone
+        from auscult.models.knowledge_vectors import load
+        from auscult.training.experiment import expanded
+    needed = {need for recipe in recipes for need in recipe.needs}
+    if "graph" in needed:
+        load(Path(expanded(graph, "--graph", "set it, or give a folder")))
+    if "backbone" in needed:
+        open_backbone(expanded(backbone, "--backbone", "set it, or give a folder or hub name"))
+
+
 def check_given(recipe: Recipe, kept: BenchExperiment, *, backbone: str, graph: str) -> None:
     """Whether an experiment that is there, which users may have changed, is of the encoder and graph that are given.
 
@@ -206,4 +230,4 @@ def _place(said: str) -> str:
     return str(path.resolve()) if path.exists() else said
 
 
-__all__ = ["RECIPES", "Recipe", "check_given", "write_experiment"]
+__all__ = ["RECIPES", "Recipe", "check_given", "open_given", "write_experiment"]
