@@ -87,6 +87,23 @@ def test_every_model_is_in_the_plan_with_what_it_lacks():
     assert "give --graph." in given["ck"]
 
 
+def test_the_plan_says_what_the_shipped_model_learned_from():
+    from auscult.models import model_folder, training_record
+
+    (reason,) = (each.reason for each in propose(described(300), Wishes()) if each.name == "default")
+    said = {"medquad": "MedQuAD", "enwiki": "two Wikipedias", "simplewiki": "two Wikipedias", "nhs": "NHS"}
+    assert {said[each["name"]] for each in training_record(model_folder("default"))["corpora"]} == set(said.values())
+    assert all(words in reason for words in said.values())
+
+
+def test_experiments_are_named_where_there_are_any(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    command = ("init", str(mydata), "--out", str(work), "--plan-only", "--models")
+    assert "Experiments:" not in invoke(*command, "bm25,ql")
+    assert f"Experiments: {work / 'experiments'}" in invoke(*command, "bm25,knrm")
+    assert (work / "experiments" / "knrm.yaml").is_file()
+
+
 def test_from_nothing_to_the_page_and_again(tmp_path: Path):
     mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
     command = ("init", str(mydata), "--out", str(work), "--models", "bm25,drmm-tks", "--title", "My <data>")

@@ -57,7 +57,8 @@ def init(
         raise
     _show_plan(console, prepared)
     if plan_only:
-        console.print(f"Experiments: {escape(str(work.experiments))}", soft_wrap=True)
+        if prepared.trained:
+            console.print(f"Experiments: {escape(str(work.experiments))}", soft_wrap=True)
         return
     experiments = find_experiments(work, prepared.trained)
     with progress_bars() as bars:

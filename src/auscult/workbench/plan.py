@@ -119,7 +119,8 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
     yield Proposal(
         "default",
         "default",
-        "The shipped model, which learned health topics and their aspects from encyclopedias; used as it is.",
+        "The shipped model, which learned health topics and their aspects from MedQuAD, two Wikipedias and the NHS' "
+        "pages; used as it is.",
         _seconds("default", description),
     )
     reason = "The given encoder as it is: shows what training adds."
