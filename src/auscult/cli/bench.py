@@ -160,9 +160,9 @@ def _print(comparison: Comparison) -> None:
         own = [record for record in comparison.records if record.track in ("untrained", track)]
         for table in (bench_table(own, track), question_type_table(own), learning_table(own)):
             if table.rows:
-                console.print(table.as_rich())
+                table.print_to(console)
         for table in context_knowledge_tables([record for record in own if record.track == track]):
-            console.print(table.as_rich())
+            table.print_to(console)
 
 
 def _run_plugin(file: Path) -> None:

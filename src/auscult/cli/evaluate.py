@@ -226,7 +226,7 @@ def print_comparison(console: Console, comparison: Comparison, groupings: Sequen
     tables.append(match_table(comparison.records))
     tables += [group_table(record, by) for by in groupings for record in comparison.records]
     for table in tables:
-        console.print(table.as_rich())
+        table.print_to(console)
 
 
 def _given(context: typer.Context) -> list[str]:
@@ -284,7 +284,7 @@ def _write_traits(
     finder = TraitFinder(task, knowledge_base, labeller, max_tokens=max_tokens)
     sorted_errors = {label: find_traits(finder, own) for label, own in errors.items()}
     write_traits(path, sorted_errors)
-    console.print(trait_table(sorted_errors).as_rich())
+    trait_table(sorted_errors).print_to(console)
 
 
 def _write_runs(folder: Path, task: Task, comparison: Comparison) -> None:
