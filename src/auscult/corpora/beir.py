@@ -134,19 +134,20 @@ def _text(line: bytes, where: str) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"byte 0x{line[error.start]:02x} at position {error.start}"
-        reject("invalid UTF-8", where, "text in UTF-8", found)
+        reject("invalid UTF-8", where, "text in UTF-8", found, "save the file as UTF-8")
 
 
 def _judgement(parts: list[str], where: str) -> Judgement:
     if len(parts) != 3:
-        reject("malformed line", where, "query-id, corpus-id and score between tabs", f"{len(parts)} fields")
+        expected = "query-id, corpus-id and score between tabs"
+        reject("malformed line", where, expected, f"{len(parts)} fields", "correct it")
     try:
         # Some collections were written from tables of floating-point numbers: "1.0".
         score = float(parts[2])
     except ValueError:
         score = math.nan
     if not score.is_integer():
-        reject("wrong type", where, "a whole number as score", repr(parts[2]))
+        reject("wrong type", where, "a whole number as score", repr(parts[2]), "correct it")
     return Judgement(parts[0], parts[1], int(score))
 
 
