@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from auscult.cli.plugin import PluginOption, run_plugins
 from auscult.cli.scoring import FuseOption, PrecisionOption
 from auscult.cli.trec_run import measure_run
 from auscult.concepts import KnowledgeBase
@@ -110,6 +111,7 @@ def evaluate(
     ] = None,
     precision: PrecisionOption = "float32",
     fuse: FuseOption = None,
+    plugin: PluginOption = None,
     depth: Annotated[int, typer.Option(min=10, help="For --protocol end-to-end: passages kept of a ranking.")] = 100,
     run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
@@ -123,6 +125,7 @@ def evaluate(
     if run is not None or qrels is not None:
         measure_run(console, run, qrels, given)
         return
+    run_plugins(plugin)
     if corpus is None or not model:
         raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
     if len(set(model)) != len(model):
