@@ -90,6 +90,22 @@ def test_the_documented_ranker_is_short_and_runs_through_the_bench(bench: Path, 
     assert {"BM25", "TF-IDF", "KNRM", "Soft match"} <= set(found)
     assert found["Soft match"]["track"] == "zero-shot"
     assert found["Soft match"]["training"]["history"][0]["queries"] > 0
+    asked = ["evaluate", str(bench / "test"), "-m", str(bench / "runs" / "two" / "model")]
+    RANKERS.pop("soft-match")
+    refused = CliRunner().invoke(app, asked)
+    assert "registered by a file: --with" in str(refused.exception)
+    done = CliRunner().invoke(app, [*asked, *plugin])
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "Soft match" in done.output
+
+
+def test_judgements_of_ones_own_are_checked_before_any_training(bench: Path):
+    judged = bench / "test" / "qrels" / "test.tsv"
+    judged.write_text(judged.read_text() + "lupus-Symptoms\tnowhere\t1\n")
+    done = CliRunner().invoke(app, ["bench", str(bench / "one.yaml"), "--out", str(bench / "runs"), "--no-progress"])
+    assert done.exit_code != 0
+    assert "got 'nowhere' of query 'lupus-Symptoms' (1 of 7 unknown)" in str(done.exception)
+    assert not (bench / "runs").exists()
 
 
 def test_what_is_done_is_not_done_again(bench: Path):

@@ -80,7 +80,9 @@ def test_what_is_missing_is_named(folder: Path) -> None:
         BeirCorpus(folder).queries("test")
 
 
-@pytest.mark.parametrize(("line", "kind"), [("q1\td1", "malformed line"), ("q1\td1\thigh", "wrong type")])
+@pytest.mark.parametrize(
+    ("line", "kind"), [("q1\td1", "malformed line"), ("q1\td1\thigh", "wrong type"), ("q1\td1\t0", "contradiction")]
+)
 def test_a_bad_judgement_is_named(folder: Path, line: str, kind: str) -> None:
     (folder / "qrels/test.tsv").write_text(QRELS + line + "\n")
     with pytest.raises(RecordError, match=r"test\.tsv, line 5") as caught:

@@ -101,7 +101,7 @@ def test_damage_ends_the_reading(tmp_path: Path) -> None:
     path = write(tmp_path / "NOTEEVENTS.csv", [row(n) for n in range(5000)])
     whole = path.read_bytes()
     packed = gzip.compress(whole)
-    for damaged in (packed[: len(packed) // 2], whole[:-40], whole.replace(b"brittle", b"br\xe9ttle")):
+    for damaged in (packed[: len(packed) // 2], whole[:-40]):
         path.write_bytes(damaged)
         with pytest.raises(RecordError, match=r"damaged file: .*NOTEEVENTS\.csv, behind line \d+"):
             list(MimicCorpus(path).documents())
@@ -121,3 +121,17 @@ def test_another_table_is_told(tmp_path: Path) -> None:
         MimicCorpus(tmp_path / "none")
     with pytest.raises(CorpusMissingError, match="correct the path"):
         open_corpus(str(tmp_path / "none" / "NOTEEVENTS.csv"))
+
+
+def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
+    corpus = MimicCorpus(write(tmp_path / "NOTEEVENTS.csv", ROWS))
+    kept = len(list(corpus.documents()))
+    assert kept + corpus.bad.total == len(ROWS)
+    assert corpus.bad.counts["note of another category"] == 2
+
+
+def test_another_encoding_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "NOTEEVENTS.csv", ROWS)
+    path.write_bytes(path.read_bytes().replace(b"man", b"m\xe4n", 1))
+    with pytest.raises(RecordError, match=r"byte 0xe4 .*NOTEEVENTS\.csv.*save the file as UTF-8"):
+        list(MimicCorpus(path).documents())

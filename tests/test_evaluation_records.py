@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -54,11 +55,24 @@ def record(model: str, track: Track, corpus: str = "medquad", **changes: object)
     return EvaluationRecord.model_validate(content | changes)
 
 
-def text(table: TextTable) -> str:
-    console = Console(width=160)
-    with console.capture() as capture:
-        console.print(table.as_rich())
-    return capture.get()
+def text(table: TextTable, width: int = 160, *, terminal: bool = True) -> str:
+    screen = io.StringIO()
+    table.print_to(Console(file=screen, width=width, force_terminal=terminal, color_system=None))
+    return screen.getvalue()
+
+
+def test_a_table_is_cut_into_parts_for_a_narrow_terminal_and_whole_in_a_pipe() -> None:
+    columns = ("Model", *(f"measure {n}" for n in range(12)))
+    rows = tuple((name, *(f"{n}{name} [10.0, 20.0]" for n in range(12))) for name in ("one", "another"))
+    table = TextTable("A title", columns, rows, ("A note.",))
+    for width in (80, 100):
+        shown = text(table, width)
+        assert all(cell in shown for row in rows for cell in row)
+        assert shown.count("another  ") == shown.count("Model  ") > 1
+        assert max(map(len, shown.splitlines())) <= width
+        assert shown.count("A title") == shown.count("A note.") == 1
+    piped = text(table, 80, terminal=False)
+    assert sum(all(cell in line for cell in rows[1]) for line in piped.splitlines()) == 1
 
 
 def test_tables_name_what_was_ranked_in_half_precision() -> None:

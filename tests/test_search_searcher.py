@@ -187,6 +187,12 @@ def test_a_searcher_goes_on_reading_queries_while_its_index_is_replaced(tmp_path
     assert searcher.understand(ask("podagra", "symptoms")).query.entity == "Gout"
 
 
+def test_a_model_that_is_not_where_it_was_can_be_named(tmp_path: Path) -> None:
+    build_index(leaflets()[:1], ENCODER, tmp_path / "index", model_path=str(tmp_path / "moved"))
+    with pytest.raises(ModelError, match=r"'hashed-256', at .*moved.*say where it is now: with --model"):
+        Searcher.open(tmp_path / "index")
+
+
 def test_aspects_read_from_a_question_are_told(searcher: Searcher) -> None:
     understood = searcher.understand(ask(text="How is gout treated and prevented?"))
     assert understood.note.endswith("; asked about: prevention, treatment")

@@ -147,6 +147,19 @@ def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path:
     assert len(set(scores.tolist())) > 1
 
 
+def test_a_question_that_everything_answers_is_refused(tmp_path: Path):
+    """No wrong passage could be drawn for it."""
+    rows = [
+        {"id": f"q{n}", "body": f"What causes {topic}?", "snippets": [{"document": f"{n}", "text": f"Germs: {topic}."}]}
+        for n, topic in enumerate(TOPICS[:2])
+    ]
+    (tmp_path / "training.json").write_text(json.dumps({"questions": rows}))
+    validation = {"corpora": [str(tmp_path)], "documents": 1}
+    two = experiment(str(tmp_path), never_learn=[], validation=validation)
+    with pytest.raises(ConfigError, match=r"with a wrong passage each .*that all 1 passages answer"):
+        train(two, tmp_path / "run")
+
+
 def test_a_split_is_needed_and_enough_answers(corpus: str):
     with pytest.raises(ConfigError, match="a split of"):
         gather_asked(experiment(corpus, corpora=[{"name": corpus}]), silent)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +14,7 @@ from rich.progress import TaskID
 from auscult.cli import bench_init
 from auscult.cli.default_group import DEFAULT, default_group
 from auscult.cli.evaluate import progress_bars
+from auscult.cli.plugin import PluginOption, run_plugins
 from auscult.cli.scoring import FuseOption, PrecisionOption
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError
@@ -42,10 +41,7 @@ def bench(
     json: Annotated[
         Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
     ] = None,
-    plugin: Annotated[
-        list[Path] | None,
-        typer.Option("--with", help="Python file that registers a ranker of your own; repeatable."),
-    ] = None,
+    plugin: PluginOption = None,
     figures: Annotated[
         Path | None, typer.Option(help="Folder for learning curves and results by question type, as PNG and SVG.")
     ] = None,
@@ -67,8 +63,7 @@ def bench(
     from its last epoch, an evaluation from its last finished model. Each model is asked the corpora that its
     experiment lists under `evaluate`, together with the term-based models.
     """
-    for file in plugin or ():
-        _run_plugin(file)
+    run_plugins(plugin)
     # All files and names first: a wrong one should fail before hours of training.
     planned = {path: open_experiment(path) for path in experiments}
     lexical = list(baseline if baseline is not None else LEXICAL)
@@ -77,6 +72,10 @@ def bench(
         check_figures(figures)
     corpora = list(dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate))
     opened = {corpus: open_corpus(corpus) for corpus in corpora}
+    for corpus, source in opened.items():
+        # What the catalogue has was verified; of a user's own a wrong judgement should be known before training, too.
+        if not train_only and Path(corpus).exists():
+            build_task(source, number=queries, seed=seed)
     console = Console(stderr=True)
 
     def teller(name: str) -> Callable[[str], None]:
@@ -160,20 +159,9 @@ def _print(comparison: Comparison) -> None:
         own = [record for record in comparison.records if record.track in ("untrained", track)]
         for table in (bench_table(own, track), question_type_table(own), learning_table(own)):
             if table.rows:
-                console.print(table.as_rich())
+                table.print_to(console)
         for table in context_knowledge_tables([record for record in own if record.track == track]):
-            console.print(table.as_rich())
-
-
-def _run_plugin(file: Path) -> None:
-    """Run a file of the user's, which registers rankers."""
-    spec = spec_from_file_location(file.stem, file) if file.is_file() else None
-    if spec is None or spec.loader is None:
-        raise ConfigError("a Python file for --with", f"{file}, which is none", "correct the path")
-    module = module_from_spec(spec)
-    # Dataclasses look their module up by name.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+            table.print_to(console)
 
 
 def _check(planned: dict[Path, BenchExperiment], *, lexical: list[str], fuse: Sequence[str], json: Path | None) -> None:

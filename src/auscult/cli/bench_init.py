@@ -76,7 +76,7 @@ def init(
         # The training library would draw bars of its own, and break these.
         comparison = run(work, prepared.description, experiments, Watcher(say, ranked))
     for each in result_tables(comparison.records):
-        Console().print(each.as_rich())
+        each.print_to(Console())
     _write_page(console, work)
 
 

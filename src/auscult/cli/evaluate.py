@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from auscult.cli.plugin import PluginOption, run_plugins
 from auscult.cli.scoring import FuseOption, PrecisionOption
 from auscult.cli.trec_run import measure_run
 from auscult.concepts import KnowledgeBase
@@ -110,6 +111,7 @@ def evaluate(
     ] = None,
     precision: PrecisionOption = "float32",
     fuse: FuseOption = None,
+    plugin: PluginOption = None,
     depth: Annotated[int, typer.Option(min=10, help="For --protocol end-to-end: passages kept of a ranking.")] = 100,
     run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
@@ -123,6 +125,7 @@ def evaluate(
     if run is not None or qrels is not None:
         measure_run(console, run, qrels, given)
         return
+    run_plugins(plugin)
     if corpus is None or not model:
         raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
     if len(set(model)) != len(model):
@@ -226,7 +229,7 @@ def print_comparison(console: Console, comparison: Comparison, groupings: Sequen
     tables.append(match_table(comparison.records))
     tables += [group_table(record, by) for by in groupings for record in comparison.records]
     for table in tables:
-        console.print(table.as_rich())
+        table.print_to(console)
 
 
 def _given(context: typer.Context) -> list[str]:
@@ -284,7 +287,7 @@ def _write_traits(
     finder = TraitFinder(task, knowledge_base, labeller, max_tokens=max_tokens)
     sorted_errors = {label: find_traits(finder, own) for label, own in errors.items()}
     write_traits(path, sorted_errors)
-    console.print(trait_table(sorted_errors).as_rich())
+    trait_table(sorted_errors).print_to(console)
 
 
 def _write_runs(folder: Path, task: Task, comparison: Comparison) -> None:

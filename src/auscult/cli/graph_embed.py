@@ -93,7 +93,7 @@ def embed(
     write_json(out / RECORD, outcome.record)
     shutil.rmtree(work / "checkpoints", ignore_errors=True)
     for table in figure_tables(outcome.record):
-        console.print(table.as_rich())
+        table.print_to(console)
     typer.echo(out)
 
 

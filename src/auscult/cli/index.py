@@ -55,19 +55,22 @@ def index(
     opened = open_corpus(corpus, skip_bad=skip_bad)
     encoder = load_model(model)
     known = None if no_knowledge else _knowledge_base(knowledge or [])
-    with _progress() as (bar, task):
-        report = build_index(
-            opened.documents(split),
-            encoder,
-            out,
-            knowledge_base=known,
-            corpus=opened.name,
-            model_path=_lasting(model),
-            batch_size=batch_size,
-            progress=lambda counts: bar.update(task, description=_counted(counts)),
-        )
-    for line in left_out(opened):
-        typer.echo(f"skipped: {line}", err=True)
+    try:
+        with _progress() as (bar, task):
+            report = build_index(
+                opened.documents(split),
+                encoder,
+                out,
+                knowledge_base=known,
+                corpus=opened.name,
+                model_path=_lasting(model),
+                batch_size=batch_size,
+                progress=lambda counts: bar.update(task, description=_counted(counts)),
+            )
+    finally:
+        # Also where nothing was left to index, which they may explain.
+        for line in left_out(opened):
+            typer.echo(f"skipped: {line}", err=True)
     if known is None and not no_knowledge:
         typer.echo("no knowledge base on this machine (auscult data show knowledge-base): names go by words", err=True)
     typer.echo(_summary(report, out))

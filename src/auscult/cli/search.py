@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from auscult.cli.plugin import PluginOption, run_plugins
 from auscult.cli.scoring import PrecisionOption
 from auscult.errors import ConfigError, QueryError
 from auscult.interfaces import Hit
@@ -67,6 +68,7 @@ def search(
         bool, typer.Option("--fuse", help="With --rerank: order by its scores and the index' own together.")
     ] = False,
     precision: PrecisionOption = "float32",
+    plugin: PluginOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One hit per line, as JSON with sentence scores.")] = False,
 ) -> None:
     """Find the passages that answer ⟨entity, aspect⟩ in an index."""
@@ -76,6 +78,7 @@ def search(
     for option, given in (("--precision", precision != "float32"), ("--fuse", fuse)):
         if given and not rerank:
             raise ConfigError("--rerank beside it", f"{option} without", f"leave {option} out")
+    run_plugins(plugin)
     searcher = open_searcher(index, model)
     understanding = understand(searcher, entity, aspect or (), question)
     scorer = load_scorer(rerank, precision=precision) if rerank else None

@@ -48,4 +48,4 @@ def measure_run(console: Console, run: Path | None, qrels: Path | None, given: S
         notes.append(f"{len(judged - ranked):,} of {len(judged):,} judged queries are not in the run and count 0.")
     if ranked - judged:
         notes.append(f"{len(ranked - judged):,} of {len(ranked):,} queries of the run have no true answer: left out.")
-    console.print(TextTable(title, ("Measure", "mean"), rows, tuple(notes)).as_rich())
+    TextTable(title, ("Measure", "mean"), rows, tuple(notes)).print_to(console)

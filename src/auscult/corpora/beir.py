@@ -96,8 +96,8 @@ class BeirCorpus(SectionedCorpus):
 
         Raises:
             CorpusMissingError: There is no such split.
-            RecordError: A line is not UTF-8, has not three fields, or its score is no whole number; names file and
-                line.
+            RecordError: A line is not UTF-8, has not three fields, its score is no whole number, or another one than
+                before; names file and line.
             DataError: The file cannot be read.
         """
         path = self.folder / "qrels" / f"{split}.tsv"
@@ -109,12 +109,18 @@ class BeirCorpus(SectionedCorpus):
         except OSError as error:
             raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
         judgements = []
+        scores: dict[tuple[str, str], int] = {}
         for number, line in enumerate(lines, start=1):
             where = f"{path}, line {number}"
             parts = _text(line, where).split("\t")
             if (number == 1 and parts[-1] == "score") or parts == [""]:
                 continue
-            judgements.append(_judgement(parts, where))
+            judgement = _judgement(parts, where)
+            pair = (judgement.query_id, judgement.passage_id)
+            if scores.setdefault(pair, judgement.relevance) != judgement.relevance:
+                found = f"{judgement.relevance} behind {scores[pair]} for query {pair[0]!r} and passage {pair[1]!r}"
+                reject("contradiction", where, "one score for a query and a passage", found, "keep one of the lines")
+            judgements.append(judgement)
         return judgements
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
@@ -134,19 +140,20 @@ def _text(line: bytes, where: str) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"byte 0x{line[error.start]:02x} at position {error.start}"
-        reject("invalid UTF-8", where, "text in UTF-8", found)
+        reject("invalid UTF-8", where, "text in UTF-8", found, "save the file as UTF-8")
 
 
 def _judgement(parts: list[str], where: str) -> Judgement:
     if len(parts) != 3:
-        reject("malformed line", where, "query-id, corpus-id and score between tabs", f"{len(parts)} fields")
+        expected = "query-id, corpus-id and score between tabs"
+        reject("malformed line", where, expected, f"{len(parts)} fields", "correct it")
     try:
         # Some collections were written from tables of floating-point numbers: "1.0".
         score = float(parts[2])
     except ValueError:
         score = math.nan
     if not score.is_integer():
-        reject("wrong type", where, "a whole number as score", repr(parts[2]))
+        reject("wrong type", where, "a whole number as score", repr(parts[2]), "correct it")
     return Judgement(parts[0], parts[1], int(score))
 
 

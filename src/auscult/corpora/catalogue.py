@@ -166,11 +166,16 @@ def entry(name: str) -> Entry:
     return found
 
 
-def unknown_name(name: str) -> ConfigError:
-    """The error for a name that is not in the catalogue, with the nearest that are."""
+def unknown_name(name: str, or_else: str = "") -> ConfigError:
+    """The error for a name that is not in the catalogue, with the nearest that are.
+
+    Args:
+        name: What was given.
+        or_else: What else would have done.
+    """
     near = near_names(name)
     hint = f"did you mean {' or '.join(near)}?" if near else "see: auscult data list"
-    return ConfigError("the name of a data set", repr(name), hint)
+    return ConfigError(f"the name of a data set{or_else}", repr(name), hint)
 
 
 def near_names(name: str) -> list[str]:

@@ -10,6 +10,7 @@ from auscult.corpora.beir import BeirCorpus
 from auscult.corpora.bioasq import BioasqCorpus, is_task_b
 from auscult.corpora.catalogue import catalogue, locate, unknown_name
 from auscult.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult.corpora.csv_table import SUFFIXES, CsvCorpus
 from auscult.corpora.healthqa import HealthQaCorpus, split_files
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.medquad import DOCUMENTS, MedQuadCorpus
@@ -21,7 +22,7 @@ from auscult.corpora.note_queries import NAME as NOTES
 from auscult.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
 from auscult.corpora.openstax import OpenStaxCorpus
 from auscult.corpora.pmc_trials import PmcTrialsCorpus
-from auscult.corpora.text_folder import TextFolderCorpus, text_files
+from auscult.corpora.text_folder import SUFFIX, TextFolderCorpus, text_files
 from auscult.corpora.wikipedia import WikipediaCorpus
 from auscult.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
@@ -63,13 +64,13 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
 
     Args:
         spec: A catalogue name ("medquad", "enwiki", ...), "wikisection", "clinical-notes" (with random candidates) or
-            "clinical-notes-bm25", or a path: a JSON lines file (plain or
-            gzip-compressed), a BioASQ Task B file or a folder of them, a JSON file of WikiSection's format or a
-            folder of them, a BEIR folder, a folder of HealthQA's or NFCorpus' files, a folder of prepared MedQuAD
-            files, a copy of github.com/abachaa/MedQuAD, MIMIC-III's NOTEEVENTS.csv (plain or gzip-compressed) or
-            its folder, or a folder of plain-text notes (*.txt). "patients:FOLDER" is such a folder in which each
-            patient's notes lie in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes
-            make the benchmark of "clinical-notes" of them.
+            "clinical-notes-bm25", or a path: a JSON lines file (plain or gzip-compressed), a table of notes (.csv,
+            .tsv), a BioASQ Task B file or a folder of them, a JSON file of WikiSection's format or a folder of them,
+            a BEIR folder, a folder of HealthQA's or NFCorpus' files, a folder of prepared MedQuAD files, a copy of
+            github.com/abachaa/MedQuAD, MIMIC-III's NOTEEVENTS.csv (plain or gzip-compressed) or its folder, or a
+            folder of plain-text notes (*.txt). "patients:FOLDER" is such a folder in which each patient's notes lie
+            in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes make the benchmark of
+            "clinical-notes" of them.
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
 
     Returns:
@@ -115,10 +116,14 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
             return BioasqCorpus(path, skip_bad=skip_bad)
         if is_wikisection(path):
             return WikiSectionCorpus(path, skip_bad=skip_bad)
+        if path.name.lower().endswith(SUFFIXES):
+            return CsvCorpus(path, skip_bad=skip_bad)
+        if path.suffix.lower() == SUFFIX:
+            raise CorpusMissingError("a folder of notes, one file each", f"the file {path}", "name its folder")
         return JsonlCorpus(path, skip_bad=skip_bad)
-    if path.suffix in {".jsonl", ".gz", ".json", ".csv"} or len(path.parts) > 1:
+    if path.suffix in {".jsonl", ".gz", ".json", ".csv", ".tsv"} or "/" in spec:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
-    raise unknown_name(spec)
+    raise unknown_name(spec, or_else=" or an existing file or folder")
 
 
 def collections_of(spec: str) -> frozenset[str]:
@@ -149,6 +154,8 @@ def collections_of(spec: str) -> frozenset[str]:
         except AuscultError:
             # A folder that holds no corpus here may have held one where the name was written down.
             return frozenset({path.resolve().name})
+    if path.name.lower().endswith(SUFFIXES):
+        return frozenset({CsvCorpus(path).name})
     return frozenset({path.name.removesuffix(".gz").removesuffix(".jsonl")})
 
 

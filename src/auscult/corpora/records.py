@@ -61,10 +61,14 @@ class BadRecords:
 
     def add(self, error: RecordError) -> None:
         """Count one bad record."""
-        self.counts[error.kind] += 1
-        kept = self.examples.setdefault(error.kind, [])
+        self.count(error.kind, error.got)
+
+    def count(self, kind: str, which: str) -> None:
+        """Count something that was left out, by its kind; `which` says what and where."""
+        self.counts[kind] += 1
+        kept = self.examples.setdefault(kind, [])
         if len(kept) < self.keep:
-            kept.append(error.got)
+            kept.append(which)
 
     def lines(self) -> list[str]:
         """One line a kind, for a person: the count, the kind, the first place."""
@@ -77,7 +81,7 @@ def left_out(corpus: object) -> list[str]:
     return bad.lines() if isinstance(bad, BadRecords) else []
 
 
-def reject(kind: str, where: str, expected: str, found: str) -> NoReturn:
+def reject(kind: str, where: str, expected: str, found: str, remedy: str = REMEDY) -> NoReturn:
     """Raise a `RecordError` in the words that all readers share.
 
     Args:
@@ -85,11 +89,12 @@ def reject(kind: str, where: str, expected: str, found: str) -> NoReturn:
         where: File and line.
         expected: What would have been right, as a noun phrase.
         found: What is there instead, as a noun phrase.
+        remedy: What to do about it; leaving it out is one where not given.
 
     Raises:
         RecordError: Always.
     """
-    raise RecordError(kind, expected, f"{found} ({where})", REMEDY)
+    raise RecordError(kind, expected, f"{found} ({where})", remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora.records import BadRecords, Record, RecordError, reject
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError
 from auscult.interfaces import SentenceSplitter
 
 _BOM = b"\xef\xbb\xbf"
+_OR_LEAVE = REMEDY.partition(", ")[2]
 SUFFIX = ".txt"
 
 
@@ -92,8 +93,7 @@ class TextFolderCorpus(SectionedCorpus):
     def records(self, report: BadRecords) -> Iterator[Record]:
         """One record `{"text"}` a file."""
         for other in self._others:
-            expected, remedy = f"a file *{SUFFIX}", "rename it if it is text"
-            report.add(RecordError(f"file that is not *{SUFFIX}", expected, str(other), remedy))
+            report.count(f"file that is not *{SUFFIX}", str(other))
         for path in self.paths:
             try:
                 yield Record(path, 1, {"text": read_text(path)})
@@ -131,12 +131,16 @@ def read_text(path: Path) -> str:
         reject("unreadable file", str(path), "a readable file", error.strerror or str(error))
     zero = data.find(b"\0")
     if zero >= 0:
-        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", "a null byte, as in UTF-16 or a binary file")
+        found = "a null byte, as in UTF-16 or a binary file"
+        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", found, f"save the file as UTF-8, {_OR_LEAVE}")
     try:
         return data.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
-        reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", f"byte 0x{data[offset]:02x}")
+        found = f"byte 0x{data[offset]:02x}"
+        reject(
+            "invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", found, f"save the file as UTF-8, {_OR_LEAVE}"
+        )
 
 
 __all__ = ["SUFFIX", "TextFolderCorpus", "read_text", "text_files"]

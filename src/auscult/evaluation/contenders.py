@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from auscult.errors import ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.tracks import track_on
 from auscult.interfaces import Precision
 from auscult.models import (
     SENTENCE_TRANSFORMER,
+    SHIPPED,
     is_ranker,
     is_scorer,
     load_model,
@@ -57,6 +60,9 @@ def open_contenders(
     """
     if model in LEXICAL:
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
+    if model not in SHIPPED and not Path(model).exists():
+        names = ", ".join((*LEXICAL, *SHIPPED))
+        raise ModelError(f"a model by name ({names}) or by its folder", repr(model), "correct it")
     if model_kind(model) == SENTENCE_TRANSFORMER:
         bare = load_scorer(model, precision=precision)
         return [Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint, precision=precision)]

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Group
+from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -52,17 +53,41 @@ class TextTable:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
-    def as_rich(self) -> Group:
-        """For the terminal: title, table, notes; nine columns fit a width of 80."""
+    def print_to(self, console: Console) -> None:
+        """Print title, table and notes: in parts where a terminal is too narrow, and whole into a file or a pipe."""
+        if console.is_terminal:
+            parts = self._parts(console.width)
+        else:
+            parts = [range(1, len(self.columns))]
+            width = _width(self._as_rich(parts[0]))
+            console = Console(file=console.file, width=max(console.width, width), highlight=False)
+        console.print(Text(self.title, style="bold"))
+        for part in parts:
+            console.print(self._as_rich(part))
+        for note in self.notes:
+            console.print(Text(note, style="dim"))
+        console.print()
+
+    def _parts(self, width: int) -> list[range]:
+        """Columns that fit together beside the labels; a single one is a part however wide it is."""
+        parts = []
+        first = 1
+        for column in range(2, len(self.columns) + 1):
+            if column == len(self.columns) or _width(self._as_rich(range(first, column + 1))) > width:
+                parts.append(range(first, column))
+                first = column
+        return parts or [range(1, len(self.columns))]
+
+    def _as_rich(self, columns: range) -> Table:
         table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-        for index, column in enumerate(self.columns):
-            if index == 0:
-                table.add_column(column, overflow="fold", min_width=18)
-            else:
-                table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(self.columns[0], overflow="fold", min_width=18)
+        for index in columns:
+            cells = (self.columns[index], *(row[index] for row in self.rows))
+            widest = max(cell_len(line) for cell in cells for line in cell.split("\n"))
+            table.add_column(self.columns[index], justify="right", no_wrap=True, min_width=widest)
         for row in self.rows:
-            table.add_row(*row)
-        return Group(Text(self.title, style="bold"), table, *(Text(note, style="dim") for note in self.notes), "")
+            table.add_row(row[0], *(row[index] for index in columns))
+        return table
 
     def as_markdown(self) -> str:
         """For a document, without the title."""
@@ -77,6 +102,11 @@ class TextTable:
             *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in self.rows),
         ]
         return "\n".join(lines) + "\n" + "".join(f"\n{note}\n" for note in self.notes)
+
+
+def _width(table: Table) -> int:
+    """Characters that a table needs at least."""
+    return Console(width=10_000).measure(table).minimum
 
 
 def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:

@@ -110,7 +110,8 @@ def build_task(
         seed: For the subset and for shuffling.
 
     Raises:
-        DataError: The corpus has no queries or no judgements for this split, or two queries with one id.
+        DataError: The corpus has no queries or no judgements for this split, two queries with one id, or not every
+            passage that is judged relevant.
         ConfigError: An impossible subset.
     """
     whole = _required(corpus, corpus.queries(split), "queries", split)
@@ -120,6 +121,7 @@ def build_task(
     judgements = tuple(each for each in corpus.judgements(split) if each.query_id in asked)
     _required(corpus, judgements, "judgements", split)
     documents = tuple(corpus.documents(split if protocol == "rerank" else None))
+    _check_judged(corpus, documents, judgements)
     candidates: Mapping[str, Sequence[str]] | None = None
     if protocol == "rerank":
         given = corpus.candidates(split)
@@ -147,6 +149,18 @@ def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
             "an id of its own for each query",
             f"'{query_id}' {times} times in corpus '{corpus.name}'",
             "rename or remove the repeats",
+        )
+
+
+def _check_judged(corpus: Corpus, documents: Sequence[Document], judgements: Sequence[Judgement]) -> None:
+    """An answer that cannot be found would count against every model, unseen."""
+    known = {passage.passage_id for document in documents for passage in document.passages}
+    lost = [each for each in judgements if each.relevance > 0 and each.passage_id not in known]
+    if lost:
+        raise DataError(
+            f"every passage judged relevant among those of '{corpus.name}'",
+            f"'{lost[0].passage_id}' of query '{lost[0].query_id}' ({len(lost):,} of {len(judgements):,} unknown)",
+            "correct the judgements, or add the passages",
         )
 
 

@@ -47,8 +47,15 @@ class Searcher:
             ModelError: The model the manifest names cannot be loaded.
         """
         index = PassageIndex.open(folder)
-        model = index.manifest.model
-        return cls(index, load_model(model.path or model.name) if encoder is None else encoder)
+        if encoder is None:
+            model = index.manifest.model
+            try:
+                encoder = load_model(model.path or model.name)
+            except ModelError as error:
+                where = f"at {model.path}" if model.path else "where the index does not say"
+                remedy = "say where it is now: with --model, or in Python by opening the index with the loaded model"
+                raise ModelError(f"the model of the index, '{model.name}', {where}", error.got, remedy) from error
+        return cls(index, encoder)
 
     @cached_property
     def knowledge_base(self) -> KnowledgeBase | None:

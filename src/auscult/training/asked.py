@@ -94,6 +94,9 @@ def read_asked(experiment: DataExperiment, say: Callable[[str], None]) -> AskedC
         documents |= {key: each for key, each in found.items() if spared.isdisjoint(_passages(choice.name, each))}
         asked = [each for each in _questions(choice, choice.split) if each.words not in unasked]
         say(f"{choice.name}: {len(found):,} documents, {len(asked):,} queries")
+        known = {key for each in found.values() for key in _passages(choice.name, each)}
+        if lost := {key for question in asked for key in question.answers} - known:
+            say(f"{choice.name}: {len(lost):,} passages judged relevant are not there, such as '{min(lost)[1]}'")
         if choice.name in experiment.validation.corpora:
             eligible += range(len(questions), len(questions) + len(asked))
         questions += asked

@@ -82,5 +82,9 @@ def ranker_kind(name: str) -> RankerKind:
         ConfigError: There is none.
     """
     if name not in RANKERS:
-        raise ConfigError(f"a ranker ({', '.join(RANKERS)})", repr(name), "correct the experiment's 'model'")
+        raise ConfigError(
+            f"a ranker ({', '.join(RANKERS)})",
+            repr(name),
+            "correct it; one of your own is registered by a file: --with",
+        )
     return RANKERS[name]

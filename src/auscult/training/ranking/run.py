@@ -102,6 +102,10 @@ def _check(training: QueryPool, held_out: QueryPool) -> None:
                 "add documents whose sections have headings, or set 'queries: corpus' where the corpora have queries"
             )
             raise ConfigError(f"{which} queries", "none", remedy)
+    everything = next((query for query in training.queries if len(set(query.answers)) == len(training.passages)), None)
+    if everything is not None:
+        got = f"one ('{' '.join(everything.words)}') that all {len(training.passages)} passages answer"
+        raise ConfigError("queries with a wrong passage each to train on", got, "add documents of other entities")
 
 
 def _words_key(experiment: RankingExperiment) -> str:

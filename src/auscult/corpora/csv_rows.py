@@ -1,0 +1,109 @@
+"""Rows of a table of separated values with named columns, as hospitals export them: texts in quotes, of many lines."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError
+from auscult.errors import DataError
+
+_GZIP = b"\x1f\x8b"
+
+
+def read_rows(
+    path: Path,
+    columns: Sequence[str],
+    *,
+    skip_bad: bool,
+    report: BadRecords,
+    fold: Callable[[str], str],
+    separators: str = ",",
+    remedy: str,
+) -> Iterator[Record]:
+    """Stream the rows of a table, one in memory at a time.
+
+    Args:
+        path: The table; gzip is told by content.
+        columns: That it must have.
+        skip_bad: Leave bad rows out instead of raising. Behind damage to the file itself nothing more is read.
+        report: Where skipped rows are counted.
+        fold: Applied to the names of columns.
+        separators: Of these the one that the first line has most of separates values.
+        remedy: What to do where a column is missing.
+
+    Yields:
+        Records of strings; their line is the row's last one.
+
+    Raises:
+        DataError: A column is missing, or the file cannot be read.
+        RecordError: A row has too few or too many, or the file is damaged or not UTF-8.
+    """
+    # A field may be as long as a note; a quote that is never closed must not be a note of 4 GB.
+    csv.field_size_limit(min(sys.maxsize, 1 << 28))
+    number = 0
+    try:
+        with _open(path) as stream:
+            rows = csv.reader(stream, strict=True, delimiter=_separator(stream, separators))
+            names = _header(next(rows, []), columns, fold, path, remedy)
+            number = rows.line_num
+            for row in rows:
+                number = rows.line_num
+                if len(row) == len(names):
+                    yield Record(path, number, dict(zip(names, row, strict=True)))
+                elif row:
+                    _settle(_wrong_width(row, names, path, number), skip_bad, report)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{error.object[error.start]:02x} ({path}, behind line {number})"
+        _settle(RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8"), skip_bad, report)
+    except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
+        found = f"a damaged file: {damage} ({path}, behind line {number})"
+        advice = "fetch the file again, or correct that line"
+        _settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
+
+
+def _separator(stream: TextIO, separators: str) -> str:
+    if len(separators) == 1:
+        return separators
+    first = stream.readline()
+    stream.seek(0)
+    return max(separators, key=first.count)
+
+
+def _wrong_width(row: list[str], names: list[str], path: Path, number: int) -> RecordError:
+    found = f"{len(row)} ({path}, line {number})"
+    return RecordError("malformed row", f"{len(names)} columns", found, REMEDY)
+
+
+def _settle(error: RecordError, skip_bad: bool, report: BadRecords) -> None:
+    if not skip_bad:
+        raise error
+    report.add(error)
+
+
+def _header(row: list[str], columns: Sequence[str], fold: Callable[[str], str], path: Path, remedy: str) -> list[str]:
+    names = [fold(name.strip()) for name in row]
+    missing = [column for column in columns if column not in names]
+    if missing:
+        found = "an empty file" if not row else f"no {', '.join(missing)}"
+        raise DataError(f"columns {', '.join(columns)} in {path}", found, remedy)
+    return names
+
+
+def _open(path: Path) -> TextIO:
+    try:
+        with path.open("rb") as probe:
+            packed = probe.read(len(_GZIP)) == _GZIP
+        stream = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
+    except OSError as error:
+        raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+
+
+__all__ = ["read_rows"]
