@@ -13,7 +13,6 @@ Two layouts are read:
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import re
@@ -21,8 +20,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from auscult.corpora.packed import open_unpacked
 from auscult.corpora.records import BadRecords, Record, RecordError, read_records, reject
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError, DataError
@@ -181,16 +180,10 @@ def passage_id_of(text: str) -> str:
 def is_task_b(path: Path) -> bool:
     """Whether a file looks like the challenge's own JSON."""
     try:
-        with _open(path) as stream:
+        with open_unpacked(path) as stream:
             return _TASK_B.match(stream.read(_HEAD)) is not None
     except (OSError, EOFError, zlib.error):
         return False
-
-
-def _open(path: Path) -> gzip.GzipFile | Any:
-    with path.open("rb") as probe:
-        packed = probe.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if packed else path.open("rb")
 
 
 def _records(path: Path, *, skip_bad: bool, report: BadRecords) -> Iterable[Record]:
@@ -202,7 +195,7 @@ def _records(path: Path, *, skip_bad: bool, report: BadRecords) -> Iterable[Reco
 def _task_b_records(path: Path) -> list[Record]:
     """The questions of a Task B file; `line` is a question's number in it."""
     try:
-        with _open(path) as stream:
+        with open_unpacked(path) as stream:
             content = json.load(stream)
     except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError("a JSON file of BioASQ Task B", f"{path}: {error}", "fetch the file again") from None

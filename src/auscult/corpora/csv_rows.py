@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError
+from auscult.corpora.packed import open_unpacked
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, settle
 from auscult.errors import DataError
-
-_GZIP = b"\x1f\x8b"
 
 
 def read_rows(
@@ -58,14 +57,14 @@ def read_rows(
                 if len(row) == len(names):
                     yield Record(path, number, dict(zip(names, row, strict=True)))
                 elif row:
-                    _settle(_wrong_width(row, names, path, number), skip_bad, report)
+                    settle(_wrong_width(row, names, path, number), skip_bad, report)
     except UnicodeDecodeError as error:
         found = f"byte 0x{error.object[error.start]:02x} ({path}, behind line {number})"
-        _settle(RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8"), skip_bad, report)
+        settle(RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8"), skip_bad, report)
     except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
         found = f"a damaged file: {damage} ({path}, behind line {number})"
         advice = "fetch the file again, or correct that line"
-        _settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
+        settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
 
 
 def _separator(stream: TextIO, separators: str) -> str:
@@ -81,12 +80,6 @@ def _wrong_width(row: list[str], names: list[str], path: Path, number: int) -> R
     return RecordError("malformed row", f"{len(names)} columns", found, REMEDY)
 
 
-def _settle(error: RecordError, skip_bad: bool, report: BadRecords) -> None:
-    if not skip_bad:
-        raise error
-    report.add(error)
-
-
 def _header(row: list[str], columns: Sequence[str], fold: Callable[[str], str], path: Path, remedy: str) -> list[str]:
     names = [fold(name.strip()) for name in row]
     missing = [column for column in columns if column not in names]
@@ -98,9 +91,7 @@ def _header(row: list[str], columns: Sequence[str], fold: Callable[[str], str], 
 
 def _open(path: Path) -> TextIO:
     try:
-        with path.open("rb") as probe:
-            packed = probe.read(len(_GZIP)) == _GZIP
-        stream = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
+        stream = open_unpacked(path)
     except OSError as error:
         raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
     return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")

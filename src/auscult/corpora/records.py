@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from auscult.corpora.packed import open_unpacked
 from auscult.errors import CorpusMissingError, DataError
 
-_GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _PROBE = 4096
-REMEDY = "correct it, or leave it out (--skip-bad; 'skip_bad: true' of a corpus in an experiment file)"
+LEAVE_OUT = "or leave it out (--skip-bad; 'skip_bad: true' of a corpus in an experiment file)"
+REMEDY = f"correct it, {LEAVE_OUT}"
 _ONE_A_LINE = "one JSON object a line, not an array or an object over several lines"
 
 
@@ -192,19 +193,20 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
                 try:
                     fields = _parse(line.removeprefix(_BOM) if number == 1 else line, f"{path}, line {number}")
                 except RecordError as bad:
-                    _settle(bad, skip_bad, report)
+                    settle(bad, skip_bad, report)
                     continue
                 if fields is not None:
                     yield Record(path, number, fields)
     except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
         found = f"a damaged one: {damage} ({path}, line {number + 1})"
         error = RecordError("damaged file", "a whole gzip stream", found, "fetch the file again")
-        _settle(error, skip_bad, report)
+        settle(error, skip_bad, report)
     except _BinaryFileError as binary:
-        _settle(binary, skip_bad, report)
+        settle(binary, skip_bad, report)
 
 
-def _settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> None:
+def settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> None:
+    """Raise an error, or count it where bad records are left out."""
     if not skip_bad:
         raise error
     if report is not None:
@@ -216,9 +218,7 @@ def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
         found = "a folder" if path.is_dir() else "no such file"
         raise CorpusMissingError(f"a JSON lines file at {path}", found, "correct the path")
     try:
-        with path.open("rb") as probe:
-            packed = probe.read(len(_GZIP)) == _GZIP
-        stream = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
+        stream = open_unpacked(path)
     except PermissionError as error:
         raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
     if b"\x00" in stream.peek(_PROBE)[:_PROBE]:

@@ -11,14 +11,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject
+from auscult.corpora.records import LEAVE_OUT, BadRecords, Record, RecordError, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError
 from auscult.interfaces import SentenceSplitter
 
 _BOM = b"\xef\xbb\xbf"
-_OR_LEAVE = REMEDY.partition(", ")[2]
+_REMEDY = f"save the file as UTF-8, {LEAVE_OUT}"
 SUFFIX = ".txt"
 
 
@@ -132,15 +132,13 @@ def read_text(path: Path) -> str:
     zero = data.find(b"\0")
     if zero >= 0:
         found = "a null byte, as in UTF-16 or a binary file"
-        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", found, f"save the file as UTF-8, {_OR_LEAVE}")
+        reject("binary file", f"{path}, byte {zero}", "text in UTF-8", found, _REMEDY)
     try:
         return data.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
         found = f"byte 0x{data[offset]:02x}"
-        reject(
-            "invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", found, f"save the file as UTF-8, {_OR_LEAVE}"
-        )
+        reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", found, _REMEDY)
 
 
 __all__ = ["SUFFIX", "TextFolderCorpus", "read_text", "text_files"]

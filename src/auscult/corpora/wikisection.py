@@ -22,7 +22,6 @@ stands before the first inner one. A file's split is the end of its name (`..._t
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import zlib
@@ -31,6 +30,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from auscult.corpora.packed import open_unpacked
 from auscult.corpora.records import BadRecords, Record, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.corpora.wikipedia import aspect_of
@@ -43,7 +43,6 @@ _SPLIT = re.compile(r"_(train|validation|test)(?:_annotations)?\.json(?:\.gz)?")
 _PASSAGES = ("SectionAnnotation", "AspectAnnotation", "EntityAspectAnnotation", "PassageAnnotation")
 _BEGINNING = re.compile(rb'\s*(?:\[\s*\{[^{]*?"(?:class|title|text|annotations)"|\{\s*"(?:name|language|documents)")')
 _PROBE = 4096
-_GZIP = b"\x1f\x8b"
 # WikiSection's class for the sections that have none.
 _OTHER = "other"
 
@@ -53,7 +52,7 @@ def is_wikisection(path: Path) -> bool:
     if not path.name.endswith((".json", ".json.gz")):
         return False
     try:
-        with _open(path) as stream:
+        with open_unpacked(path) as stream:
             head: bytes = stream.read(_PROBE)
     except (OSError, EOFError, zlib.error):
         return False
@@ -196,17 +195,11 @@ def _content(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return documents or [], queries
 
 
-def _open(path: Path) -> Any:
-    with path.open("rb") as probe:
-        packed = probe.read(len(_GZIP)) == _GZIP
-    return gzip.open(path, "rb") if packed else path.open("rb")
-
-
 def _load(path: Path) -> Any:
     if not path.is_file():
         raise CorpusMissingError(f"a JSON file at {path}", "no such file", "correct the path")
     try:
-        with _open(path) as stream:
+        with open_unpacked(path) as stream:
             content = stream.read()
         if content.startswith(b"version https://git-lfs"):
             raise DataError(f"JSON in {path}", "a Git LFS pointer", "fetch the file itself with: git lfs pull")
