@@ -13,9 +13,8 @@ from rich.markup import escape
 
 from auscult.cli.train import epoch_table
 from auscult.concepts.recognition.opening import DICTIONARY
-from auscult.corpora.catalogue import catalogue
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT
-from auscult.corpora.opening import NOTE_PREFIXES, NOTE_QUERIES, PATIENTS
+from auscult.corpora.opening import divided_notes
 from auscult.errors import ConfigError, ModelError, naming_extra
 from auscult.models import model_kind
 
@@ -55,8 +54,8 @@ def adapt(
     notes: Annotated[
         str,
         typer.Argument(
-            help="A folder of notes as text (`patients:FOLDER` where each folder in it is one patient's), a JSON lines "
-            "file, MIMIC-III's NOTEEVENTS.csv, or a name that `auscult data list` has."
+            help="A folder of notes as text (`patients:FOLDER` where each folder in it is one patient's), a table, a "
+            "JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a name that `auscult data list` has."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Where the model goes; OUT.training beside it holds the rest.")],
@@ -124,7 +123,7 @@ def adapt(
     _check_place(out, begun=restart or (work / "experiment.json").is_file())
     if restart:
         throw_away(work)
-    source = _divided(notes)
+    source = divided_notes(notes)
     fields = {
         "name": "adapt",
         "title": f"CAPR-{model.value.capitalize()}, adapted",
@@ -166,17 +165,6 @@ def adapt(
     )
     console.print(escape(f"On notes it has not read: auscult evaluate '{source}' -m bm25 -m '{out}'"), soft_wrap=True)
     typer.echo(out)
-
-
-def _divided(notes: str) -> str:
-    """The notes as a corpus with splits of its own, under a name that holds in every working directory."""
-    if notes in NOTE_QUERIES:
-        return notes
-    kind = PATIENTS if notes.startswith(PATIENTS) else ""
-    path = Path(notes.removeprefix(kind))
-    # As everywhere, a name of the catalogue comes before a path.
-    place = str(path.absolute()) if notes not in catalogue() and path.exists() else str(path)
-    return f"{next(iter(NOTE_PREFIXES))}{kind}{place}"
 
 
 def _encoder(backbone: str) -> str:

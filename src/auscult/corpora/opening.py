@@ -33,7 +33,8 @@ WIKISECTION = "wikisection"
 # The benchmark on clinical notes, with the candidates that its queries are asked with.
 NOTE_QUERIES: Mapping[str, Candidates] = MappingProxyType({NOTES: "random", f"{NOTES}-bm25": "bm25"})
 # Before the name or path of any notes: the same benchmark made of them, its split "test" a tenth of the patients.
-NOTE_PREFIXES: Mapping[str, Candidates] = MappingProxyType({"notes:": "random", "notes-bm25:": "bm25"})
+_RANDOM = "notes:"
+NOTE_PREFIXES: Mapping[str, Candidates] = MappingProxyType({_RANDOM: "random", "notes-bm25:": "bm25"})
 # Before the path of a folder of notes: each folder in it holds one patient's.
 PATIENTS = "patients:"
 _Opener = Callable[[Path, str, bool], Corpus]
@@ -176,11 +177,22 @@ def _division(spec: str) -> str:
     if spec in NOTE_QUERIES:
         return NOTES
     prefix = next((prefix for prefix in NOTE_PREFIXES if spec.startswith(prefix)), None)
-    if prefix is None:
-        return ""
-    notes = spec.removeprefix(prefix)
-    kind = PATIENTS if notes.startswith(PATIENTS) else ""
-    return f"{kind}{Path(notes.removeprefix(kind)).absolute()}"
+    return "" if prefix is None else divided_notes(spec.removeprefix(prefix))
+
+
+def divided_notes(spec: str) -> str:
+    """Notes as a corpus that divides them anew, under a name that holds in every working directory.
+
+    Args:
+        spec: Notes, as `open_corpus` takes them; the benchmark on clinical notes has such a name already.
+    """
+    if spec in NOTE_QUERIES:
+        return spec
+    kind = PATIENTS if spec.startswith(PATIENTS) else ""
+    path = Path(spec.removeprefix(kind))
+    # As everywhere, a name of the catalogue comes before a path.
+    place = str(path.absolute()) if spec not in catalogue() and path.exists() else str(path)
+    return f"{_RANDOM}{kind}{place}"
 
 
 def _open_folder(path: Path, skip_bad: bool) -> Corpus:
@@ -228,4 +240,4 @@ def _wikisection_files(folder: Path) -> list[Path]:
     return found
 
 
-__all__ = ["NOTE_QUERIES", "READERS", "collections_of", "divided_alike", "open_corpus"]
+__all__ = ["NOTE_QUERIES", "READERS", "collections_of", "divided_alike", "divided_notes", "open_corpus"]
