@@ -51,14 +51,10 @@ GENERIC = frozenset(
 )
 _NOT_WORD = re.compile(r"[\W_]")
 _BLANKS = re.compile(r" +")
-_QUALIFIER = re.compile(
-    r"\s*[(\[](?:disease|disorder|finding|morphologic abnormality|ambiguous|qualifier value|type)[)\]]$",
-    re.IGNORECASE,
-)
-# As words of a normalised name.
-_QUALIFIERS = frozenset(
-    ["disease", "disorder", "finding", "morphologic", "abnormality", "ambiguous", "qualifier", "value", "type"]
-)
+# What taxonomies put in brackets behind a name.
+_BRACKETED = "disease|disorder|finding|morphologic abnormality|ambiguous|qualifier value|type"
+_QUALIFIER = re.compile(rf"\s*[(\[](?:{_BRACKETED})[)\]]$", re.IGNORECASE)
+_QUALIFYING_WORDS = frozenset(re.split(r"[| ]", _BRACKETED))
 _ACRONYM = re.compile(r"^(?=(?:[^A-Z]*[A-Z]){2})[A-Z0-9][A-Z0-9\-]{1,5}$")
 
 
@@ -110,7 +106,7 @@ class MentionLinker:
         take seconds.
         """
         words = normalise_name(text).split()
-        beginnings = {word[:length] for word in words for length in range(1, len(word) + 1)} | _QUALIFIERS
+        beginnings = {word[:length] for word in words for length in range(1, len(word) + 1)} | _QUALIFYING_WORDS
 
         def occurs(word: str) -> bool:
             # The last two letters are what plurals and British spelling change.
