@@ -27,7 +27,7 @@ def index(
     corpus: Annotated[
         str,
         typer.Argument(
-            help="A corpus of the catalogue (`medquad`), a JSONL file, or a folder: of notes as text, BEIR, MIMIC."
+            help="A corpus of the catalogue (`medquad`), a JSONL file, a table, or a folder: of text, BEIR, MIMIC."
         ),
     ],
     out: Annotated[
