@@ -14,9 +14,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
-from auscult.errors import CorpusMissingError, DataError, QueryError
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base, open_named
+from auscult.errors import DataError, QueryError
 
+_HOW = "pass --kb with a taxonomy (.obo, .tsv)"
 app = typer.Typer(help="Diseases and symptoms: build, look up, link, complete.", no_args_is_help=True)
 
 KnowledgeBaseOption = Annotated[
@@ -58,7 +59,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a name or identifier stands for."""
-    knowledge_base = _open(kb)
+    knowledge_base = open_named(kb or None, _HOW)
     matches = EntityResolver(knowledge_base).resolve(entity, limit)
     if not matches:
         raise QueryError("a disease, symptom or identifier", repr(entity), "check the spelling, or try `complete`")
@@ -78,7 +79,7 @@ def link(
 ) -> None:
     """Find the diseases and symptoms that a text names."""
     content = _text(text)
-    knowledge_base = _open(kb)
+    knowledge_base = open_named(kb or None, _HOW)
     mentions = MentionLinker(knowledge_base).link_text(content)
     if as_json:
         for mention in mentions:
@@ -100,23 +101,12 @@ def complete(
     as_json: JsonOption = False,
 ) -> None:
     """Complete the beginning of a name."""
-    for completion in Autocomplete(_open(kb)).complete(prefix, limit):
+    for completion in Autocomplete(open_named(kb or None, _HOW)).complete(prefix, limit):
         if as_json:
             typer.echo(json.dumps(asdict(completion), ensure_ascii=False))
         else:
             also = "" if completion.matched == completion.name else f"  ({completion.matched})"
             typer.echo(f"{completion.concept_id}\t{completion.name}{also}")
-
-
-def _open(kb: list[str] | None) -> KnowledgeBase:
-    """What `--kb` names, or else the catalogue's."""
-    if kb:
-        return open_knowledge_base(kb)
-    try:
-        return open_knowledge_base()
-    except CorpusMissingError as error:
-        remedy = f"pass --kb with a taxonomy (.obo, .tsv), or see: auscult data show {DEFAULT}"
-        raise CorpusMissingError(error.expected, error.got, remedy) from error
 
 
 def _is_file(argument: str) -> bool:

@@ -46,6 +46,25 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
     return KnowledgeBase.load(place) if place.name.endswith(_SAVED) else KnowledgeBase.from_files([place])
 
 
+def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:
+    """What a user names, or else the catalogue's knowledge base; where that is missing, its error says how to name one.
+
+    Args:
+        named: As `open_knowledge_base` takes it; None for the default.
+        how: To name another, as an imperative clause: "pass --kb with a taxonomy".
+
+    Raises:
+        CorpusMissingError, ConfigError, DataError: See `open_knowledge_base`.
+    """
+    if named is not None:
+        return open_knowledge_base(named)
+    try:
+        return open_knowledge_base()
+    except CorpusMissingError as error:
+        remedy = f"{how}, or see: auscult data show {DEFAULT}"
+        raise CorpusMissingError(error.expected, error.got, remedy) from error
+
+
 def _place(spec: str | Path) -> Path:
     if spec == DEFAULT:
         locate(DEFAULT)
@@ -84,4 +103,4 @@ def _files_only(places: Sequence[Path]) -> Sequence[Path]:
     return places
 
 
-__all__ = ["ACCEPTED", "DEFAULT", "open_knowledge_base"]
+__all__ = ["ACCEPTED", "DEFAULT", "open_knowledge_base", "open_named"]

@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from auscult.concepts import KnowledgeBase
 from auscult.concepts.note_aspects import NoteAspects
 from auscult.concepts.recognition.opening import open_recognizers
-from auscult.corpora.knowledge import DEFAULT, open_knowledge_base
+from auscult.corpora.knowledge import open_named
 from auscult.corpora.note_labels import NoteLabeller
-from auscult.errors import ConfigError, CorpusMissingError
+from auscult.errors import ConfigError
 from auscult.training.capr.asked import asked_pools
 from auscult.training.capr.experiment import CaprExperiment
 from auscult.training.capr.notes import check_headings, label_notes, read_notes
@@ -94,7 +93,9 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
     asked = experiment.validation.documents if noted & set(experiment.validation.corpora) else 0
     # First, because a wrong name should fail before minutes of reading.
     aspects = NoteAspects.load(*experiment.note_aspects).aspects
-    labeller = NoteLabeller(open_recognizers(experiment.recognizers, _knowledge(experiment)), aspects=aspects)
+    how = "pass --knowledge (in an experiment file, knowledge) with a taxonomy, such as the Disease Ontology's doid.obo"
+    knowledge = open_named(experiment.knowledge, how)
+    labeller = NoteLabeller(open_recognizers(experiment.recognizers, knowledge), aspects=aspects)
     split = read_notes(choices, validation=asked, say=say)
     say("finding entities and headings")
     training = label_notes(split.training, labeller, surroundings=surroundings)
@@ -104,20 +105,6 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
         f"without a heading and {training.without_entity:,} without an entity"
     )
     return Gathered(training, label_notes(split.validation, labeller, surroundings=surroundings))
-
-
-def _knowledge(experiment: CaprExperiment) -> KnowledgeBase:
-    """The knowledge base that is named, or else the catalogue's."""
-    if experiment.knowledge is not None:
-        return open_knowledge_base(experiment.knowledge)
-    try:
-        return open_knowledge_base()
-    except CorpusMissingError as error:
-        remedy = (
-            "pass --knowledge (in an experiment file, knowledge) with a taxonomy, such as the Disease Ontology's "
-            f"doid.obo, or see: auscult data show {DEFAULT}"
-        )
-        raise CorpusMissingError(error.expected, error.got, remedy) from error
 
 
 def _check(experiment: CaprExperiment, training: PassagePool, held_out: PassagePool) -> None:
