@@ -646,3 +646,18 @@ def test_pooling_leaves_padding_out():
     given = torch.tensor([[[1.0], [3.0], [100.0]]])
     assert pool(given, torch.tensor([[1, 1, 0]]), "mean").tolist() == [[2.0]]
     assert pool(given, torch.tensor([[1, 1, 0]]), "cls").tolist() == [[1.0]]
+
+
+def test_a_scorer_runs_where_it_is_fastest_and_scores_the_same(tmp_path: Path, backbone: Path) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU that torch can use")
+    asked = [passage.passage_id for document in collection() for passage in document.passages]
+    for variant in VARIANTS:
+        here = CaprScorer(make(variant, backbone))
+        save(here.ranker, tmp_path / variant, training={})
+        there = load_scorer(str(tmp_path / variant))
+        assert isinstance(there, CaprScorer)
+        assert {each.device.type for each in there.ranker.parameters()} == {"cuda"}
+        here.prepare(collection())
+        there.prepare(collection())
+        np.testing.assert_allclose(there.score(QUERY, asked), here.score(QUERY, asked), atol=1e-3, err_msg=variant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -340,3 +341,11 @@ def test_hardware_is_one_line() -> None:
     line = describe_hardware()
     assert "cores" in line
     assert "\n" not in line
+
+
+def test_hardware_names_the_gpus_that_torch_can_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda number: ["NVIDIA H100", "NVIDIA A100"][number])
+    assert ", NVIDIA H100, NVIDIA A100, " in describe_hardware()
+    monkeypatch.delitem(sys.modules, "torch")
+    assert "NVIDIA" not in describe_hardware()

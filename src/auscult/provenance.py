@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -22,7 +23,10 @@ def origin() -> dict[str, str]:
 
 
 def describe_hardware() -> str:
-    """Processor, number of cores that may be used, memory and system, in one line."""
+    """Processor, number of cores that may be used, memory, GPUs and system, in one line.
+
+    GPUs are those that torch can use, where a process has imported it: without it nothing here computes on one.
+    """
     processor = platform.processor() or platform.machine()
     memory = ""
     cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
@@ -34,7 +38,9 @@ def describe_hardware() -> str:
         kilobytes = next((int(line.split()[1]) for line in lines if "MemTotal" in line), 0)
         memory = f", {kilobytes / 2**20:.0f} GiB memory"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{processor}, {cores} cores{memory}, {platform.system()}"
+    torch = sys.modules.get("torch")
+    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())] if torch else []
+    return ", ".join([processor, f"{cores} cores{memory}", *gpus, platform.system()])
 
 
 @cache

@@ -30,6 +30,7 @@ from auscult.models.cdv.persistence import load_space, save, save_space
 from auscult.models.cdv.sentences import FLAGS, AveragedWords, SentenceEncoder, tokenize
 from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult.models.cdv.transformer import PooledTransformer
+from auscult.models.device import fastest_device
 from auscult.models.word_vectors import PlainTable, SubwordTable, WordVectors, from_state, read_word_vectors
 from auscult.training.batches import DocumentBatches
 from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
@@ -156,9 +157,8 @@ def _sentence_encoder(experiment: Experiment, words: WordVectors, shares: dict[s
         if experiment.labels.substitute:
             remedy = "set labels.substitute to 0 or sentences.kind to 'average'"
             raise ConfigError("averaged words where names are substituted", "a transformer", remedy)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
         name = backbone_name(choice.transformer, "transformer")
-        return PooledTransformer(name, pooling=choice.pooling, device=device)
+        return PooledTransformer(name, pooling=choice.pooling, device=fastest_device())
     own = words if choice.vectors is None else _read_vectors(choice.vectors)
     return AveragedWords(own, shares if choice.frequency_weighted else None)
 

@@ -14,10 +14,11 @@ from auscult.models.capr.encoder import BiDocumentEncoder
 from auscult.models.capr.interchange import open_sentence_transformer
 from auscult.models.capr.persistence import SavedModel, load
 from auscult.models.capr.scorer import CaprScorer
+from auscult.models.device import fastest_device
 
 
 def open_scorer(folder: Path, *, precision: Precision = "float32") -> CaprScorer:
-    """Open a model of any architecture as a scorer.
+    """Open a model of any architecture as a scorer, on a GPU where there is one.
 
     Args:
         folder: What `persistence.save` or sentence-transformers wrote.
@@ -28,11 +29,12 @@ def open_scorer(folder: Path, *, precision: Precision = "float32") -> CaprScorer
         MissingExtraError: The package that opens transformers is not installed.
     """
     saved = open_model(folder)
-    return CaprScorer(saved.ranker, name=saved.name, fingerprint=saved.fingerprint, precision=precision)
+    ranker = saved.ranker.to(fastest_device())
+    return CaprScorer(ranker, name=saved.name, fingerprint=saved.fingerprint, precision=precision)
 
 
 def open_encoder(folder: Path, *, precision: Precision = "float32") -> BiDocumentEncoder:
-    """Open a bi-encoder as an encoder, for an index.
+    """Open a bi-encoder as an encoder, for an index, on a GPU where there is one.
 
     Args:
         folder: What `persistence.save` or sentence-transformers wrote.
@@ -49,7 +51,8 @@ def open_encoder(folder: Path, *, precision: Precision = "float32") -> BiDocumen
             f"the {saved.ranker.kind}-encoder in {folder}",
             "index with a bi-encoder, and let this one rank what it finds",
         )
-    return BiDocumentEncoder(saved.ranker, name=saved.name, fingerprint=saved.fingerprint, precision=precision)
+    ranker = saved.ranker.to(fastest_device())
+    return BiDocumentEncoder(ranker, name=saved.name, fingerprint=saved.fingerprint, precision=precision)
 
 
 def open_model(folder: Path) -> SavedModel:

@@ -31,6 +31,7 @@ from auscult.models.cdv.network import CdvConfig, CdvNetwork, Task
 from auscult.models.cdv.sentences import AveragedWords, SentenceEncoder
 from auscult.models.cdv.spaces import AverageSpace, BloomSpace, TargetSpace, restore_bloom
 from auscult.models.cdv.transformer import PooledTransformer
+from auscult.models.device import fastest_device
 from auscult.models.file_digest import digest_of
 from auscult.models.word_vectors import WordVectors, from_state
 
@@ -227,11 +228,11 @@ def _restore_sentences(
     """The sentence encoder of a model; `own` is where its own transformer is, if it has one."""
     if described["kind"] == PooledTransformer.kind:
         if "files_sha256" not in described:
-            return PooledTransformer(described["name_or_path"], pooling=described["pooling"])
+            return PooledTransformer(described["name_or_path"], pooling=described["pooling"], device=fastest_device())
         if _files_digest(own) != described["files_sha256"]:
             expected = f"the transformer that {_SETTINGS} was written with"
             raise ModelError(expected, f"another or a damaged one in {own}", "train or copy the model again")
-        return PooledTransformer(open_backbone(str(own)), pooling=described["pooling"])
+        return PooledTransformer(open_backbone(str(own)).to(fastest_device()), pooling=described["pooling"])
     frequencies = None
     if "frequency_words" in described:
         frequencies = dict(zip(described["frequency_words"].split(), tensors["frequencies"].tolist(), strict=True))

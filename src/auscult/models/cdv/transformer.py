@@ -39,7 +39,12 @@ class PooledTransformer:
     name_or_path: str | None
 
     def __init__(
-        self, transformer: str | Backbone, *, pooling: Pooling = "mean", batch_size: int = 64, device: str = "cpu"
+        self,
+        transformer: str | Backbone,
+        *,
+        pooling: Pooling = "mean",
+        batch_size: int = 64,
+        device: torch.device | str = "cpu",
     ) -> None:
         if pooling not in ("mean", "cls"):
             raise ConfigError("pooling 'mean' or 'cls'", repr(pooling), "correct the experiment file")
