@@ -97,6 +97,11 @@ def test_the_documented_ranker_is_short_and_runs_through_the_bench(bench: Path, 
     done = CliRunner().invoke(app, [*asked, *plugin])
     assert done.exit_code == 0, (done.output, done.exception)
     assert "Soft match" in done.output
+    RANKERS.pop("soft-match")
+    train = ["train", str(bench / "two.yaml"), "--out", str(bench / "runs" / "two"), "--no-progress"]
+    assert "registered by a file: --with" in str(CliRunner().invoke(app, train).exception)
+    done = CliRunner().invoke(app, [*train, *plugin])
+    assert done.exit_code == 0, (done.output, done.exception)
 
 
 def test_judgements_of_ones_own_are_checked_before_any_training(bench: Path):

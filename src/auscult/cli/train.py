@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from auscult.cli.plugin import PluginOption, run_plugins
 from auscult.errors import naming_extra
 
 
@@ -23,6 +24,7 @@ def train(
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what the folder holds and begin anew.")
     ] = False,
+    plugin: PluginOption = None,
     progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
 ) -> None:
     """Train a model without labels, from titles, headings and mentions.
@@ -38,6 +40,7 @@ def train(
         from auscult.training.folder import restart as throw_away
         from auscult.training.ranking.experiment import read_ranking_experiment
         from auscult.training.ranking.run import train as train_ranker
+    run_plugins(plugin)
     console = Console(stderr=True)
 
     def say(words: str) -> None:

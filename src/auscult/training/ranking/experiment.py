@@ -99,7 +99,10 @@ class RankingExperiment(DataExperiment):
     @model_validator(mode="after")
     def _model_is_known(self) -> RankingExperiment:
         if self.model not in RANKERS:
-            raise ValueError(f"model: {self.model!r} is none of {', '.join(RANKERS)}")
+            known = ", ".join(RANKERS)
+            raise ValueError(
+                f"model: {self.model!r} is none of {known}; one of your own is registered by a file: --with"
+            )
         return self
 
     def config(self) -> RankerConfig:
