@@ -109,7 +109,28 @@ def test_raw_notes_become_a_model_that_scores(kind: str, notes: Path, backbone: 
     # The tenth that no training reads can be asked for.
     record = json.loads((tmp_path / "model.training" / "training.json").read_text(encoding="utf-8"))
     assert track_on("model", record, f"notes:{notes}", "test") == "adapted"
-    assert f"evaluate 'notes:{notes}'" in done.output
+    assert f"evaluate 'notes:{notes}' -m bm25 -m '{out}' --knowledge '{ontology}'" in done.output
+
+
+def test_queries_are_labelled_as_the_model_learned(
+    notes: Path, ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "nothing"))
+    table = tmp_path / "ours.tsv"
+    table.write_text("plan\twhat comes next\n", encoding="utf-8")
+    records = tmp_path / "records.json"
+    asked = ["evaluate", f"notes:{notes}", "-m", "bm25", "--split", "train", "--json", str(records)]
+    done = CliRunner().invoke(app, [*asked, "--knowledge", str(ontology), "--aspects", str(table)])
+    assert done.exit_code == 0, (done.output, done.exception)
+    (record,) = json.loads(records.read_text(encoding="utf-8"))
+    assert record["corpus"] == "notes:notes (conditions.obo, ours.tsv)"
+    assert "what comes next" in {group["name"] for group in record["by_aspect"]}
+    # Without them the catalogue's are meant, which this machine lacks.
+    missing = CliRunner().invoke(app, asked).exception
+    assert isinstance(missing, CorpusMissingError)
+    assert "pass --knowledge" in str(missing)
+    refused = CliRunner().invoke(app, ["evaluate", str(notes), "-m", "bm25", "--aspects", str(table)])
+    assert "notes:NOTES as the corpus" in str(refused.exception)
 
 
 def test_an_adapted_bi_encoder_is_searchable(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):

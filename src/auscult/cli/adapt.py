@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -163,8 +164,17 @@ def adapt(
         f"{experiment.validation_candidates} passages, first those that BM25 ranks high: "
         f"R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
     )
-    console.print(escape(f"On notes it has not read: auscult evaluate '{source}' -m bm25 -m '{out}'"), soft_wrap=True)
+    labels = _said(
+        ("--knowledge", [knowledge] if knowledge else []), ("--recognizer", recognizer), ("--aspects", aspects)
+    )
+    test = f"On notes it has not read: auscult evaluate '{source}' -m bm25 -m '{out}'{labels}"
+    console.print(escape(test), soft_wrap=True)
     typer.echo(out)
+
+
+def _said(*options: tuple[str, Sequence[str | Path] | None]) -> str:
+    """Options as they are typed again."""
+    return "".join(f" {option} '{value}'" for option, values in options for value in values or ())
 
 
 def _encoder(backbone: str) -> str:

@@ -20,7 +20,8 @@ from auscult.concepts import KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
-from auscult.corpora.note_labels import NoteLabeller
+from auscult.corpora.note_labels import NoteLabeller, open_labeller
+from auscult.corpora.opening import makes_queries
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.comparison import Comparison, Contender, compare_models
 from auscult.evaluation.contenders import LEXICAL, open_contenders
@@ -102,6 +103,15 @@ def evaluate(
     max_tokens: Annotated[
         int, typer.Option(min=1, help="For --classes grundmann2021: longer passages are long.")
     ] = MAX_TOKENS,
+    knowledge: Annotated[
+        str | None, typer.Option(help=f"For queries that are made of notes: as for `adapt`. Default: `{DEFAULT}`.")
+    ] = None,
+    recognizer: Annotated[
+        list[str] | None, typer.Option(help="For queries that are made of notes: as for `adapt`; repeatable.")
+    ] = None,
+    aspects: Annotated[
+        list[Path] | None, typer.Option(help="For queries that are made of notes: as for `adapt`; repeatable.")
+    ] = None,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
     parts: Annotated[
         bool, typer.Option("--parts", help="Also rank by a model's entity and aspect half alone.")
@@ -130,10 +140,14 @@ def evaluate(
         raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
     if len(set(model)) != len(model):
         raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
-    _refuse_without_effect(given, model, protocol, errors, classes)
+    _refuse_without_effect(given, corpus, model, protocol, errors, classes)
     folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
     _check_outputs(json, folder, figures, errors)
     knowledge_base = open_knowledge_base(taxonomy or DEFAULT) if errors is not None else None
+    labeller = None
+    if makes_queries(corpus):
+        how = "pass --knowledge with a taxonomy"
+        labeller = open_labeller(recognizer or (), knowledge=knowledge, tables=aspects or (), how=how)
     comparison, task = compare(
         corpus,
         model,
@@ -147,6 +161,7 @@ def evaluate(
         precision=precision,
         fuse=fuse or (),
         depth=depth,
+        labeller=labeller,
     )
     if folder is not None:
         _write_runs(folder, task, comparison)
@@ -184,6 +199,7 @@ def compare(
     precision: Precision = "float32",
     fuse: Sequence[str] = (),
     depth: int = 100,
+    labeller: NoteLabeller | None = None,
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
     ids = _read_ids(query_ids) if query_ids is not None else None
@@ -194,7 +210,7 @@ def compare(
             progress.update(encoded, completed=count, visible=True)
 
         # Names first: a wrong one should fail before minutes of reading and ranking.
-        opened = open_corpus(corpus)
+        opened = open_corpus(corpus, labeller=labeller)
         found = {
             name: open_contenders(
                 name,
@@ -242,10 +258,16 @@ def _given(context: typer.Context) -> list[str]:
 
 
 def _refuse_without_effect(
-    given: Sequence[str], models: Sequence[str], protocol: ProtocolName, errors: Path | None, classes: ErrorClasses
+    given: Sequence[str],
+    corpus: str,
+    models: Sequence[str],
+    protocol: ProtocolName,
+    errors: Path | None,
+    classes: ErrorClasses,
 ) -> None:
     """Raise ConfigError for an option that would change nothing: whoever typed it expects that it does."""
     learned = any(name not in LEXICAL for name in models)
+    made = makes_queries(corpus)
     needed = {
         "--taxonomy": ("--errors beside it", errors is not None),
         "--classes": ("--errors beside it", errors is not None),
@@ -254,6 +276,7 @@ def _refuse_without_effect(
         "--track": ("a --model that has learned", learned),
         "--parts": ("a --model that has learned", learned),
         "--precision": ("a --model that has learned", learned),
+        **dict.fromkeys(("--knowledge", "--recognizer", "--aspects"), ("notes:NOTES as the corpus", made)),
     }
     for option, (what, there) in needed.items():
         if option in given and not there:

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 
 from auscult.concepts.names import normalise_name
-from auscult.concepts.note_aspects import note_aspects
+from auscult.concepts.note_aspects import NoteAspects, note_aspects
 from auscult.concepts.recognition.context import ContextFilter
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
 from auscult.concepts.recognition.labelling import read_entities
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.concepts.recognition.opening import DICTIONARY, open_recognizers
+from auscult.corpora.knowledge import open_knowledge_base, open_named
 from auscult.documents import Document
 
 NO_LABELS: tuple[Context, ...] = ("negated", "historical", "family", "hypothetical")
@@ -47,6 +49,7 @@ class NoteLabeller:
         recognizer: Finds entities; names of the default knowledge base where not given.
         no_labels: Contexts in which a mention is no label.
         aspects: From a heading to its aspects.
+        name: What its labels are made with; empty for the defaults.
     """
 
     def __init__(
@@ -55,7 +58,9 @@ class NoteLabeller:
         *,
         no_labels: Sequence[Context] = NO_LABELS,
         aspects: Callable[[str], tuple[str, ...]] = note_aspects,
+        name: str = "",
     ) -> None:
+        self.name = name
         self._given = recognizer
         self._no_labels = frozenset(no_labels)
         self._aspects = aspects
@@ -93,9 +98,30 @@ class NoteLabeller:
         return ContextFilter()
 
 
+def open_labeller(
+    recognizers: Sequence[str] = (), *, knowledge: str | None = None, tables: Sequence[Path] = (), how: str
+) -> NoteLabeller:
+    """What users say of labels as a labeller.
+
+    Args:
+        recognizers: As `open_recognizers` takes them; the dictionary where none is named.
+        knowledge: As `open_knowledge_base` takes it; None for the default.
+        tables: Of headings and their aspects, beside the built-in one.
+        how: To name another knowledge base (`open_named`).
+
+    Raises:
+        CorpusMissingError, ConfigError, DataError, MissingExtraError, ModelError: One of them cannot be opened.
+    """
+    # Tables first: a wrong one should fail before a knowledge base is read.
+    aspects = NoteAspects.load(*tables).aspects
+    found = open_recognizers(recognizers or [DICTIONARY], open_named(knowledge, how))
+    own = [*([Path(knowledge).name] if knowledge else []), *recognizers, *(table.name for table in tables)]
+    return NoteLabeller(found, aspects=aspects, name=", ".join(own))
+
+
 def _in_running_text(name: str) -> str:
     """Small letters, but for words in capitals that are short enough to be acronyms: "COPD" stays as it is."""
     return " ".join(word if word.isupper() and len(word) < 6 else word.lower() for word in name.split())
 
 
-__all__ = ["NO_LABELS", "NoteLabeller", "PassageEntity"]
+__all__ = ["NO_LABELS", "NoteLabeller", "PassageEntity", "open_labeller"]

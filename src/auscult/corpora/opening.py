@@ -18,6 +18,7 @@ from auscult.corpora.medquad_rebuild import MedQuadXmlCorpus
 from auscult.corpora.mimic import MimicCorpus, note_events
 from auscult.corpora.nfcorpus import NfCorpus, is_nfcorpus
 from auscult.corpora.nhs import NhsCorpus
+from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NAME as NOTES
 from auscult.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
 from auscult.corpora.openstax import OpenStaxCorpus
@@ -60,7 +61,7 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
 )
 
 
-def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
+def open_corpus(spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | None = None) -> Corpus:
     """Open a corpus.
 
     Args:
@@ -73,6 +74,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
             in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes make the benchmark of
             "clinical-notes" of them.
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
+        labeller: Reads the labels off notes that queries are made of (`makes_queries`); by default its own defaults.
 
     Returns:
         The corpus; nothing has been read yet.
@@ -86,11 +88,11 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
         return WikipediaCorpus(*both, name=WIKISECTION, skip_bad=skip_bad)
     if spec in NOTE_QUERIES:
         sources = [open_corpus(source, skip_bad=skip_bad) for source in SOURCES]
-        return NoteQueriesCorpus(*sources, candidates=NOTE_QUERIES[spec])
+        return _note_queries(*sources, candidates=NOTE_QUERIES[spec], name=spec, labeller=labeller)
     for prefix, candidates in NOTE_PREFIXES.items():
         if spec.startswith(prefix):
             notes = open_corpus(spec.removeprefix(prefix), skip_bad=skip_bad)
-            return NoteQueriesCorpus(notes, candidates=candidates, name=f"{prefix}{notes.name}")
+            return _note_queries(notes, candidates=candidates, name=f"{prefix}{notes.name}", labeller=labeller)
     if spec.startswith(PATIENTS):
         return TextFolderCorpus(Path(spec.removeprefix(PATIENTS)), skip_bad=skip_bad, patient_folders=True)
     if spec in catalogue():
@@ -125,6 +127,15 @@ def open_corpus(spec: str, *, skip_bad: bool = False) -> Corpus:
     if path.suffix in {".jsonl", ".gz", ".json", ".csv", ".tsv"} or "/" in spec:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
     raise unknown_name(spec, or_else=" or an existing file or folder")
+
+
+def makes_queries(spec: str) -> bool:
+    """Whether queries of a corpus are made of labels that are read off its notes.
+
+    Args:
+        spec: As `open_corpus` takes it.
+    """
+    return spec in NOTE_QUERIES or spec.startswith(tuple(NOTE_PREFIXES))
 
 
 def collections_of(spec: str) -> frozenset[str]:
@@ -222,6 +233,14 @@ def _open_folder(path: Path, skip_bad: bool) -> Corpus:
     )
 
 
+def _note_queries(
+    *sources: Corpus, candidates: Candidates, name: str, labeller: NoteLabeller | None
+) -> NoteQueriesCorpus:
+    # Queries of other labels are another benchmark, and records keep apart what has different names.
+    told = f"{name} ({labeller.name})" if labeller is not None and labeller.name else name
+    return NoteQueriesCorpus(*sources, labeller=labeller, candidates=candidates, name=told)
+
+
 def _open_nfcorpus(path: Path, name: str, skip_bad: bool) -> Corpus:
     """Its authors' edition, or else BEIR's."""
     if is_nfcorpus(path):
@@ -240,4 +259,12 @@ def _wikisection_files(folder: Path) -> list[Path]:
     return found
 
 
-__all__ = ["NOTE_QUERIES", "READERS", "collections_of", "divided_alike", "divided_notes", "open_corpus"]
+__all__ = [
+    "NOTE_QUERIES",
+    "READERS",
+    "collections_of",
+    "divided_alike",
+    "divided_notes",
+    "makes_queries",
+    "open_corpus",
+]

@@ -9,10 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from auscult.concepts.note_aspects import NoteAspects
-from auscult.concepts.recognition.opening import open_recognizers
-from auscult.corpora.knowledge import open_named
-from auscult.corpora.note_labels import NoteLabeller
+from auscult.corpora.note_labels import open_labeller
 from auscult.errors import ConfigError
 from auscult.training.capr.asked import asked_pools
 from auscult.training.capr.experiment import CaprExperiment
@@ -92,10 +89,10 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
     choices = [choice for choice in experiment.corpora if choice.name in noted]
     asked = experiment.validation.documents if noted & set(experiment.validation.corpora) else 0
     # First, because a wrong name should fail before minutes of reading.
-    aspects = NoteAspects.load(*experiment.note_aspects).aspects
     how = "pass --knowledge (in an experiment file, knowledge) with a taxonomy, such as the Disease Ontology's doid.obo"
-    knowledge = open_named(experiment.knowledge, how)
-    labeller = NoteLabeller(open_recognizers(experiment.recognizers, knowledge), aspects=aspects)
+    labeller = open_labeller(
+        experiment.recognizers, knowledge=experiment.knowledge, tables=experiment.note_aspects, how=how
+    )
     split = read_notes(choices, validation=asked, say=say)
     say("finding entities and headings")
     training = label_notes(split.training, labeller, surroundings=surroundings)
