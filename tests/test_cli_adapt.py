@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from auscult.cli.main import app
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, ModelError
 from auscult.evaluation.tracks import track_on
-from auscult.models import load_scorer
+from auscult.models import load_scorer, training_record
 from auscult.queries import Query
 from auscult.training.capr import gathering
 from auscult.training.capr.objective import PairObjective
@@ -150,6 +150,10 @@ def test_a_cross_encoder_begins_with_an_adapted_bi_encoder(notes: Path, backbone
     assert done.exit_code == 0, (done.output, done.exception)
     begun = json.loads((tmp_path / "cross.training" / "experiment.json").read_text(encoding="utf-8"))
     assert begun["backbone"] == str(first / "passages")
+    # What the encoder had read before is the new model's, too.
+    own, before = (training_record(folder) for folder in (out, first))
+    assert own["backbone_corpora"] == before["corpora"] == own["corpora"]
+    assert "backbone_corpora" not in before
     again = call(notes, tmp_path / "again", out, ontology, "--model", "cross")
     assert again.exit_code == 0, (again.output, again.exception)
     begun = json.loads((tmp_path / "again.training" / "experiment.json").read_text(encoding="utf-8"))

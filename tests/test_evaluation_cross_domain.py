@@ -54,6 +54,7 @@ def test_what_a_model_was_trained_on() -> None:
     assert trained_on({"corpora": [NOTES]}) == "notes"
     assert trained_on({"corpora": [PAGES, {"name": "medquad"}]}) == "pages"
     assert trained_on({"corpora": [{"name": "mtsamples"}, PAGES]}) == "both"
+    assert trained_on({"corpora": [NOTES], "backbone_corpora": [PAGES]}) == "both"
     own = {
         "corpora": [{"name": "wards/notes"}],
         "experiment": {"notes": "all wards", "clinical_notes": ["wards/notes"]},

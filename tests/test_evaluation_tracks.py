@@ -29,6 +29,7 @@ def texts(*choices: dict[str, object]) -> dict[str, object]:
         ({"corpora": MEDQUAD}, "medquad", "adapted"),
         ({"corpora": MEDQUAD, "track": "adapted"}, "wikisection", "zero-shot"),
         ({"corpora": WIKI, "track": "zero-shot"}, "wikisection", "adapted"),
+        ({"corpora": WIKI, "backbone_corpora": MEDQUAD}, "medquad", "adapted"),
         (texts({"name": "medquad", "split": "train"}), "medquad", "adapted"),
         (texts({"name": "openstax"}), "medquad", "zero-shot"),
         (
@@ -51,6 +52,7 @@ def test_shared_documents_decide(training: dict[str, object], corpus: str, track
         ({"corpora": [{"name": "simplewiki"}]}, "wikisection", "test"),
         ({"corpora": MEDQUAD}, "medquad", "train"),
         (texts({"name": "medquad"}), "medquad", "test"),
+        ({"corpora": WIKI, "backbone_corpora": [{"name": "medquad"}]}, "medquad", "test"),
     ],
 )
 def test_a_model_that_read_the_test_documents_is_refused(training: dict[str, object], corpus: str, split: str) -> None:

@@ -1,8 +1,9 @@
 """What a model was trained on: its track, which its training makes of the corpus it is evaluated on, and kind of text.
 
 A track is a relation between a model and a corpus: one trained on Wikipedia is zero-shot on MedQuAD and adapted on
-WikiSection. It follows from the model's training record (`corpora`, and the texts that only its word vectors were
-trained on); the experiment's own word for it holds only where the record names no corpora.
+WikiSection. It follows from the model's training record (`corpora`, those that its encoder had read before it began,
+and the texts that only its word vectors were trained on); the experiment's own word for it holds only where the record
+names no corpora.
 """
 
 from __future__ import annotations
@@ -46,13 +47,15 @@ class _Experiment(BaseModel):
 class _Training(BaseModel):
     track: str = ""
     corpora: list[_Choice] = []
+    backbone_corpora: list[_Choice] = []
     experiment: _Experiment = _Experiment()
 
     @property
     def read(self) -> list[_Choice]:
-        """Every corpus that the model, or its word vectors, learned from."""
+        """Every corpus that the model, the encoder it began with, or its word vectors learned from."""
         own = self.experiment.sentences.vectors
-        return [*self.corpora, *self.experiment.word_vectors.texts, *(own.texts if own else [])]
+        texts = [*self.experiment.word_vectors.texts, *(own.texts if own else [])]
+        return [*self.corpora, *self.backbone_corpora, *texts]
 
 
 def track_on(
@@ -95,7 +98,8 @@ def track_on(
 
 def trained_on(training: Mapping[str, Any]) -> Trained | None:
     """What a model learned from by its training record; None where the record names no corpora."""
-    names = [str(choice["name"]) for choice in training.get("corpora", [])]
+    choices = [*training.get("corpora", []), *training.get("backbone_corpora", [])]
+    names = [str(choice["name"]) for choice in choices]
     said = set((training.get("experiment") or {}).get("clinical_notes", []))
     kinds = {name in said or bool(collections_of(name) & _NOTE_COLLECTIONS) for name in names}
     if not kinds:

@@ -35,6 +35,7 @@ from auscult.models.word_vectors import PlainTable, SubwordTable, WordVectors, f
 from auscult.training.batches import DocumentBatches
 from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult.training.data import TrainingData, gather
+from auscult.training.encoder_history import corpora_read_before
 from auscult.training.examples import DocumentExamples, collate
 from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice, backbone_name
 from auscult.training.fine_tuning import fine_tune, kept_stage
@@ -78,6 +79,10 @@ def train(
     if (kept := begin(experiment, folder, say)) is not None:
         return kept
     began = time.monotonic()
+    choice = experiment.sentences
+    read_before: dict[str, Any] = {}
+    if choice.kind == "transformer":
+        read_before = corpora_read_before(backbone_name(choice.transformer, "transformer"))
     data = gather(experiment, say)
     words, shares = word_vectors(experiment, data, folder / "words", say)
     sentences = _sentence_encoder(experiment, words, shares)
@@ -94,7 +99,7 @@ def train(
         return as_encoder(network), history
 
     say(f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}")
-    record: dict[str, Any] = {}
+    record = read_before
     if experiment.sentences.fine_tune is None:
         encoder, history = first_stage()
     else:

@@ -28,6 +28,7 @@ from auscult.training.capr.experiment import CaprExperiment, PairTraining
 from auscult.training.capr.gathering import Gathered, gather_passages, remember
 from auscult.training.capr.objective import AskedPassage, PairObjective, held_out_queries
 from auscult.training.capr.pairs import PairExamples
+from auscult.training.encoder_history import corpora_read_before
 from auscult.training.folder import PASSAGES, Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
 
@@ -60,6 +61,7 @@ def train(
     began = time.monotonic()
     # First, because a wrong name should fail before minutes of reading.
     torch.manual_seed(experiment.seed)
+    read_before = corpora_read_before(experiment.backbone_name())
     ranker = create(experiment.architecture, experiment.backbone_name(), experiment.expanded_settings())
     _freeze_unread(ranker)
     if experiment.training.dropout is not None:
@@ -79,7 +81,7 @@ def train(
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {counts['passages']:,} passages, {len(asked):,} held-out queries")
     history = _optimise(experiment, gathered, asked, ranker, folder, tell, progress)
-    record = _record(experiment, ranker, history, counts, len(asked), prepared, folder)
+    record = _record(experiment, ranker, history, counts, len(asked), prepared, folder) | read_before
     name = experiment.title or ranker.title
     return finish(folder, record, lambda model: save(ranker, model, name=name, training=record))
 
