@@ -29,6 +29,7 @@ WIDE = {
         "training/experiment.py",
         "training/ranking/experiment.py",
         "training/capr/experiment.py",
+        "training/masked/experiment.py",
         "training/knowledge/",
         "workbench/folder.py",
         "evaluation/records.py",

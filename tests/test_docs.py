@@ -167,6 +167,23 @@ def test_every_field_of_a_rankers_experiment_is_documented_with_its_default() ->
     _check_defaults(rows, fields)
 
 
+def test_every_field_of_an_experiment_of_masked_texts_is_documented_with_its_default() -> None:
+    pytest.importorskip("yaml")
+    from auscult.training.experiment import DataExperiment
+    from auscult.training.masked.experiment import MaskedExperiment
+
+    page = (ROOT / "docs" / "pre-training.md").read_text(encoding="utf-8")
+    rows = {}
+    for names, defaults in re.findall(
+        r"^\| (`[^|]*`) \|(.*?)\|", page.partition("## The experiment file")[2], re.MULTILINE
+    ):
+        rows |= dict(zip(re.findall(r"`(.*?)`", names), defaults.split(","), strict=True))
+    fields = {path: each for path, each in _fields(MaskedExperiment).items() if path not in _fields(DataExperiment)}
+    assert set(rows) == set(fields)
+    rows["model"] = ""
+    _check_defaults(rows, fields)
+
+
 def test_every_ranker_is_documented() -> None:
     pytest.importorskip("torch")
     from auscult.models.rankers.registry import RANKERS

@@ -30,7 +30,8 @@ def train(
     """Train a model without labels, from titles, headings and mentions.
 
     A training that was killed goes on where it stopped: give the same command again. The model is written to
-    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`.
+    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`; an encoder that was pre-trained
+    (`model: mlm`) is what `auscult adapt` takes as `--backbone`.
     """
     with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training import loop, run
@@ -38,6 +39,8 @@ def train(
         from auscult.training.capr.run import train as train_capr
         from auscult.training.experiment import read_experiment, read_model_name
         from auscult.training.folder import restart as throw_away
+        from auscult.training.masked.experiment import read_masked_experiment
+        from auscult.training.masked.run import train as train_masked
         from auscult.training.ranking.experiment import read_ranking_experiment
         from auscult.training.ranking.run import train as train_ranker
     run_plugins(plugin)
@@ -55,6 +58,10 @@ def train(
         capr = read_capr_experiment(experiment)
         folder = _folder(out, capr.name, restart, throw_away)
         outcome = train_capr(capr, folder, say=say, progress=progress)
+    elif model == "mlm":
+        masked = read_masked_experiment(experiment)
+        folder = _folder(out, masked.name, restart, throw_away)
+        outcome = train_masked(masked, folder, say=say, progress=progress)
     else:
         ranking = read_ranking_experiment(experiment)
         folder = _folder(out, ranking.name, restart, throw_away)
@@ -71,7 +78,8 @@ def epoch_table(record: Mapping[str, Any]) -> Table:
     Args:
         record: The content of `training.json`.
     """
-    columns = ("epoch", "loss", "validation_R@1", "validation_RR", "seconds")
+    measured = [name for name in next(iter(record["history"]), {}) if name.startswith("validation_")]
+    columns = ("epoch", "loss", *measured, "seconds")
     table = Table(title=f"{record['model']}: best epoch {record['best_epoch']}")
     for column in columns:
         table.add_column(column, justify="right")

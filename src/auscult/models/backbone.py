@@ -5,7 +5,7 @@ Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1"
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from auscult.errors import ModelError, naming_extra
+from auscult.errors import ConfigError, ModelError, naming_extra
 
 Pooling = Literal["cls", "mean"]
 QUERY_MARK, PASSAGE_MARK = "[QUERY]", "[PASSAGE]"
@@ -176,6 +176,71 @@ def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
     with naming_extra("transformers", "transformers"):
         from transformers import AutoConfig, AutoModel
     return AutoModel.from_config(AutoConfig.for_model(kind, **settings))  # type: ignore[no-untyped-call]
+
+
+def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | None = None) -> tuple[Any, Any, int]:
+    """Open an encoder with the layer that predicts masked tokens, and its tokenizer.
+
+    Args:
+        name_or_path: A hub name or a folder.
+        shape: Settings of its configuration that are to be others, for one with random weights; None for its own.
+
+    Returns:
+        The model, the tokenizer, and how many tokens it reads at most.
+
+    Raises:
+        MissingExtraError: When `transformers` is not installed.
+        ModelError: There is none of that name, or it predicts no masked tokens.
+        ConfigError: A setting that its configuration does not have, or that no encoder can be made with.
+    """
+    encoder = open_backbone(name_or_path)
+    from transformers import AutoModelForMaskedLM
+    from transformers.utils import logging
+
+    try:
+        if shape is None:
+            told = logging.get_verbosity()
+            # It calls a checkpoint that has no predicting layer corrupted.
+            logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+            try:
+                model = AutoModelForMaskedLM.from_pretrained(name_or_path)
+            finally:
+                logging.set_verbosity(told)
+        else:
+            model = AutoModelForMaskedLM.from_config(  # type: ignore[no-untyped-call]
+                _reshaped(encoder.model.config, shape)
+            )
+    except ValueError as error:
+        found = f"{name_or_path!r} ({str(error).splitlines()[0]})"
+        raise ModelError("an encoder that predicts masked tokens", found, "take one of BERT's kind") from error
+    if encoder.tokenizer.mask_token is None:
+        raise ModelError("a tokenizer with a mask", f"that of {name_or_path!r}, without one", "take one of BERT's kind")
+    return model, encoder.tokenizer, Backbone(model.base_model, encoder.tokenizer).limit
+
+
+def _reshaped(config: Any, shape: Mapping[str, int]) -> Any:
+    unknown = [name for name in shape if not hasattr(config, name)]
+    remedy = "correct 'encoder' in the experiment file"
+    if unknown:
+        raise ConfigError(f"settings of a {config.model_type} encoder", ", ".join(unknown), remedy)
+    changed = {**config.to_dict(), **shape}
+    if changed["hidden_size"] % changed["num_attention_heads"]:
+        found = f"{changed['hidden_size']} for {changed['num_attention_heads']} attention heads"
+        raise ConfigError("a hidden_size that its attention heads divide among them", found, remedy)
+    return type(config).from_dict(changed)
+
+
+def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """What chooses tokens and replaces them, of (texts, tokens) and where they are marks.
+
+    Args:
+        tokenizer: Whose tokens they are.
+        share: Of the others, how many are chosen.
+    """
+    with naming_extra("transformers", "transformers"):
+        from transformers import DataCollatorForLanguageModeling
+    chooses = DataCollatorForLanguageModeling(tokenizer, mlm_probability=share)
+    return lambda ids, marks: chooses.torch_mask_tokens(ids, special_tokens_mask=marks)
 
 
 def find_file(name_or_path: str, file: str) -> Path | None:

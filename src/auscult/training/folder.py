@@ -199,6 +199,28 @@ def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object])
     return Outcome(model, record)
 
 
+def remember(content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Write down what is learned from, or check that it is still what a resumed training began with.
+
+    Args:
+        content: Counts, and a digest of all that is learned from.
+        path: The file that holds it.
+
+    Returns:
+        The content.
+
+    Raises:
+        BegunOtherwiseError: It was other content.
+    """
+    if path.is_file():
+        if json.loads(path.read_text(encoding="utf-8")) != content:
+            remedy = "put them back, choose another --out, or pass --restart to begin anew"
+            raise BegunOtherwiseError("the documents that this training was begun with", "others", remedy)
+        return content
+    _write(path, json.dumps(content, indent=1))
+    return content
+
+
 def teller(say: Callable[[str], None] | None) -> Callable[[str], None]:
     """`say` in the process that reports, silence in the others and where there is none."""
     return say if say is not None and is_main_process() else _silence

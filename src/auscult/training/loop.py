@@ -27,6 +27,8 @@ from auscult.errors import ConfigError
 
 _LAST, _BEST = "last", "best"
 Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
+PRECISIONS: Mapping[str, Precision] = {"float32": "32-true", "bf16": "bf16-mixed", "16-mixed": "16-mixed"}
+"""The library's names of precisions by those of experiment files."""
 
 
 class Objective(Protocol):

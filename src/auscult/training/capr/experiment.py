@@ -24,9 +24,6 @@ from auscult.training.experiment import (
     check_experiment,
     expanded,
 )
-from auscult.training.loop import Precision
-
-_PRECISIONS: dict[str, Precision] = {"float32": "32-true", "bf16": "bf16-mixed", "16-mixed": "16-mixed"}
 
 
 class PairLabels(LabelChoice):
@@ -115,11 +112,6 @@ class PairTraining(Settings):
     patience: int | None = Field(default=None, ge=1)
     accelerator: str = "auto"
     devices: int | Literal["auto"] = "auto"
-
-    @property
-    def lightning_precision(self) -> Precision:
-        """The precision as the training library names it."""
-        return _PRECISIONS[self.precision]
 
 
 class CaprExperiment(DataExperiment):

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from auscult.corpora.note_labels import open_labeller
@@ -17,7 +16,6 @@ from auscult.training.capr.notes import check_headings, label_notes, read_notes
 from auscult.training.capr.pairs import LabelledPassage, PassagePool, label_passages
 from auscult.training.data import gather
 from auscult.training.experiment import ValidationChoice
-from auscult.training.folder import BegunOtherwiseError
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +117,9 @@ def _check(experiment: CaprExperiment, training: PassagePool, held_out: PassageP
         raise ConfigError("held-out passages to validate with", f"{len(held_out.passages)}", "hold out more documents")
 
 
-def remember(gathered: Gathered, path: Path) -> dict[str, Any]:
-    """Write down what is learned from, or check that it is still what a resumed training began with.
-
-    Returns:
-        Counts and a digest of training and held-out passages.
-
-    Raises:
-        BegunOtherwiseError: The documents have changed since.
-    """
-    content = {
+def told(gathered: Gathered) -> dict[str, Any]:
+    """Counts and a digest of training and held-out passages."""
+    return {
         "passages": len(gathered.training.passages),
         "held_out_passages": len(gathered.held_out.passages),
         **({"questions": len(gathered.training.questions)} if gathered.training.questions else {}),
@@ -136,15 +127,6 @@ def remember(gathered: Gathered, path: Path) -> dict[str, Any]:
         "skipped_without_entity": gathered.training.without_entity,
         "sha256": _digest([*gathered.training.passages, *gathered.held_out.passages]),
     }
-    if path.is_file():
-        if json.loads(path.read_text(encoding="utf-8")) != content:
-            remedy = "put them back, choose another --out, or pass --restart to begin anew"
-            raise BegunOtherwiseError("the documents that this training was begun with", "others", remedy)
-        return content
-    partial = path.with_suffix(".part")
-    partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    partial.replace(path)
-    return content
 
 
 def _digest(passages: list[LabelledPassage]) -> str:

@@ -16,6 +16,7 @@ from auscult.training.best_passages import BestPassages
 from auscult.training.capr.experiment import PairTraining
 from auscult.training.capr.pairs import PairBatch, PassagePool, ask, words_of
 from auscult.training.losses import hinge_loss, listwise_loss
+from auscult.training.parameter_groups import parameter_groups
 from auscult.training.validation import place_measures, wrong_ahead
 
 CANDIDATES = 64
@@ -139,23 +140,14 @@ class PairObjective:
         choice = self._choice
         trained = [each for each in self._ranker.parameters() if each.requires_grad]
         if choice.head_learning_rate is None:
-            return torch.optim.AdamW(_groups(trained, choice.weight_decay, choice.learning_rate))
+            return torch.optim.AdamW(parameter_groups(trained, decay=choice.weight_decay, rate=choice.learning_rate))
         told = {id(each) for backbone in self._ranker.backbones().values() for each in backbone.parameters()}
         encoders = [each for each in trained if id(each) in told]
         head = [each for each in trained if id(each) not in told]
         return torch.optim.AdamW(
-            _groups(encoders, choice.weight_decay, choice.learning_rate)
-            + _groups(head, choice.weight_decay, choice.head_learning_rate)
+            parameter_groups(encoders, decay=choice.weight_decay, rate=choice.learning_rate)
+            + parameter_groups(head, decay=choice.weight_decay, rate=choice.head_learning_rate)
         )
-
-
-def _groups(parameters: Sequence[nn.Parameter], decay: float, rate: float) -> list[dict[str, Any]]:
-    """Parameters of one rate, without empty groups."""
-    groups = [
-        {"params": [each for each in parameters if each.dim() > 1], "weight_decay": decay, "lr": rate},
-        {"params": [each for each in parameters if each.dim() <= 1], "weight_decay": 0.0, "lr": rate},
-    ]
-    return [group for group in groups if group["params"]]
 
 
 def _chosen(kept: Tensor | Sequence[Tensor | PassageText], rows: list[int]) -> Any:

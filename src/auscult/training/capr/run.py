@@ -25,12 +25,12 @@ from auscult.models.capr.persistence import save
 from auscult.models.capr.registry import create
 from auscult.training.batches import RowBatches
 from auscult.training.capr.experiment import CaprExperiment, PairTraining
-from auscult.training.capr.gathering import Gathered, gather_passages, remember
+from auscult.training.capr.gathering import Gathered, gather_passages, told
 from auscult.training.capr.objective import AskedPassage, PairObjective, held_out_queries
 from auscult.training.capr.pairs import PairExamples
 from auscult.training.encoder_history import corpora_read_before
-from auscult.training.folder import PASSAGES, Outcome, begin, describe, finish, teller
-from auscult.training.loop import History, Schedule, fit
+from auscult.training.folder import PASSAGES, Outcome, begin, describe, finish, remember, teller
+from auscult.training.loop import PRECISIONS, History, Schedule, fit
 
 _MONITOR = "validation_RR"
 
@@ -77,7 +77,7 @@ def train(
         raise ConfigError(
             "held-out passages of different questions, entities or aspects", "none", "hold out more documents"
         )
-    counts = remember(gathered, folder / PASSAGES)
+    counts = remember(told(gathered), folder / PASSAGES)
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {counts['passages']:,} passages, {len(asked):,} held-out queries")
     history = _optimise(experiment, gathered, asked, ranker, folder, tell, progress)
@@ -130,7 +130,7 @@ def _optimise(
         epochs=choice.epochs,
         seed=experiment.seed,
         warm_up=choice.warm_up,
-        precision=choice.lightning_precision,
+        precision=PRECISIONS[choice.precision],
         checkpoint_minutes=choice.checkpoint_minutes,
         monitor=_MONITOR,
         patience=choice.patience,
