@@ -38,6 +38,7 @@ def train(
         from auscult.training.capr.experiment import read_capr_experiment
         from auscult.training.capr.run import train as train_capr
         from auscult.training.experiment import read_experiment, read_model_name
+        from auscult.training.folder import Outcome
         from auscult.training.folder import restart as throw_away
         from auscult.training.masked.experiment import read_masked_experiment
         from auscult.training.masked.run import train as train_masked
@@ -49,23 +50,18 @@ def train(
     def say(words: str) -> None:
         console.print(f"[dim]·[/] {escape(words)}")
 
-    model = read_model_name(experiment)
-    if model == "cdv":
-        settings = read_experiment(experiment)
-        folder = _folder(out, settings.name, restart, throw_away)
-        outcome = run.train(settings, folder, say=say, progress=progress)
-    elif model == "capr":
-        capr = read_capr_experiment(experiment)
-        folder = _folder(out, capr.name, restart, throw_away)
-        outcome = train_capr(capr, folder, say=say, progress=progress)
-    elif model == "mlm":
-        masked = read_masked_experiment(experiment)
-        folder = _folder(out, masked.name, restart, throw_away)
-        outcome = train_masked(masked, folder, say=say, progress=progress)
-    else:
-        ranking = read_ranking_experiment(experiment)
-        folder = _folder(out, ranking.name, restart, throw_away)
-        outcome = train_ranker(ranking, folder, say=say, progress=progress)
+    kinds: Mapping[str, tuple[Callable[[Path], Any], Callable[..., Outcome]]] = {
+        "cdv": (read_experiment, run.train),
+        "capr": (read_capr_experiment, train_capr),
+        "mlm": (read_masked_experiment, train_masked),
+    }
+    # Any other name is a ranker's.
+    read, train_it = kinds.get(read_model_name(experiment), (read_ranking_experiment, train_ranker))
+    settings = read(experiment)
+    folder = out or Path("runs") / settings.name
+    if restart:
+        throw_away(folder)
+    outcome = train_it(settings, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
     console.print(epoch_table(outcome.record))
@@ -86,10 +82,3 @@ def epoch_table(record: Mapping[str, Any]) -> Table:
     for epoch in record["history"]:
         table.add_row(*(str(epoch.get(column, "")) for column in columns))
     return table
-
-
-def _folder(out: Path | None, name: str, restart: bool, empty: Callable[[Path], None]) -> Path:
-    folder = out or Path("runs") / name
-    if restart:
-        empty(folder)
-    return folder
