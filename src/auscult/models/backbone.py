@@ -141,14 +141,35 @@ def open_backbone(name_or_path: str) -> Backbone:
         ModelError: When there is none of that name, or it cannot be opened.
     """
     with naming_extra("transformers", "transformers"):
-        from transformers import AutoModel, AutoTokenizer
+        from transformers import AutoModel
+    model, tokenizer = _open(name_or_path, AutoModel.from_pretrained)
+    # What BERT puts on top of its first token is never read here, and training on several GPUs wants a gradient for
+    # every parameter that asks for one.
+    if getattr(model, "pooler", None) is not None:
+        model.pooler.requires_grad_(False)
+    return Backbone(model, tokenizer)
+
+
+def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging Face encoder") -> tuple[Any, Any]:
+    """A model of an encoder, and its tokenizer.
+
+    Args:
+        name_or_path: A hub name or a folder.
+        opens: What makes the model of it.
+        what: That is, for messages.
+
+    Raises:
+        ModelError: There is none of that name, it cannot be opened, or it is no encoder that reads several texts.
+    """
+    from transformers import AutoTokenizer
+
     try:
         tokenizer = AutoTokenizer.from_pretrained(name_or_path)
-        model = AutoModel.from_pretrained(name_or_path)
+        model = opens(name_or_path)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         remedy = "give a folder saved with save_pretrained, or a hub name on a machine with a network"
-        raise ModelError("a Hugging Face encoder", f"{name_or_path!r} ({reason})", remedy) from error
+        raise ModelError(what, f"{name_or_path!r} ({reason})", remedy) from error
     kind = model.config.model_type
     if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:
         found = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
@@ -156,11 +177,7 @@ def open_backbone(name_or_path: str) -> Backbone:
     if tokenizer.pad_token is None:
         found = f"{name_or_path!r}, of type '{kind}', without a token for padding"
         raise ModelError("an encoder that reads texts of several lengths at once", found, "take one of BERT's kind")
-    # What BERT puts on top of its first token is never read here, and training on several GPUs wants a gradient for
-    # every parameter that asks for one.
-    if getattr(model, "pooler", None) is not None:
-        model.pooler.requires_grad_(False)
-    return Backbone(model, tokenizer)
+    return model, tokenizer
 
 
 def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
@@ -193,29 +210,26 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
         ModelError: There is none of that name, or it predicts no masked tokens.
         ConfigError: A setting that its configuration does not have, or that no encoder can be made with.
     """
-    encoder = open_backbone(name_or_path)
-    from transformers import AutoModelForMaskedLM
-    from transformers.utils import logging
+    with naming_extra("transformers", "transformers"):
+        from transformers import AutoConfig, AutoModelForMaskedLM
+        from transformers.utils import logging
 
-    try:
-        if shape is None:
-            told = logging.get_verbosity()
-            # It calls a checkpoint that has no predicting layer corrupted.
-            logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-            try:
-                model = AutoModelForMaskedLM.from_pretrained(name_or_path)
-            finally:
-                logging.set_verbosity(told)
-        else:
-            model = AutoModelForMaskedLM.from_config(  # type: ignore[no-untyped-call]
-                _reshaped(encoder.model.config, shape)
-            )
-    except ValueError as error:
-        found = f"{name_or_path!r} ({str(error).splitlines()[0]})"
-        raise ModelError("an encoder that predicts masked tokens", found, "take one of BERT's kind") from error
-    if encoder.tokenizer.mask_token is None:
+    def begun(name: str) -> Any:
+        if shape is not None:
+            config = _reshaped(AutoConfig.from_pretrained(name), shape)
+            return AutoModelForMaskedLM.from_config(config)  # type: ignore[no-untyped-call]
+        told = logging.get_verbosity()
+        # It calls a checkpoint that has no predicting layer corrupted.
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        try:
+            return AutoModelForMaskedLM.from_pretrained(name)
+        finally:
+            logging.set_verbosity(told)
+
+    model, tokenizer = _open(name_or_path, begun, "a Hugging Face encoder that predicts masked tokens")
+    if tokenizer.mask_token is None:
         raise ModelError("a tokenizer with a mask", f"that of {name_or_path!r}, without one", "take one of BERT's kind")
-    return model, encoder.tokenizer, Backbone(model.base_model, encoder.tokenizer).limit
+    return model, tokenizer, Backbone(model.base_model, tokenizer).limit
 
 
 def _reshaped(config: Any, shape: Mapping[str, int]) -> Any:

@@ -6,10 +6,10 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Self
+from typing import Any, Protocol, Self, cast
 
 import torch
-from torch.utils.data import Sampler
+from torch.utils.data import DataLoader, Dataset, Sampler
 
 Key = tuple[int, int]
 """An epoch and a row (of a query, a passage, a document): what an example is asked for by."""
@@ -88,6 +88,35 @@ class RowBatches(_DealtBatches):
             random.Random(f"{self._seed}/{done}").shuffle(order)
             self._pass = (done, order)
         return self._pass[1][position]
+
+
+class Examples(Protocol):
+    """A data set that is asked by epoch and row, and makes batches of what it gives."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: Key, /) -> Any: ...
+
+    def collate(self, found: Any, /) -> Any:
+        """One batch."""
+        ...
+
+
+def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> DataLoader[Any]:
+    """Batches of rows for the training loop; see `RowBatches`."""
+    batches = RowBatches(len(examples), per_epoch=per_epoch, size=size, seed=seed)
+    # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
+    return DataLoader(
+        cast("Dataset[Any]", examples),
+        batch_sampler=batches,
+        collate_fn=examples.collate,
+        generator=torch.Generator(),
+    )
+
+
+def rows_an_epoch(most: int | None, rows: int) -> int:
+    """How many of so many rows an epoch shows, where it shows at most `most`; None for all."""
+    return rows if most is None else min(most, rows)
 
 
 class DocumentBatches(_DealtBatches):

@@ -45,15 +45,7 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
         ConfigError: The validation corpora have no more documents than are to be held out.
     """
     knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
-    documents: list[Document] = []
-    eligible: list[int] = []
-    for choice in experiment.corpora:
-        found = [document for document in read(choice, say)[1] if document.sentences]
-        say(f"{choice.name}: {len(found):,} documents")
-        if choice.name in experiment.validation.corpora:
-            eligible += range(len(documents), len(documents) + len(found))
-        documents += found
-    training, held_out = _hold_out(documents, eligible, experiment)
+    documents, training, held_out = read_and_hold_out(experiment, say)
     linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
     say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
     excluded = [
@@ -85,20 +77,47 @@ def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list
     return corpus, documents
 
 
-def _hold_out(
-    documents: list[Document], eligible: list[int], experiment: DataExperiment
-) -> tuple[list[Document], list[Document]]:
-    """Set whole entities aside: no title of a held-out document stays in training, whichever corpus it is in."""
+def read_and_hold_out(
+    experiment: DataExperiment, say: Callable[[str], None], *, untitled: bool = False
+) -> tuple[list[Document], list[Document], list[Document]]:
+    """Read an experiment's documents and set some aside.
+
+    Whole entities are set aside: no title of a held-out document stays in training, whichever corpus it is in.
+
+    Args:
+        experiment: Which documents, and how many are held out of which corpora.
+        say: Told of each corpus.
+        untitled: Hold documents without a title out, too.
+
+    Returns:
+        All documents that have a sentence, those to train on, and those held out.
+
+    Raises:
+        CorpusMissingError: A corpus is not on this machine.
+        ConfigError: The validation corpora have no more documents than are to be held out.
+    """
+    documents: list[Document] = []
+    eligible: list[int] = []
+    for choice in experiment.corpora:
+        found = [document for document in read(choice, say)[1] if document.sentences]
+        say(f"{choice.name}: {len(found):,} documents")
+        if choice.name in experiment.validation.corpora:
+            eligible += range(len(documents), len(documents) + len(found))
+        documents += found
     wanted = experiment.validation.documents
     names = [normalise_name(title_words(document.title)) for document in documents]
-    order = [row for row in eligible if names[row]]
+    order = [row for row in eligible if names[row] or untitled]
     random.Random(experiment.seed).shuffle(order)
-    chosen, titles = [], set()
-    for row in order[:wanted]:
-        chosen.append(row)
-        titles.add(names[row])
-    kept = [document for document, name in zip(documents, names, strict=True) if name not in titles]
+    chosen = order[:wanted]
+    titles = {names[row] for row in chosen} - {""}
+    apart = set(chosen)
+    kept = [
+        document
+        for row, (document, name) in enumerate(zip(documents, names, strict=True))
+        if row not in apart and name not in titles
+    ]
     if len(chosen) < wanted or not kept:
         remedy = "lower validation.documents or name more validation.corpora"
-        raise ConfigError(f"more than {wanted} titled documents to hold some out", f"{len(order)}", remedy)
-    return kept, [documents[row] for row in sorted(chosen)]
+        which = "documents" if untitled else "titled documents"
+        raise ConfigError(f"more than {wanted} {which} to hold some out", f"{len(order)}", remedy)
+    return documents, kept, [documents[row] for row in sorted(chosen)]

@@ -94,6 +94,30 @@ class FineTuning(Settings):
     patience: int | None = Field(default=3, ge=1)
 
 
+class EncoderTraining(Settings):
+    """How a pre-trained encoder is trained, for whatever purpose; defaults are this project's.
+
+    Attributes:
+        learning_rate: The highest.
+        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
+            the same in all steps.
+        precision: "bf16" or "16-mixed" compute in half precision and keep weights in single.
+        checkpoint_minutes: A killed training loses at most so much.
+        patience: Stop after so many epochs without a better validation; None runs all.
+    """
+
+    epochs: int = Field(default=10, ge=1)
+    learning_rate: float = Field(default=1e-4, gt=0)
+    warm_up: float | None = Field(default=0.05, ge=0, lt=1)
+    weight_decay: float = Field(default=0.01, ge=0)
+    gradient_clip: float | None = Field(default=1.0, gt=0)
+    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
+    checkpoint_minutes: float = Field(default=5.0, ge=0)
+    patience: int | None = Field(default=None, ge=1)
+    accelerator: str = "auto"
+    devices: int | Literal["auto"] = "auto"
+
+
 class SentenceChoice(Settings):
     """The sentence encoder: averaged words (Eq. 8) or a pooled transformer (Eq. 9).
 

@@ -36,11 +36,9 @@ from auscult.training.batches import DocumentBatches
 from auscult.training.data import TrainingData
 from auscult.training.examples import Batch, DocumentExamples, collate
 from auscult.training.experiment import Experiment, FineTuning
-from auscult.training.loop import History, Precision, Schedule, fit, is_main_process
+from auscult.training.loop import PRECISIONS, History, Schedule, fit, is_main_process
 from auscult.training.objective import cdv_loss
 from auscult.training.validation import common_headings, retrieval_quality
-
-_PRECISIONS: dict[str, Precision] = {"float32": "32-true", "bf16": "bf16-mixed"}
 
 
 class JointNetwork(nn.Module):
@@ -212,7 +210,7 @@ def _schedule(experiment: Experiment, choice: FineTuning) -> Schedule:
         epochs=choice.epochs,
         seed=experiment.seed,
         warm_up=choice.warm_up,
-        precision=_PRECISIONS[choice.precision],
+        precision=PRECISIONS[choice.precision],
         checkpoint_minutes=choice.checkpoint_minutes,
         monitor="validation_RR",
         patience=choice.patience,

@@ -17,6 +17,7 @@ from auscult.models.capr.base import CaprConfig
 from auscult.models.capr.registry import ARCHITECTURES, configure
 from auscult.training.experiment import (
     DataExperiment,
+    EncoderTraining,
     LabelChoice,
     Settings,
     WordVectorChoice,
@@ -71,7 +72,7 @@ class PairNegatives(Settings):
         return self.bm25 + self.same_entity + self.same_aspect
 
 
-class PairTraining(Settings):
+class PairTraining(EncoderTraining):
     """Optimisation and budget.
 
     Attributes:
@@ -83,15 +84,11 @@ class PairTraining(Settings):
         margin: Of the hinge loss.
         learning_rate: The highest; the paper's figure is missing from its text.
         head_learning_rate: The highest of what is learned besides the pre-trained encoders; None for the same.
-        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
-            the same in all steps.
         dropout: Share of activations that training leaves out; None for what the encoders' checkpoints say. To draw
             them is a quarter of a step's time on a processor.
-        precision: "bf16" or "16-mixed" compute in half precision (the paper) and keep weights in single.
+        precision: Half precision is the paper's.
         chunk: Texts whose activations are held at once, so that the batch fits a small memory; None for all.
         max_passage_tokens: Passages are cut here in training, and where the settings say afterwards; None for there.
-        checkpoint_minutes: A killed training loses at most so much.
-        patience: Stop after so many epochs without a better validation; None runs all.
     """
 
     epochs: int = Field(default=50, ge=1)
@@ -102,16 +99,9 @@ class PairTraining(Settings):
     learning_rate: float = Field(default=5e-5, gt=0)
     head_learning_rate: float | None = Field(default=None, gt=0)
     warm_up: float | None = Field(default=0.1, ge=0, lt=1)
-    weight_decay: float = Field(default=0.01, ge=0)
-    gradient_clip: float | None = Field(default=1.0, gt=0)
     dropout: float | None = Field(default=None, ge=0, lt=1)
-    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
     chunk: int | None = Field(default=None, ge=1)
     max_passage_tokens: int | None = Field(default=None, ge=3)
-    checkpoint_minutes: float = Field(default=5.0, ge=0)
-    patience: int | None = Field(default=None, ge=1)
-    accelerator: str = "auto"
-    devices: int | Literal["auto"] = "auto"
 
 
 class CaprExperiment(DataExperiment):

@@ -17,20 +17,20 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError
 from auscult.models.capr.base import PassageRanker
 from auscult.models.capr.persistence import save
 from auscult.models.capr.registry import create
-from auscult.training.batches import RowBatches
-from auscult.training.capr.experiment import CaprExperiment, PairTraining
+from auscult.training.batches import row_loader, rows_an_epoch
+from auscult.training.capr.experiment import CaprExperiment
 from auscult.training.capr.gathering import Gathered, gather_passages, told
 from auscult.training.capr.objective import AskedPassage, PairObjective, held_out_queries
 from auscult.training.capr.pairs import PairExamples
 from auscult.training.encoder_history import corpora_read_before
+from auscult.training.encoder_schedule import encoder_schedule
 from auscult.training.folder import PASSAGES, Outcome, begin, describe, finish, remember, teller
-from auscult.training.loop import PRECISIONS, History, Schedule, fit
+from auscult.training.loop import History, fit
 
 _MONITOR = "validation_RR"
 
@@ -119,34 +119,17 @@ def _optimise(
         shorter = min(choice.max_passage_tokens, whole.max_passage_tokens)
         ranker.config = dataclasses.replace(whole, max_passage_tokens=shorter)
     examples = PairExamples(gathered.training, experiment.negatives, seed=experiment.seed)
-    batches = RowBatches(
-        len(examples), per_epoch=_per_epoch(choice, len(examples)), size=choice.batch_pairs, seed=experiment.seed
-    )
-    # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
-    loader: DataLoader[Any] = DataLoader(
-        examples, batch_sampler=batches, collate_fn=examples.collate, generator=torch.Generator()
-    )
-    schedule = Schedule(
-        epochs=choice.epochs,
+    loader = row_loader(
+        examples,
+        per_epoch=rows_an_epoch(choice.pairs, len(examples)),
+        size=choice.batch_pairs,
         seed=experiment.seed,
-        warm_up=choice.warm_up,
-        precision=PRECISIONS[choice.precision],
-        checkpoint_minutes=choice.checkpoint_minutes,
-        monitor=_MONITOR,
-        patience=choice.patience,
-        gradient_clip=choice.gradient_clip,
-        accelerator=choice.accelerator,
-        devices=choice.devices,
     )
+    schedule = encoder_schedule(choice, seed=experiment.seed, monitor=_MONITOR)
     objective = PairObjective(ranker, choice, [each.passage for each in gathered.held_out.passages], asked)
     history = fit(objective, loader, schedule, folder=folder / "checkpoints", say=say, progress=progress)
     ranker.config = whole
     return history
-
-
-def _per_epoch(choice: PairTraining, rows: int) -> int:
-    """Pairs an epoch, of so many passages or questions."""
-    return rows if choice.pairs is None else min(choice.pairs, rows)
 
 
 def _record(
@@ -158,7 +141,7 @@ def _record(
     prepared: float,
     folder: Path,
 ) -> dict[str, Any]:
-    per_epoch = _per_epoch(experiment.training, counts.get("questions", counts["passages"]))
+    per_epoch = rows_an_epoch(experiment.training.pairs, counts.get("questions", counts["passages"]))
     return {
         "kind": "capr",
         "model": experiment.title or ranker.title,

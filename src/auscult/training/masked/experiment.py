@@ -9,34 +9,24 @@ from pydantic import Field, model_validator
 
 from auscult.training.experiment import (
     DataExperiment,
+    EncoderTraining,
     LabelChoice,
-    Settings,
     WordVectorChoice,
     backbone_name,
     check_experiment,
 )
 
 
-class MaskedTraining(Settings):
-    """Optimisation and budget; what the fields of the same names mean is said in `capr.experiment.PairTraining`.
+class MaskedTraining(EncoderTraining):
+    """Optimisation and budget.
 
     Attributes:
         texts: At most so many texts an epoch, drawn without repeats until all have been seen; None for all.
         batch_texts: Texts a step.
     """
 
-    epochs: int = Field(default=10, ge=1)
     texts: int | None = Field(default=None, ge=1)
     batch_texts: int = Field(default=32, ge=1)
-    learning_rate: float = Field(default=1e-4, gt=0)
-    warm_up: float | None = Field(default=0.05, ge=0, lt=1)
-    weight_decay: float = Field(default=0.01, ge=0)
-    gradient_clip: float | None = Field(default=1.0, gt=0)
-    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
-    checkpoint_minutes: float = Field(default=5.0, ge=0)
-    patience: int | None = Field(default=None, ge=1)
-    accelerator: str = "auto"
-    devices: int | Literal["auto"] = "auto"
 
 
 class MaskedExperiment(DataExperiment):

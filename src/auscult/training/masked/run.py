@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError
 from auscult.models.masked_language_model import MaskedLanguageModel
-from auscult.training.batches import RowBatches
+from auscult.training.batches import row_loader, rows_an_epoch
 from auscult.training.encoder_history import corpora_read_before
+from auscult.training.encoder_schedule import encoder_schedule
 from auscult.training.folder import PASSAGES, Outcome, begin, describe, finish, remember, teller
-from auscult.training.loop import PRECISIONS, Schedule, fit
+from auscult.training.loop import fit
 from auscult.training.masked.experiment import MaskedExperiment
 from auscult.training.masked.objective import MaskedObjective
 from auscult.training.masked.texts import TextExamples, read_texts
@@ -72,25 +72,9 @@ def train(
     prepared = time.monotonic() - began
     tell(f"{counts['texts']:,} texts of {counts['documents']:,} documents, {counts['tokens']:,} tokens")
     examples = TextExamples(texts.training, padding)
-    per_epoch = len(examples) if choice.texts is None else min(choice.texts, len(examples))
-    loader: DataLoader[Any] = DataLoader(
-        examples,
-        batch_sampler=RowBatches(len(examples), per_epoch=per_epoch, size=choice.batch_texts, seed=experiment.seed),
-        collate_fn=examples.collate,
-        generator=torch.Generator(),
-    )
-    schedule = Schedule(
-        epochs=choice.epochs,
-        seed=experiment.seed,
-        warm_up=choice.warm_up,
-        precision=PRECISIONS[choice.precision],
-        checkpoint_minutes=choice.checkpoint_minutes,
-        monitor=_MONITOR,
-        patience=choice.patience,
-        gradient_clip=choice.gradient_clip,
-        accelerator=choice.accelerator,
-        devices=choice.devices,
-    )
+    per_epoch = rows_an_epoch(choice.texts, len(examples))
+    loader = row_loader(examples, per_epoch=per_epoch, size=choice.batch_texts, seed=experiment.seed)
+    schedule = encoder_schedule(choice, seed=experiment.seed, monitor=_MONITOR)
     history = fit(objective, loader, schedule, folder=folder / "checkpoints", say=tell, progress=progress)
     record = {
         "kind": "mlm",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 
-from auscult.concepts import normalise_name
 from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.training.batches import Key
-from auscult.training.data import read
-from auscult.training.labels import title_words
+from auscult.training.data import read_and_hold_out
 from auscult.training.masked.experiment import MaskedExperiment
 
 _LEAST = 8
@@ -79,25 +76,8 @@ def read_texts(experiment: MaskedExperiment, tokenizer: Any, limit: int, say: Ca
     if experiment.max_tokens > limit:
         expected = f"max_tokens of {limit} or less, which the encoder reads at most"
         raise ConfigError(expected, str(experiment.max_tokens), "correct the experiment file")
-    documents: list[Document] = []
-    eligible: list[int] = []
-    for choice in experiment.corpora:
-        found = [document for document in read(choice, say)[1] if document.text.strip()]
-        say(f"{choice.name}: {len(found):,} documents")
-        if choice.name in experiment.validation.corpora:
-            eligible += range(len(documents), len(documents) + len(found))
-        documents += found
-    subjects = [normalise_name(title_words(each.title)) or f"\n{each.doc_id}" for each in documents]
-    random.Random(experiment.seed).shuffle(eligible)
-    chosen = eligible[: experiment.validation.documents]
-    apart = {subjects[row] for row in chosen}
-    kept = [document for document, subject in zip(documents, subjects, strict=True) if subject not in apart]
-    if len(chosen) < experiment.validation.documents or not kept:
-        remedy = "lower validation.documents or name more validation.corpora"
-        expected = f"more than {experiment.validation.documents} documents to hold some out"
-        raise ConfigError(expected, f"{len(eligible)}", remedy)
+    _, kept, held_out = read_and_hold_out(experiment, say, untitled=True)
     say("splitting documents into tokens")
-    held_out = [documents[row] for row in sorted(chosen)]
     texts = [_tokens(each, tokenizer, experiment.max_tokens) for each in (kept, held_out)]
     if not all(texts):
         raise ConfigError("documents of a few words or more", "none, to train on or to hold out", "give more of them")
