@@ -77,7 +77,7 @@ def test_the_share_asked_for_is_masked_and_no_mark(backbone: Path) -> None:
     assert (read[asked] == ids[asked]).float().mean() == pytest.approx(0.1, abs=0.03)
 
 
-def test_documents_of_one_title_are_held_out_together(corpus: Path, backbone: Path) -> None:
+def test_no_document_of_a_held_out_title_is_trained_on(corpus: Path, backbone: Path) -> None:
     model = MaskedLanguageModel(str(backbone))
     texts = read_texts(experiment(corpus, backbone), model.tokenizer, model.limit, lambda _: None)
     assert texts.held_out_documents == 10

@@ -10,7 +10,7 @@ from typing import Any
 
 from auscult.models import training_record
 
-FIELD = "backbone_corpora"
+_FIELD = "backbone_corpora"
 """Of a training's record."""
 
 
@@ -33,10 +33,10 @@ def corpora_read_before(backbone: str) -> dict[str, Any]:
         return {}
     record = training_record(model)
     read: list[Any] = []
-    for choice in (*_listed(record, "corpora"), *_listed(record, FIELD)):
+    for choice in (*_listed(record, "corpora"), *_listed(record, _FIELD)):
         if choice not in read:
             read.append(choice)
-    return {FIELD: read} if read else {}
+    return {_FIELD: read} if read else {}
 
 
 def _listed(record: dict[str, object], field: str) -> list[Any]:
@@ -44,4 +44,4 @@ def _listed(record: dict[str, object], field: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-__all__ = ["FIELD", "corpora_read_before"]
+__all__ = ["corpora_read_before"]

@@ -61,7 +61,8 @@ class Texts:
 def read_texts(experiment: MaskedExperiment, tokenizer: Any, limit: int, say: Callable[[str], None]) -> Texts:
     """Read an experiment's documents.
 
-    Documents of one title are held out together: those of an encyclopedia and of its simple edition say the same.
+    What has the title of a held-out document is not trained on either: an encyclopedia and its simple edition say the
+    same.
 
     Args:
         experiment: Which documents, how long a text, how many documents are held out.
