@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from transformers import AutoModel
+from transformers import AutoModel, ElectraConfig, ElectraModel
 
 from auscult.concepts.graph.linking import EntitySpan
 from auscult.concepts.graph.ngram_linker import NgramLinker
@@ -142,6 +142,32 @@ def test_words_are_the_backbones_table(folder: Path):
     np.testing.assert_allclose(ranker.interactions(QUERY, PASSAGE).matrices, [expected], atol=1e-5)
 
 
+def test_a_word_is_alike_to_itself_in_training_too(folder: Path):
+    ranker = make(folder, context="words", cls=False, head="drmm-tks").train()
+    layout = lay_out([(ranker._query("asthma"), ranker._query("gout asthma"))], ranker.pairs)
+    similarities, _ = ranker.head.compare(ranker._states(layout), layout)
+    assert float(similarities.max()) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("head", ["knrm", "pacrr", "drmm-tks"])
+@pytest.mark.parametrize("knows", [False, True])
+def test_a_table_of_words_may_be_narrower_than_the_layers(tmp_path: Path, head: str, knows: bool):
+    tokenizer = open_backbone(str(save_tiny_bert(tmp_path / "bert"))).tokenizer
+    sizes = {"embedding_size": 16, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 32}
+    torch.manual_seed(0)
+    electra = ElectraModel(ElectraConfig(vocab_size=len(tokenizer), num_hidden_layers=1, **sizes))
+    electra.save_pretrained(tmp_path / "electra")
+    tokenizer.save_pretrained(tmp_path / "electra")
+    config = CkConfig(head=head, context="words", cls=False, max_passage_tokens=20)
+    ranker = CkRanker(config, open_backbone(str(tmp_path / "electra")), small_vectors() if knows else None).eval()
+    save(ranker, tmp_path / "model", name="narrow")
+    opened = load(tmp_path / "model").ranker
+    texts = [PassageText(PASSAGE), PassageText("asthma")]
+    scores = ranker.score_kept(QUERY, ranker.keep(texts))
+    assert torch.equal(opened.score_kept(QUERY, opened.keep(texts)), scores)
+    assert scores.isfinite().all()
+
+
 @pytest.mark.parametrize("knows", [False, True])
 def test_a_long_passage_is_read_in_equal_parts(folder: Path, knows: bool):
     ranker = make(folder, knows=knows)
@@ -258,11 +284,12 @@ def test_a_text_is_linked_once(folder: Path):
     assert sorted(linker.asked) == sorted([PASSAGE, "gout", QUERY])
 
 
-def test_only_what_is_read_is_linked(folder: Path):
-    ranker = make(folder, knows=True, max_passage_tokens=4)
-    (read,) = ranker.keep([PassageText("people with a gene germ")])
-    assert read.shape == (2, 4)
-    assert read[1].tolist() == [0, 0, 0, 0], "half a phrase is not the phrase"
+def test_a_name_that_runs_across_the_cut_is_known_by_its_whole(folder: Path):
+    whole, cut = (make(folder, knows=True, max_passage_tokens=limit) for limit in (30, 4))
+    (read,), (first,) = (ranker.keep([PassageText("people with a gene germ")]) for ranker in (whole, cut))
+    assert first.shape == (2, 4)
+    assert read[1, 3] > 0
+    assert torch.equal(first, read[:, :4])
 
 
 def test_a_name_of_several_means_what_it_means_to_a_linker_of_the_graph(folder: Path, tmp_path: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,22 @@ def test_without_a_name_nothing_is_linked() -> None:
 
 
 NAMES = ["a b", "b c", "c", "ab", "ba c", "b"]
+APART = re.compile(r" +|\.")
+
+
+def test_a_name_is_found_as_it_is_written_and_without_its_punctuation() -> None:
+    linker = NgramLinker([("tuberous sclerosis",), ("tuberous sclerosis, type 1",), ("gout (disorder)",)], list("abc"))
+    assert found(linker, "Tuberous sclerosis, type 1") == [("Tuberous sclerosis, type 1", "b")]
+    assert found(linker, "tuberous sclerosis type 1") == [("tuberous sclerosis type 1", "b")]
+    assert found(linker, "tuberous sclerosis; type 1") == [("tuberous sclerosis; type 1", "b")]
+    assert found(linker, "a gout (disorder).") == [("gout (disorder", "c")]
+
+
+def test_blanks_and_line_breaks_make_no_difference_and_full_stops_do() -> None:
+    linker = NgramLinker([("breast  cancer",), ("fever",)], ["b", "f"])
+    text = "  breast\r\n   cancer,  fever"
+    assert found(linker, text) == [("breast\r\n   cancer", "b"), ("fever", "f")]
+    assert found(linker, "of the breast. Cancer was") == []
 
 
 @given(st.text(alphabet="abc .", max_size=60))
@@ -78,8 +95,9 @@ def test_as_a_search_of_all_ngrams(text: str) -> None:
         for size in (3, 2, 1):
             gram = words[at : at + size]
             name = " ".join(word for word, _, _ in gram)
-            # A name is written with one character between its words.
-            if len(gram) == size and name in NAMES and len(name) > 1 and gram[-1][2] - gram[0][1] == len(name):
+            # A name is written with one character, or one run of blanks, between its words.
+            between = [text[first[2] : second[1]] for first, second in pairwise(gram)]
+            if len(gram) == size and name in NAMES and len(name) > 1 and all(map(APART.fullmatch, between)):
                 expected.append(EntitySpan(gram[0][1], gram[-1][2], name))
                 at += size
                 break

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ahocorasick_rs import AhoCorasick
 
 _NOT_WORD = re.compile(r"[\W_]")
+_RUN = re.compile(r"\s{2,}")
 _ACCENTS = {
     code: base
     for code in range(0xC0, 0x250)
@@ -51,4 +52,21 @@ def fold(text: str) -> str:
     return _NOT_WORD.sub(" ", lower)
 
 
-__all__ = ["NameAutomaton", "fold"]
+def single_blanks(text: str) -> tuple[str, Sequence[int]]:
+    """A text with one blank for each run of blanks and line breaks, and where each of its letters was.
+
+    Returns:
+        The text, and for each place in it, its end included, the place in the original.
+    """
+    if _RUN.search(text) is None:
+        return text, range(len(text) + 1)
+    places: list[int] = []
+    begin = 0
+    for run in _RUN.finditer(text):
+        places.extend(range(begin, run.start() + 1))
+        begin = run.end()
+    places.extend(range(begin, len(text) + 1))
+    return _RUN.sub(" ", text), places
+
+
+__all__ = ["NameAutomaton", "fold", "single_blanks"]

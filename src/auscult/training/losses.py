@@ -102,7 +102,7 @@ def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
         L = Σ_i max(0, M - score(q, d_pos) + score(q, d_neg_i))
 
     Args:
-        scores: (queries, 1 + negatives), the answer's first.
+        scores: (queries, 1 + negatives), the answer's first. A negative of minus infinity is none.
         margin: M, above 0.
 
     Returns:
@@ -110,7 +110,7 @@ def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
         rate's scale differs. 0 where a batch's only query has no negative.
     """
     over = (margin - scores[:, :1] + scores[:, 1:]).clamp(min=0)
-    return over.sum() / max(1, over.numel())
+    return over.sum() / scores[:, 1:].isfinite().sum().clamp(min=1)
 
 
 def listwise_loss(scores: Tensor) -> Tensor:

@@ -5,8 +5,10 @@
 wang2021 links with scispaCy (UMLS) and TagMe (Wikidata) and takes the first candidate of each mention. Here names are
 found by one automaton over all of them, at a cost that does not depend on their number, and the candidates of a name
 are in order: entities that prefer the name, then those that have it as a synonym, each in the order they were given
-in, which for a graph is by the number of their triples. Case, accents and punctuation make no difference, except in
-acronyms: "ALL" is a leukemia, "all" is not. Anything with `link(text)` takes its place (`linking.EntityLinker`).
+in, which for a graph is by the number of their triples. Case and accents make no difference, except in acronyms: "ALL"
+is a leukemia, "all" is not. Nor does punctuation that a name has and the text has not, or otherwise within a word
+("non-small"); a comma or full stop that only the text has keeps words apart. Anything with `link(text)` takes its place
+(`linking.EntityLinker`).
 
 Departures: no n-gram is longer than the longest name, so none has to be set. Names that are words of `FUNCTION_WORDS`,
 begin with "the" or have fewer than two letters are no mention.
@@ -20,7 +22,7 @@ from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.linking import EntitySpan
 from auscult.concepts.mentions import is_acronym
-from auscult.concepts.name_automaton import NameAutomaton, fold
+from auscult.concepts.name_automaton import NameAutomaton, fold, single_blanks
 
 FUNCTION_WORDS = frozenset(
     [
@@ -151,21 +153,24 @@ class NgramLinker:
         self._written: dict[int, dict[str, str]] = {}
         patterns: dict[str, int] = {}
         for name, names_of_one, entity_id in _by_rank(names, ids):
-            pattern = " ".join(fold(name).split())
+            folded = fold(single_blanks(name)[0]).strip()
+            pattern = " ".join(folded.split())
             if sum(map(str.isalpha, pattern)) < 2:
                 continue
             acronym = is_acronym(name, names_of_one)
             if (pattern in skipped and not acronym) or pattern.startswith("the "):
                 continue
-            number = patterns.setdefault(pattern, len(patterns))
-            if number == len(self._any_case):
-                self._any_case.append(None)
-            if acronym:
-                # Taxonomies lower-case acronyms, which turns them into everyday words ("men", "soft").
-                for form in {name.upper(), name} - {name.lower()}:
-                    self._written.setdefault(number, {}).setdefault(form, entity_id)
-            elif self._any_case[number] is None:
-                self._any_case[number] = entity_id
+            # "sclerosis, type 1" is written with its comma, which folds to a second blank, and without.
+            for each in dict.fromkeys((pattern, folded)):
+                number = patterns.setdefault(each, len(patterns))
+                if number == len(self._any_case):
+                    self._any_case.append(None)
+                if acronym:
+                    # Taxonomies lower-case acronyms, which turns them into everyday words ("men", "soft").
+                    for form in {name.upper(), name} - {name.lower()}:
+                        self._written.setdefault(number, {}).setdefault(form, entity_id)
+                elif self._any_case[number] is None:
+                    self._any_case[number] = entity_id
         self._automaton = NameAutomaton(patterns)
 
     @classmethod
@@ -178,6 +183,7 @@ class NgramLinker:
         """Mentions in order, without overlap, longest first where two start together."""
         spans: list[EntitySpan] = []
         last = 0
+        text, places = single_blanks(text)
         for start, negative_end, number in self._automaton.find(text):
             if start < last:
                 continue
@@ -185,7 +191,7 @@ class NgramLinker:
             if number in self._written:
                 found = self._written[number].get(text[start:-negative_end], found)
             if found is not None:
-                spans.append(EntitySpan(start, -negative_end, found))
+                spans.append(EntitySpan(places[start], places[-negative_end - 1] + 1, found))
                 last = -negative_end
         return spans
 

@@ -15,7 +15,8 @@ because encoders were pre-trained with it.
 
 "words" in place of "layers" is one matrix of the backbone's table of wordpieces, without positions, layers or [CLS]: it
 stands in for the paper's models without context, which read GloVe vectors of whole words. As it shares the tokens, it
-differs from the others in nothing but context (a departure).
+differs from the others in nothing but context (a departure). It has no dropout: two masks would make a word differ from
+itself in the other text, so that heads would never see in training that a word matches.
 
 Cost: one encoding of the pair; for "words" a look-up a token.
 """
@@ -155,9 +156,8 @@ def layer_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
 
 
 def word_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
-    """The wordpieces' vectors alone, (parts, tokens, dim), with the backbone's dropout in training."""
-    dropout = getattr(backbone.model.config, "hidden_dropout_prob", 0.0)
-    return (torch.nn.functional.dropout(backbone.words(layout.ids), dropout, backbone.training),)
+    """The wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
+    return (backbone.words(layout.ids),)
 
 
 def _parts(passage: Tensor, room: int) -> Iterator[Tensor]:

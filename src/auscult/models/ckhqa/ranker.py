@@ -44,6 +44,8 @@ _OWN = "knowledge"
 _CACHED = 1 << 16
 _STATE = 0.5
 """Components of a layer's states, as root of the mean square: 0.45 to 0.65 in layers of BERT and MiniLM."""
+_BEYOND = 200
+"""Letters behind the last one read that are linked with it, so that a name across the cut is known by its whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ class CkConfig(CaprConfig):
         train_knowledge: Train the entities' vectors further.
         joint_dim: D_j, where there is knowledge; None for D_c, the least that loses nothing of the context. A made
             model has its number.
-        activation: Sigma of Algorithm 1: "tanh" or "logistic".
+        activation: Sigma of Algorithm 1, where there is knowledge: "tanh" or "logistic".
     """
 
     max_query_tokens: int = 15
@@ -138,7 +140,7 @@ class CkRanker(PassageRanker):
         if knowledge is None and config.knowledge:
             knowledge = load(_folder(config.knowledge))
         if knowledge is not None:
-            config = replace(config, knowledge=_OWN, joint_dim=config.joint_dim or pairs.dim)
+            config = replace(config, knowledge=_OWN, joint_dim=config.joint_dim or _width(config, pairs))
         self.config = config
         self.pairs = pairs
         self.knowledge = knowledge
@@ -202,9 +204,9 @@ class CkRanker(PassageRanker):
         """Wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
         if (read := self._read_before.get((text, limit))) is None:
             pieces, offsets = self.pairs.pieces(text, limit)
-            cut = text[: offsets[-1][1]] if offsets else ""
+            linked = text[: offsets[-1][1] + _BEYOND] if offsets else ""
             encoder = self.head.knowledge
-            entities = [UNKNOWN] * len(pieces) if encoder is None else encoder.align(cut, offsets)
+            entities = [UNKNOWN] * len(pieces) if encoder is None else encoder.align(linked, offsets)
             read = torch.tensor([pieces, entities], dtype=torch.int32)
             if len(self._read_before) >= _CACHED:
                 self._read_before.pop(next(iter(self._read_before)))
@@ -240,14 +242,14 @@ class CkRanker(PassageRanker):
 
 def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, linker: EntityLinker | None) -> CkHead:
     by_layers = config.context == "layers"
-    query_dim = pairs.dim
+    width = query_dim = _width(config, pairs)
     knowledge = fusion = None
     if vectors is not None:
         linker = make_linker(config.linker, vectors) if linker is None else linker
         knowledge = KnowledgeEncoder(vectors, linker, trainable=config.train_knowledge)
-        length = _STATE * pairs.dim**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
-        query_dim = config.joint_dim or pairs.dim
-        fusion = CkTrans((pairs.dim, length), (knowledge.dim, knowledge.length), query_dim, config.activation)
+        length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
+        query_dim = config.joint_dim or width
+        fusion = CkTrans((width, length), (knowledge.dim, knowledge.length), query_dim, config.activation)
     ranking = make_head(
         config.head,
         config.head_settings,
@@ -256,6 +258,11 @@ def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, l
         context_width=pairs.dim if config.cls else 0,
     )
     return CkHead(ranking, fusion, knowledge, reads_mark=config.cls)
+
+
+def _width(config: CkConfig, pairs: Backbone) -> int:
+    """D_c; the table of wordpieces is narrower than the layers in some encoders (ALBERT, ELECTRA)."""
+    return pairs.dim if config.context == "layers" else pairs.words.embedding_dim
 
 
 def _folder(name: str) -> Path:
