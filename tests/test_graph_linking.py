@@ -78,6 +78,15 @@ def test_a_name_is_found_as_it_is_written_and_without_its_punctuation() -> None:
     assert found(linker, "a gout (disorder).") == [("gout (disorder", "c")]
 
 
+def test_an_acronym_of_a_well_known_thing_is_no_other() -> None:
+    names = [("myeloid sarcoma", "MS"), ("multiple sclerosis", "disseminated sclerosis")]
+    assert found(NgramLinker(names, ["sarcoma", "sclerosis"]), "MS is myeloid sarcoma") == [
+        ("myeloid sarcoma", "sarcoma")
+    ]
+    named = [names[0], (*names[1], "MS")]
+    assert found(NgramLinker(named, ["sarcoma", "sclerosis"]), "MS") == [("MS", "sclerosis")]
+
+
 def test_blanks_and_line_breaks_make_no_difference_and_full_stops_do() -> None:
     linker = NgramLinker([("breast  cancer",), ("fever",)], ["b", "f"])
     text = "  breast\r\n   cancer,  fever"

@@ -110,6 +110,22 @@ def test_objects_without_id_are_those_of_that_name_or_entities_of_their_own(fold
     assert names(graph)["DOID:9"] == ("swine flu",)
 
 
+def test_a_record_that_cites_another_as_the_same_is_that_entity(tmp_path: Path) -> None:
+    entities = [
+        "id\tname\tsource\tsynonyms\tdefinition\txrefs",
+        "MONDO:2\tflu\tMONDO\tgrippe\t\tDOID:2|UMLS:C1",
+        "MONDO:3\tdisease, mixed\tMONDO\t\t\tDOID:1|DOID:2",
+        "DOID:1\tdisease\tDO\t\t\t",
+        "DOID:2\tinfluenza\tDO\t\t\t",
+    ]
+    triples = ["MONDO:2\tis_a\tMONDO:3", "DOID:2\tis_a\tMONDO:2", "MONDO:3\tis_a\tDOID:1", "x\tcauses\tMONDO:2"]
+    (tmp_path / "entities.tsv").write_text("\n".join(entities) + "\n", encoding="utf-8")
+    (tmp_path / "triples.tsv").write_text("head\trelation\ttail\n" + "\n".join(triples) + "\n", encoding="utf-8")
+    graph = read_graph(tmp_path)
+    assert rows(graph) == {("DOID:2", "is_a", "MONDO:3"), ("MONDO:3", "is_a", "DOID:1"), ("x", "causes", "DOID:2")}
+    assert names(graph)["DOID:2"] == ("influenza", "flu", "grippe")
+
+
 def test_without_entities_the_table_names_its_own(folder: Path) -> None:
     graph = read_graph(folder / "triples.tsv.gz")
     assert ("DOID:2", "has_symptom", "name:fever") in rows(graph)
@@ -359,13 +375,27 @@ def test_a_graph_out_of_documents() -> None:
     assert set(graph_of_documents(lambda: iter(documents), shared_by=2).relations) == {MENTIONS, "causes"}
 
 
+def test_a_work_of_art_does_not_lend_its_name_to_a_graph() -> None:
+    titles = ["Rash (medicine)", "Syndrome (album)"]
+    documents = [
+        build_document(doc_id=title, title=title, sections=[Section("Causes", "A rash of the syndrome.")])
+        for title in titles
+    ]
+    graph = graph_of_documents(lambda: iter(documents))
+    assert names(graph) == {
+        "name:syndrome (album)": ("Syndrome (album)",),
+        "name:rash (medicine)": ("Rash (medicine)", "Rash"),
+    }
+    assert rows(graph) == {("name:syndrome (album)", "mentions", "name:rash (medicine)")}
+
+
 @pytest.mark.skipif("AUSCULT_DATA" not in os.environ, reason="needs the prepared taxonomies (AUSCULT_DATA)")
 def test_the_prepared_graph() -> None:
     kg = Path(os.environ["AUSCULT_DATA"]) / "kg"
     if not (kg / "triples.tsv.gz").is_file():
         pytest.skip("AUSCULT_DATA has no kg/triples.tsv.gz")
     graph = read_graph(kg)
-    assert (len(graph.entities), len(graph.relations), len(graph.triples)) == (36_184, 20, 56_202)
+    assert (len(graph.entities), len(graph.relations), len(graph.triples)) == (26_909, 20, 50_288)
     assert ("DOID:8622", "has_symptom", "SYMP:0000613") in rows(graph)
     assert len(read_graph(kg / "symp.obo.gz").triples) == 898
     assert len(read_graph(kg / "HumanDO_2016-06-17.obo.gz").triples) == 7_135

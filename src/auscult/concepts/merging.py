@@ -14,7 +14,7 @@ codes are shared by many concepts and never merge anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from auscult.concepts.concept import Concept, distinct_names
@@ -57,17 +57,7 @@ def merge(
         total += 1
         known = by_id.get(record.concept_id)
         by_id[record.concept_id] = join(known, record) if known else record
-    target_of: dict[str, str] = {}
-    sources: dict[str, set[str]] = {identifier: {concept.source} for identifier, concept in by_id.items()}
-
-    def assign(child: str, target: str) -> None:
-        target_of[child] = target
-        sources[target].add(by_id[child].source)
-
-    for identifier, concept in by_id.items():
-        target = _cited(concept, by_id, equivalence_prefixes)
-        if target and target not in target_of and by_id[identifier].source not in sources[target]:
-            assign(identifier, target)
+    target_of, sources = _by_reference(by_id, equivalence_prefixes)
     by_xref = len(target_of)
     first_named: dict[str, list[str]] = {}
     for identifier, concept in by_id.items() if by_name else ():
@@ -76,12 +66,29 @@ def merge(
         alike = first_named.setdefault(normalise_name(concept.name), [])
         target = next((other for other in alike if not sources[other] & sources[identifier]), None)
         if target:
-            assign(identifier, target)
+            target_of[identifier] = target
+            sources[target].add(concept.source)
         else:
             alike.append(identifier)
     concepts = _collapse(by_id, target_of)
     counts = MergeCounts(total, len(concepts), total - len(by_id), by_xref, len(target_of) - by_xref)
     return concepts, counts
+
+
+def equal_by_reference(
+    records: Iterable[Concept], equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES
+) -> dict[str, str]:
+    """Which identifiers mean the same by rule 2 alone, for whoever keeps records of their own.
+
+    Args:
+        records: Each identifier once.
+        equivalence_prefixes: See `merge`.
+
+    Returns:
+        By the identifier of a record that joins another, the identifier that stands for both.
+    """
+    target_of, _ = _by_reference({record.concept_id: record for record in records}, equivalence_prefixes)
+    return {identifier: _final(identifier, target_of) for identifier in target_of}
 
 
 def join(first: Concept, second: Concept) -> Concept:
@@ -97,7 +104,27 @@ def join(first: Concept, second: Concept) -> Concept:
     )
 
 
-def _cited(concept: Concept, by_id: dict[str, Concept], prefixes: tuple[str, ...]) -> str | None:
+def _by_reference(
+    by_id: Mapping[str, Concept], prefixes: tuple[str, ...]
+) -> tuple[dict[str, str], dict[str, set[str]]]:
+    """Which record joins which by rule 2, and the sources of what each has become: no two of one source become one."""
+    target_of: dict[str, str] = {}
+    sources = {identifier: {concept.source} for identifier, concept in by_id.items()}
+    for identifier, concept in by_id.items():
+        target = _cited(concept, by_id, prefixes)
+        if target and target not in target_of and concept.source not in sources[target]:
+            target_of[identifier] = target
+            sources[target].add(concept.source)
+    return target_of, sources
+
+
+def _final(identifier: str, target_of: Mapping[str, str]) -> str:
+    while identifier in target_of:
+        identifier = target_of[identifier]
+    return identifier
+
+
+def _cited(concept: Concept, by_id: Mapping[str, Concept], prefixes: tuple[str, ...]) -> str | None:
     """The one record a concept declares itself equal to, if that is beyond doubt."""
     cited = [
         by_id[xref]
@@ -114,20 +141,14 @@ def _cited(concept: Concept, by_id: dict[str, Concept], prefixes: tuple[str, ...
 
 def _collapse(by_id: dict[str, Concept], target_of: dict[str, str]) -> list[Concept]:
     merged: dict[str, Concept] = {identifier: by_id[identifier] for identifier in by_id if identifier not in target_of}
-
-    def final(identifier: str) -> str:
-        while identifier in target_of:
-            identifier = target_of[identifier]
-        return identifier
-
     for identifier in target_of:
-        target = final(identifier)
+        target = _final(identifier, target_of)
         merged[target] = join(merged[target], by_id[identifier])
     # A parent may be named by an alternative identifier of the concept that took it in.
     return [
         replace(
             concept,
-            parents=_distinct(tuple(final(parent) for parent in concept.parents), concept.concept_id),
+            parents=_distinct(tuple(_final(parent, target_of) for parent in concept.parents), concept.concept_id),
         )
         for concept in merged.values()
     ]

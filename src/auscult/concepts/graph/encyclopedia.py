@@ -20,8 +20,12 @@ from auscult.documents import Document
 MENTIONS = "mentions"
 """The relation of headings that few documents have, and of sections without one."""
 
-# "Rash (medicine)" is called "Rash".
-_QUALIFIER = re.compile(r"\s*\([^()]*\)$")
+# "Rash (medicine)" is called "Rash" in texts about health; "Rash (album)" is not.
+_QUALIFIER = re.compile(
+    r"\s*\((anatomy|biology|condition|disease|disorder|drug|immunology|medical|medication|medicine|mood|pathology"
+    r"|pharmacology|physiology|psychiatry|psychology|surgery|symptom)\)$",
+    re.IGNORECASE,
+)
 
 
 def graph_of_documents(documents: Callable[[], Iterable[Document]], shared_by: int = 10) -> KnowledgeGraph:

@@ -11,18 +11,21 @@ is a leukemia, "all" is not. Nor does punctuation that a name has and the text h
 (`linking.EntityLinker`).
 
 Departures: no n-gram is longer than the longest name, so none has to be set. Names that are words of `FUNCTION_WORDS`,
-begin with "the" or have fewer than two letters are no mention.
+begin with "the" or have fewer than two letters are no mention, and no acronym means what few call so: "MS", which is
+multiple sclerosis, is not myeloid sarcoma.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from auscult.concepts.abbreviations import abbreviated_names
 from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.concepts.graph.linking import EntitySpan
 from auscult.concepts.mentions import is_acronym
 from auscult.concepts.name_automaton import NameAutomaton, fold, single_blanks
+from auscult.concepts.names import normalise_name
 
 FUNCTION_WORDS = frozenset(
     [
@@ -160,6 +163,8 @@ class NgramLinker:
             acronym = is_acronym(name, names_of_one)
             if (pattern in skipped and not acronym) or pattern.startswith("the "):
                 continue
+            if acronym and _means_another(name, names_of_one):
+                continue
             # "sclerosis, type 1" is written with its comma, which folds to a second blank, and without.
             for each in dict.fromkeys((pattern, folded)):
                 number = patterns.setdefault(each, len(patterns))
@@ -194,6 +199,12 @@ class NgramLinker:
                 spans.append(EntitySpan(places[start], places[-negative_end - 1] + 1, found))
                 last = -negative_end
         return spans
+
+
+def _means_another(acronym: str, names: Sequence[str]) -> bool:
+    """Whether people use an acronym for something that is well known, and the names are not that thing's."""
+    meant = abbreviated_names().get(normalise_name(acronym))
+    return meant is not None and meant not in map(normalise_name, names)
 
 
 def _by_rank(names: Sequence[tuple[str, ...]], ids: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str]]:

@@ -6,9 +6,10 @@
   relation tail`, ...), and where present `subject_name object_name`; other columns are not read.
 - A table of three columns without such a line, as link-prediction data sets are published.
 
-An object without an id is the entity of `entities.tsv` that has its name as preferred name, or else one of its own:
-"name:" and the name. Of several entities with that name, the vocabulary decides in which the relation most often has
-its objects: a symptom is the "nephritis" of the Symptom Ontology, not the disease.
+An entity whose `xrefs` cite one of another vocabulary as the same (a Mondo record that cites one DOID) is that one, as
+in knowledge bases (`merging`). An object without an id is the entity of `entities.tsv` that has its name as preferred
+name, or else one of its own: "name:" and the name. Of several entities with that name, the vocabulary decides in which
+the relation most often has its objects: a symptom is the "nephritis" of the Symptom Ontology, not the disease.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from auscult.concepts.concept import Concept
 from auscult.concepts.graph.entity_ids import entity_id, named_entity_id, plain_name
 from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph
+from auscult.concepts.merging import equal_by_reference
 from auscult.concepts.tsv import read_entities, read_rows
 from auscult.errors import DataError
 
@@ -57,12 +59,17 @@ def read_triples(path: Path | str) -> KnowledgeGraph:
         table = path
     else:
         raise DataError(f"a table of triples at {path}", "no such file", "check the path")
-    names: _Names = {concept.concept_id: list(concept.names) for concept in concepts}
+    same_as = equal_by_reference(concepts)
+    names: _Names = defaultdict(list)
     called: dict[str, list[str]] = defaultdict(list)
-    for concept in concepts:
-        called[named_entity_id(concept.name)].append(concept.concept_id)
+    # What stands for both first, so that its preferred name is the preferred one.
+    for concept in sorted(concepts, key=lambda each: each.concept_id in same_as):
+        known_as = same_as.get(concept.concept_id, concept.concept_id)
+        names[known_as].extend(concept.names)
+        if known_as not in called[named_entity_id(concept.name)]:
+            called[named_entity_id(concept.name)].append(known_as)
     kinds = Counter((row[1], _vocabulary(entity_id(row[2]))) for row in _rows(table) if row[2]) if called else Counter()
-    return make_graph(_triples(table, names, called, kinds), names)
+    return make_graph(_triples(table, names, called, kinds, same_as), names)
 
 
 def _present(folder: Path, candidates: tuple[str, ...]) -> Path | None:
@@ -70,12 +77,17 @@ def _present(folder: Path, candidates: tuple[str, ...]) -> Path | None:
 
 
 def _triples(
-    path: Path, names: _Names, called: Mapping[str, Sequence[str]], kinds: Counter[tuple[str, str]]
+    path: Path,
+    names: _Names,
+    called: Mapping[str, Sequence[str]],
+    kinds: Counter[tuple[str, str]],
+    same_as: Mapping[str, str],
 ) -> Iterator[Triple]:
-    """The triples of a table; `names` gets what the table itself calls its entities."""
+    """The triples of a table, none of a thing to itself; `names` gets what the table itself calls its entities."""
 
     def entity(identifier: str, name: str, relation: str) -> str:
         found = entity_id(identifier)
+        found = same_as.get(found, found)
         if not identifier:
             by_name = named_entity_id(name)
             # The first of the largest is the first in the table of entities.
@@ -85,7 +97,9 @@ def _triples(
         return found
 
     for subject, relation, object_, subject_name, object_name in _rows(path):
-        yield entity(subject, subject_name, relation), relation, entity(object_, object_name, relation)
+        ends = entity(subject, subject_name, relation), entity(object_, object_name, relation)
+        if ends[0] != ends[1] or subject == object_:
+            yield ends[0], relation, ends[1]
 
 
 def _vocabulary(identifier: str) -> str:
