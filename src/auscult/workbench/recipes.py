@@ -91,7 +91,7 @@ RECIPES: tuple[Recipe, ...] = (
         "ck",
         {
             "settings": {"head": "drmm-tks", "max_query_tokens": 32, "max_passage_tokens": 128},
-            # One at random too: what was shown BM25's alone does not know that a passage without the words is no answer.
+            # One at random too: what was shown BM25's alone does not know that a passage without the words is wrong.
             "negatives": {"in_batch": 1, "bm25": 1},
             "training": {"loss": "hinge", "head_learning_rate": 0.001},
         },
