@@ -84,3 +84,32 @@ def test_a_folder_of_something_else_is_refused(ontology: Path, tmp_path: Path) -
     _, _, error = run(ontology, "--out", tmp_path / "mine")
     assert isinstance(error, ConfigError)
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_a_mistake_with_restart_throws_nothing_away(ontology: Path, tmp_path: Path) -> None:
+    out = tmp_path / "vectors"
+    run(ontology, "--out", out)
+    for mistake in (["nowhere"], [ontology, "--source", "MSH"]):
+        code, _, _ = run(*mistake, "--out", out, "--restart")
+        assert code != 0
+    code, printed, _ = run(ontology, "--out", out)
+    assert code == 0
+    assert "already trained" in printed
+
+
+def test_restart_writes_into_no_folder_of_something_else(ontology: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    _, _, error = run(ontology, "--out", tmp_path / "mine", "--restart")
+    assert isinstance(error, ConfigError)
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+@pytest.mark.parametrize("out", [".", "..", "/"])
+def test_a_folder_without_a_name_is_refused(
+    ontology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    _, _, error = run(ontology, "--out", out)
+    assert isinstance(error, ConfigError)
+    assert "which is there already" in str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -93,6 +94,39 @@ def test_a_figure_of_other_numbers_is_another(tmp_path: Path) -> None:
         draw_interactions(tmp_path / "x.png", query, passage, np.zeros((3, 2)))
     with pytest.raises(DataError, match="tokens"):
         draw_interactions(tmp_path / "x.png", query, [], np.zeros((2, 0)))
+
+
+def test_how_much_of_a_long_text_was_read_is_told(command: Command, place: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    long = TEXT * 20
+    asked = ("interactions", str(place / "ck"), *QUERY, "--text")
+    told = json.loads(command(*asked, long, "--json").out)
+    read = told["passage_characters_read"]
+    assert told["passage_characters"] == len(long) > read
+    assert len(long[:read].replace(".", " .").split()) == len(told["passage"]) == CkConfig().max_passage_tokens
+    told = json.loads(command(*asked, TEXT, "--json").out)
+    assert told["passage_characters_read"] == told["passage_characters"] == len(TEXT)
+    figure = tmp_path / "long.svg"
+    done = command(*asked, long, "--figure", str(figure))
+    assert f"Only the first {read:,} of {len(long):,} characters of the text were read." in done.out
+    assert f"the first {read:,} of {len(long):,} characters" in figure.read_text()
+    assert "characters" not in command(*asked, TEXT).out
+
+
+def test_the_name_of_a_file_that_cannot_be_read_is_no_text(
+    command: Command, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "my notes").mkdir()
+    monkeypatch.chdir(place)
+
+    def refuse(self: Path, *_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    for text, reason in (("my notes", "Is a directory"), ("closed text.txt", "Permission denied")):
+        done = command("interactions", "ck", *QUERY, "--text", text)
+        assert done.code == 2
+        assert f"{text}: {reason}" in done.err
+        monkeypatch.setattr(Path, "read_text", refuse)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_malformed_obo_is_named(tmp_path: Path, text: str, line: int, reason: st
         ("bad.tsv", b"some\tother\ttable\n", "some other table"),
         ("bad.tsv", b"", "an empty file"),
         ("bad.obo", b"[Term]\nid: X:1\nname: \xff\n", "UTF-8"),
-        ("bad.obo.gz", b"this is no gzip", "UTF-8"),
+        ("bad.obo.gz", b"this is no gzip", "a whole compressed file"),
         ("bad.owl", b"<rdf/>", "bad.owl"),
     ],
 )

@@ -251,6 +251,14 @@ def test_the_report_has_a_section_of_rankers(tmp_path: Path) -> None:
     assert write_report(tmp_path) == page
 
 
+def test_records_within_records_are_told_in_words(tmp_path: Path) -> None:
+    corpora = [{"corpus": "enwiki", "documents": 1021, "linked_share": 0.05505}, {"corpus": "nhs", "parts": {"a_b": 2}}]
+    record = {"kind": "other", "title": "Linking", "graphs": [{"graph": "kb", "corpora": corpora, "none": []}]}
+    (tmp_path / "other.json").write_text(json.dumps(record))
+    row = "| kb | corpus enwiki, documents 1,021, linked share 0.05505; corpus nhs, parts: a b 2 |  |"
+    assert row in write_report(tmp_path)
+
+
 def test_a_file_of_rankers_alone_makes_no_other_section(tmp_path: Path) -> None:
     write_records(tmp_path / "bench.json", [record("BM25", "untrained"), record("HAR")])
     titles = re.findall(r"^## .*$", write_report(tmp_path), re.MULTILINE)

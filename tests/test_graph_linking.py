@@ -16,7 +16,7 @@ from auscult.cli.main import app
 from auscult.concepts.graph.graph import make_graph
 from auscult.concepts.graph.linking import EntityLinker, EntitySpan
 from auscult.concepts.graph.ngram_linker import NgramLinker
-from auscult.errors import AuscultError
+from auscult.errors import AuscultError, DataError
 
 
 def found(linker: EntityLinker, text: str) -> list[tuple[str, str]]:
@@ -149,6 +149,13 @@ def test_the_command_draws(table: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["graph", "picture", str(table), "Influenza", "--out", str(out), "--steps", "1"])
     assert done.exit_code == 0
     assert "viral disease" in out.read_text(encoding="utf-8")
+
+
+def test_where_no_picture_can_be_written_is_said_before_the_graph_is_read(tmp_path: Path) -> None:
+    (tmp_path / "folder.svg").mkdir()
+    done = CliRunner().invoke(app, ["graph", "picture", "nowhere", "x", "--out", str(tmp_path / "folder.svg")])
+    assert isinstance(done.exception, DataError)
+    assert "folder.svg, which is a folder" in str(done.exception)
 
 
 @pytest.mark.parametrize(

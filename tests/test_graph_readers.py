@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import json
 import os
@@ -20,6 +21,9 @@ from auscult.concepts.graph.obo_relations import read_obo_relations
 from auscult.concepts.graph.reading import Part, read_graph
 from auscult.concepts.graph.umls import read_umls
 from auscult.concepts.graph.wikidata import read_wikidata
+from auscult.concepts.lines import read_lines
+from auscult.concepts.obo import read_obo
+from auscult.corpora.knowledge_graph import open_graph
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
 
@@ -133,7 +137,14 @@ def test_without_entities_the_table_names_its_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["anna\tknows\tben\nben\tknows\tcarl\n", "head\trelation\ttail\nanna\tknows\tben\nben\tknows\tcarl\n"]
+    "text",
+    [
+        "anna\tknows\tben\nben\tknows\tcarl\n",
+        "head\trelation\ttail\nanna\tknows\tben\nben\tknows\tcarl\n",
+        "Source\trelation\ttarget\r\nanna\tknows\tben\r\nben\tknows\tcarl\r\n",
+        "\ufeffanna\tknows\tben\nben\tknows\tcarl\n\n",
+        "\ufeffhead\trelation\ttail\nanna\tknows\tben\nben\tknows\tcarl",
+    ],
 )
 def test_plain_tables_with_and_without_column_names(tmp_path: Path, text: str) -> None:
     path = tmp_path / "friends.txt"
@@ -148,7 +159,8 @@ def test_plain_tables_with_and_without_column_names(tmp_path: Path, text: str) -
         ("a\tb\n", "columns subject_id relation object_id"),
         ("a\tr\tb\nc\tr\n", ":2"),
         ("a\tr\tb\nc\t\td\n", ":2"),
-        ("subject_id\trelation\tobject_id\n", "none"),
+        ("a\tr\tb\n\t\t\n", ":2"),
+        ("subject_id\trelation\tobject_id\n", r"triples in \S+bad\.tsv, got none"),
     ],
 )
 def test_bad_tables_are_named(tmp_path: Path, text: str, said: str) -> None:
@@ -178,6 +190,91 @@ def test_a_bad_relation_is_named_with_its_line(tmp_path: Path) -> None:
         read_obo_relations(path)
 
 
+def test_comments_modifiers_and_continued_lines_are_no_part_of_values(tmp_path: Path) -> None:
+    path = tmp_path / "odd.obo"
+    lines = [
+        "\ufeffformat-version: 1.4 ! a comment",
+        "! a comment that ends in a backslash \\",
+        "",
+        "[Term] ! a stanza",
+        "id: X:1 ! root",
+        r'name: a\! root\: {all} of "a ! b" {source="PMID:1 } ! 2", by="\"x"} ! trailing',
+        "alt_id: X:9 ! older",
+        'synonym: "the ! one {a=b}" EXACT [] {source="x"} ! said',
+        'def: "A ! B" [X:a] {a="b"}',
+        "[Term]",
+        "id: X:2",
+        'name: 5" wide \\',
+        "   leaf ! wide",
+        "is_a: X:1 ! the \\",
+        "root",
+        'relationship: RO:1 X:3 {all_only="true"} ! third',
+        "[Term]",
+        "id: X:4",
+        "name: gone",
+        'is_obsolete: true {by="x"} ! really',
+        "is_a: X:1",
+        "[Typedef]",
+        "id: RO:1 ! a relation",
+        "name: lies in ! somewhere",
+    ]
+    path.write_text("\r\n".join(lines), encoding="utf-8")
+    graph = read_graph(path)
+    assert rows(graph) == {("X:2", "is_a", "X:1"), ("X:2", "lies_in", "X:3")}
+    assert names(graph) == {
+        "X:1": ('a! root: {all} of "a ! b"', "the ! one {a=b}"),
+        "X:2": ('5" wide leaf',),
+        "X:3": ("third",),
+    }
+    root, leaf = read_obo(path)
+    assert (root.concept_id, root.definition, root.xrefs) == ("X:1", "A ! B", ("X:9",))
+    assert leaf.parents == ("X:1",)
+
+
+def test_lines_are_counted_as_they_stand_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "bad.obo"
+    path.write_text("[Term]\nid: X:1\nname: a \\\n b\nrelationship: \\\npart_of\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"bad\.obo:5"):
+        read_graph(path)
+
+
+PLAIN = "".join(f"a{number}\tr\tb{number * number}\n" for number in range(5000)).encode()
+
+
+def damaged(packed: bytes) -> bytes:
+    """Packed data with bytes in it that no packer writes."""
+    return packed[:20] + bytes(255 - byte for byte in packed[20:60]) + packed[60:]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.tsv", PLAIN + b"caf\xe9\tr\tb\n", r"UTF-8 text at \S+a\.tsv:5001, got the byte 0xe9; save"),
+        ("a.tsv.gz", gzip.compress(PLAIN)[:-4000], r"a whole compressed file at \S+a\.tsv\.gz, .*; copy it again"),
+        ("a.tsv.gz", damaged(gzip.compress(PLAIN)), r"a whole compressed file at \S+a\.tsv\.gz, .*; copy it again"),
+        ("a.tsv.gz", PLAIN, r"a whole compressed file at \S+a\.tsv\.gz, .*; copy it again"),
+        ("a.obo.gz", damaged(gzip.compress(PLAIN)), r"a whole compressed file at \S+a\.obo\.gz"),
+        ("a.json.gz", damaged(gzip.compress(PLAIN)), r"a whole compressed file at \S+a\.json\.gz"),
+        ("a.json.bz2", PLAIN, r"a whole compressed file at \S+a\.json\.bz2"),
+        ("a.json.bz2", bz2.compress(PLAIN)[:100], r"a whole compressed file at \S+a\.json\.bz2"),
+        ("a.obo", b"", r"terms with relations in \S+a\.obo"),
+        ("a.json", b"", r"claims whose value is an item in \S+a\.json"),
+    ],
+    ids=["no UTF-8", "cut", "damaged", "not packed", "OBO", "Wikidata", "no bz2", "cut bz2", "no OBO", "no Wikidata"],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        read_graph(tmp_path / name)
+
+
+def test_a_name_of_no_graph_is_answered_with_those_that_are() -> None:
+    with pytest.raises(DataError, match=r"nothing at knowledge_base; .* knowledge-base, medquad, enwiki"):
+        open_graph("knowledge_base")
+    with pytest.raises(DataError, match=r"nothing at doid\.obo; check the path$"):
+        open_graph("doid.obo")
+
+
 @pytest.fixture
 def umls(tmp_path: Path) -> Path:
     (tmp_path / "MRCONSO.RRF").write_text("\n".join(MRCONSO) + "\n", encoding="utf-8")
@@ -195,8 +292,29 @@ def test_umls_says_what_the_second_concept_is_to_the_first(umls: Path) -> None:
     assert names(graph)["UMLS:C0000001"] == ("IgA nephropathy", "IgAN")
 
 
+def test_what_may_not_be_read_is_said(tmp_path: Path, umls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DataError, match="Is a directory; name a file in it"):
+        list(read_lines(tmp_path))
+    with pytest.raises(DataError, match="name too long"):
+        read_graph("x" * 5000)
+    (tmp_path / "a.tsv").write_text("a\tr\tb\n", encoding="utf-8")
+
+    def refuse(self: Path, *_: object, **__: object) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    # No mode keeps a file from root, who may run this.
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(DataError, match=r"a\.tsv, got Permission denied; correct its permissions"):
+        read_graph(tmp_path / "a.tsv")
+    monkeypatch.setattr(Path, "is_file", refuse)
+    with pytest.raises(DataError, match=r"MRCONSO\.RRF, got Permission denied"):
+        read_graph(umls)
+
+
 def test_umls_of_one_source_and_damaged_umls(umls: Path) -> None:
     assert rows(read_umls(umls, ["MSH"])) == {("UMLS:C0000001", "CHD", "UMLS:C0000003")}
+    with pytest.raises(DataError, match=r"--source NOPE, MHS states in \S+MRREL\.RRF\.gz, got none; name other"):
+        read_umls(umls, ["NOPE", "MHS"])
     (umls / "MRCONSO.RRF").write_text(MRCONSO[0] + "\nC1|ENG|\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"MRCONSO\.RRF:2"):
         read_umls(umls)
@@ -259,8 +377,15 @@ def test_wikidata(tmp_path: Path, suffix: str) -> None:
 def test_a_part_of_wikidata(tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(dump())
-    assert rows(read_wikidata(path, properties=["P780"])) == {("Q2840", "has symptom", "Q38933")}
-    assert rows(read_wikidata(path, roots=["Q12136"])) == {
+    assert rows(read_wikidata(path, properties=["p780"])) == {("Q2840", "has symptom", "Q38933")}
+    for properties, roots, said in (
+        (["P9"], [], "--property P9"),
+        ([], ["q9", "Q8"], "--root Q8, Q9"),
+        (["P780"], ["Q9"], "--property P780 and --root Q9"),
+    ):
+        with pytest.raises(DataError, match=rf"{said} whose value is an item in \S+dump\.json, got none; name others"):
+            read_wikidata(path, properties=properties, roots=roots)
+    assert rows(read_wikidata(path, roots=["q12136"])) == {
         ("Q2840", "P279", "Q18123741"),
         ("Q2840", "has symptom", "Q38933"),
         ("Q18123741", "P279", "Q12136"),
@@ -337,6 +462,56 @@ def test_the_commands_take_parts(tmp_path: Path) -> None:
     ):
         done = CliRunner().invoke(app, ["graph", command[0], str(path), *command[1:], "--source", "MSH"])
         assert isinstance(done.exception, ConfigError)
+
+
+def test_names_for_all_languages_stand_in_for_english_ones(tmp_path: Path) -> None:
+    def called(identifier: str, **texts: str) -> dict[str, object]:
+        labels = {language.replace("_", "-"): {"value": text} for language, text in texts.items()}
+        aliases = {language: [{"value": f"also {text['value']}"}] for language, text in labels.items()}
+        return item(identifier, "", P31=["Q9"]) | {"labels": labels, "aliases": aliases}
+
+    path = tmp_path / "dump.json"
+    entities = [
+        called("Q1", mul="multiple", en="English"),
+        called("Q2", en_gb="haemophilia", de="Bluterkrankheit"),
+        called("Q3", en_gb="British", mul="multiple"),
+        called("Q4", de="deutsch"),
+        {"entity": "Q5", "redirect": "Q4"},
+        called("L6", en="a lexeme"),
+    ]
+    path.write_text("\n".join(map(json.dumps, entities)), encoding="utf-8")
+    graph = read_graph(path)
+    assert {subject for subject, _, _ in rows(graph)} == {"Q1", "Q2", "Q3", "Q4"}
+    assert names(graph) == {
+        "Q1": ("English", "also English"),
+        "Q2": ("haemophilia", "also haemophilia"),
+        "Q3": ("multiple", "also multiple"),
+        "Q4": ("Q4",),
+        "Q9": ("Q9",),
+    }
+
+
+ONE_CLAIM = '"claims": {"P31": [{"mainsnak": {"datavalue": {"value": {"entity-type": "item", "id": "Q1"}}}}]}'
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        '"claims": 5',
+        '"claims": {"P31": [{"foo": 1}]}',
+        '"claims": {"P31": [{"mainsnak": {"datavalue": {"value": {"entity-type": "item"}}}}]}',
+        '"claims": {"P31": [{"mainsnak": {"datavalue": null}}]}',
+        f'"labels": "x", {ONE_CLAIM}',
+        f'"labels": {{"en": "plain"}}, {ONE_CLAIM}',
+        f'"aliases": {{"en": [{{"text": "x"}}]}}, {ONE_CLAIM}',
+    ],
+)
+@pytest.mark.parametrize("roots", [(), ("Q1",)])
+def test_an_entity_of_another_shape_is_named_with_its_line(tmp_path: Path, fields: str, roots: tuple[str, ...]) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text(f'[\n{{"id": "Q1", {fields}}}\n]\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"labels, aliases and claims as Wikidata has them at \S+dump\.json:2"):
+        read_wikidata(path, roots=roots)
 
 
 @pytest.mark.parametrize("content", [b"[\n{\n]\n", b'[\n{"type": "item"}\n]\n'])

@@ -13,7 +13,7 @@ from auscult.concepts.graph.graph import KnowledgeGraph, make_graph
 from auscult.concepts.graph.neighbourhood import find_entity, neighbourhood
 from auscult.concepts.graph.picture import save_picture
 from auscult.concepts.graph.statistics import graph_statistics
-from auscult.errors import ConfigError, QueryError
+from auscult.errors import ConfigError, DataError, QueryError
 
 TRIPLES = [
     ("DOID:2", "is_a", "DOID:1"),
@@ -135,3 +135,14 @@ def test_a_file_that_is_no_picture_is_refused(graph: KnowledgeGraph, tmp_path: P
     for path in (tmp_path / "a.gif", tmp_path / "absent" / "a.svg"):
         with pytest.raises(ConfigError):
             save_picture(around, path)
+
+
+def test_what_cannot_be_written_is_said(graph: KnowledgeGraph, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    around = neighbourhood(graph, "DOID:2")
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(DataError, match=r"folder\.svg: Is a directory"):
+        save_picture(around, tmp_path / "folder.svg")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.svg"], "the draft is gone"
+    with pytest.raises(DataError, match="File name too long"):
+        save_picture(around, tmp_path / ("x" * 400) / "a.svg")

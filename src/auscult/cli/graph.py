@@ -22,6 +22,7 @@ from auscult.concepts.graph.picture import check_target, save_picture
 from auscult.concepts.graph.statistics import GraphStatistics, graph_statistics
 from auscult.corpora.knowledge_graph import open_graph
 from auscult.errors import ConfigError, DataError
+from auscult.evaluation.writing import check_file
 
 app = typer.Typer(help="Knowledge graphs: count, draw, link text, make vectors.", no_args_is_help=True)
 app.command()(embed)
@@ -60,6 +61,7 @@ def picture(
 ) -> None:
     """Draw what stands around an entity."""
     check_target(out)
+    check_file(out)
     around = neighbourhood(open_graph(graph, part_of(only_property, root, source)), entity, steps, nodes)
     save_picture(around, out)
     typer.echo(f"{out}: {around.graph.names[0][0]} and {len(around.links)} of {around.within:,} entities around it")

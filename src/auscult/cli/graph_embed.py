@@ -61,11 +61,11 @@ def embed(
         from auscult.training.knowledge.run import KnowledgeExperiment, digest_of_graph, train
         from auscult.training.knowledge.transe import AS_PUBLISHED, TransEConfig
     console = Console(stderr=True)
-    work = out.with_name(f"{out.name}.training")
+    # "." and ".." are no names to put a suffix to.
+    place = out.resolve()
+    work = place.parent / f"{place.name}.training"
     check_folder(out)
-    if restart:
-        throw_away(work)
-    elif out.exists() and not (work / "experiment.json").is_file():
+    if out.exists() and not (work / "experiment.json").is_file():
         raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
     opened = open_graph(graph, part_of(only_property, root, source))
     chosen = {
@@ -86,6 +86,8 @@ def embed(
         all_triples=all_triples,
         model=TransEConfig.model_validate(base.model_dump() | given),
     )
+    if restart:
+        throw_away(work)
     outcome = train(
         opened, experiment, work, say=lambda words: console.print(f"[dim]·[/] {escape(words)}"), progress=progress
     )

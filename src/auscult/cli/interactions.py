@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -19,8 +20,11 @@ from auscult.search.explain import printable
 
 if TYPE_CHECKING:
     from auscult.models.ckhqa.interactions import Interactions
+    from auscult.models.ckhqa.ranker import CkRanker
 
 _BEST = 3
+# What the system says of a text that is no file's name, or the name of none.
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
 
 
 def interactions(
@@ -45,17 +49,24 @@ def interactions(
         raise ModelError("a CK-HQA model's folder", f"{model}, which is an encoder's", "ask its index: auscult explain")
     with naming_extra("neural", "torch", "safetensors"):
         from auscult.models.ckhqa.interactions import find_interactions
+        from auscult.models.ckhqa.ranker import CkRanker
     scorer = load_scorer(str(model))
     found = find_interactions(scorer, query, passage)
+    read = _characters_read(scorer.ranker, found, passage) if isinstance(scorer.ranker, CkRanker) else len(passage)
+    cut = f"the first {read:,} of {len(passage):,} characters of the text" if read < len(passage) else ""
     if figure is not None:
         of_query = [(printable(token), printable(name)) for token, name in _named(found.query, found.query_entities)]
         of_text = [(printable(token), printable(name)) for token, name in _named(found.passage, found.passage_entities)]
-        draw_interactions(figure, of_query, of_text, found.view(view), title=f"{scorer.name}: {query.strip()}")
+        title = f"{scorer.name}: {query.strip()}{f' ({cut})' if cut else ''}"
+        draw_interactions(figure, of_query, of_text, found.view(view), title=title)
     if as_json:
         told = asdict(found) | {"matrices": found.matrices.round(4).tolist()}
-        typer.echo(json.dumps({"model": scorer.name, **told}))
+        characters = {"passage_characters": len(passage), "passage_characters_read": read}
+        typer.echo(json.dumps({"model": scorer.name, **characters, **told}))
     else:
         _print(found, scorer.name, view)
+        if cut:
+            typer.echo(f"Only {cut} were read.")
     if figure is not None:
         typer.echo(f"drawn to {figure}", err=True)
 
@@ -63,16 +74,26 @@ def interactions(
 def _read(text: str) -> str:
     """The content of a file, or the text itself; one word that is no file is taken for a misspelt name."""
     try:
-        if Path(text).is_file():
-            return Path(text).read_text(encoding="utf-8")
+        return Path(text).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise DataError("a text file in UTF-8", f"{text} ({error})", "give another file") from error
-    except (OSError, ValueError):
-        # A text that is too long for a file's name, or has characters that no name has.
+    except ValueError:
+        # Characters that no name has.
         return text
-    if len(text.split()) < 2:
-        raise DataError("a text file, or a text of several words", repr(text), "correct the path")
-    return text
+    except OSError as error:
+        # The path of no text at all is the current folder's.
+        if text and error.errno not in _NO_FILE:
+            raise DataError("a text file that can be read", f"{text}: {error.strerror}", "give another file") from error
+        if len(text.split()) < 2 and error.errno != errno.ENAMETOOLONG:
+            raise DataError("a text file, or a text of several words", repr(text), "correct the path") from error
+        return text
+
+
+def _characters_read(ranker: CkRanker, found: Interactions, passage: str) -> int:
+    """How much of a passage became tokens."""
+    count = len(found.passage)
+    _, places = ranker.pairs.pieces(passage, count + 1)
+    return places[count - 1][1] if len(places) > count else len(passage)
 
 
 def _named(tokens: tuple[str, ...], entities: tuple[str, ...]) -> list[tuple[str, str]]:

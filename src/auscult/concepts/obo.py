@@ -6,24 +6,44 @@ Disease Ontology of June 2016 among them), and because a malformed line has to b
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from auscult.concepts.concept import Concept, distinct_names
 from auscult.concepts.identifiers import normalise_identifier, normalise_identifiers
+from auscult.concepts.lines import read_lines
 from auscult.errors import DataError
 
-_QUOTED = re.compile(r'^"((?:[^"\\]|\\.)*)"\s*(.*)$')
+_TEXT = r'(?:[^"\\]|\\.)*'
+_QUOTED = re.compile(rf'^"({_TEXT})"\s*(.*)$')
 _ESCAPE = re.compile(r"\\(.)")
-_COMMENT = re.compile(r"(?<!\\) !.*$")
+_QUOTE = rf'"{_TEXT}"'
+_MODIFIERS = rf"\{{(?:[^{{}}\"=]+=(?:{_QUOTE}|[^\"}}])*)?\}}\s*"
+# What ends a line, modifiers and a comment, and what only seems to: escaped or within quotes.
+_MARK = re.compile(rf"\\.|{_QUOTE}|(?=[{{!])(?P<trailing>(?:{_MODIFIERS})?(?:(?<!\S)!(?P<comment>.*))?$)")
 # Licences of these vocabularies restrict copies of their codes.
 _RESTRICTED = re.compile(r"^(SNOMED|SCTID|MEDDRA)", re.IGNORECASE)
 _SCOPES = frozenset({"EXACT", "NARROW", "RELATED"})
 
-Stanza = dict[str, list[tuple[int, str]]]
+
+class Occurrence(NamedTuple):
+    """A tag's value, unescaped nowhere.
+
+    Attributes:
+        line: Where it stands.
+        value: Without modifiers and comment.
+        comment: What is said behind "!".
+    """
+
+    line: int
+    value: str
+    comment: str
+
+
+Stanza = dict[str, list[Occurrence]]
 
 
 def read_obo(path: Path, source: str = "", scopes: Collection[str] = _SCOPES) -> Iterator[Concept]:
@@ -46,9 +66,9 @@ def read_obo(path: Path, source: str = "", scopes: Collection[str] = _SCOPES) ->
         if kind == "":
             header = stanza
             continue
-        if kind != "Term" or any(value == "true" for _, value in stanza.get("is_obsolete", [])):
+        if kind != "Term" or is_obsolete(stanza):
             continue
-        ontology = next((value for _, value in header.get("ontology", [])), "")
+        ontology = next((each.value for each in header.get("ontology", [])), "")
         yield _concept(path, line_number, stanza, source or {"doid": "DO"}.get(ontology, ontology.upper()), scopes)
 
 
@@ -56,31 +76,56 @@ def read_stanzas(path: Path) -> Iterator[tuple[str, int, Stanza]]:
     """Stream the stanzas of an OBO file.
 
     Yields:
-        (kind, first line, tags) of the header (kind "") and every stanza; of a tag, (line, value) of each occurrence.
+        (kind, first line, tags) of the header (kind "") and every stanza; of a tag, each occurrence.
 
     Raises:
-        DataError: A line breaks the format; names file, line and reason.
+        DataError: The file cannot be read, or a line breaks the format; names file, line and reason.
     """
-    kind, first, tags = "", 1, defaultdict[str, list[tuple[int, str]]](list)
-    opener = gzip.open if path.suffix == ".gz" else open
-    number = 0
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                text = line.strip()
-                if text.startswith("["):
-                    if not text.endswith("]"):
-                        raise _malformed(path, number, "a stanza head in brackets", text)
-                    yield kind, first, tags
-                    kind, first, tags = text[1:-1], number, defaultdict(list)
-                elif text and not text.startswith("!"):
-                    tag, colon, value = text.partition(":")
-                    if not colon or not re.fullmatch(r"[\w-]+", tag):
-                        raise _malformed(path, number, "a line 'tag: value'", text)
-                    tags[tag].append((number, value.strip()))
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        raise _malformed(path, number + 1, "UTF-8 text", str(error)) from error
+    kind, first = "", 1
+    tags: Stanza = defaultdict(list)
+    for number, line in _whole_lines(path):
+        text, comment = _without_trailing(line)
+        if text.startswith("["):
+            if not text.endswith("]"):
+                raise _malformed(path, number, "a stanza head in brackets", text)
+            yield kind, first, tags
+            kind, first, tags = text[1:-1], number, defaultdict(list)
+        elif text:
+            tag, colon, value = text.partition(":")
+            if not colon or not re.fullmatch(r"[\w-]+", tag):
+                raise _malformed(path, number, "a line 'tag: value'", text)
+            tags[tag].append(Occurrence(number, value.strip(), comment))
     yield kind, first, tags
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines without blanks around them, with the number of their first one where a backslash continues them."""
+    first, begun = 0, ""
+    for number, line in read_lines(path):
+        # Where a line goes on behind a blank, its own would be a second one.
+        text = begun + (line.strip() if begun[-1:] in ("", " ") else line.rstrip())
+        first = first if begun else number
+        begun = text[:-1] if _continues(text) else ""
+        if not begun:
+            yield first, text
+    if begun:
+        yield first, begun.rstrip()
+
+
+def _continues(text: str) -> bool:
+    """Whether a line ends with a backslash that is not itself behind one; comments are not continued."""
+    backslashes = len(text) - len(text.rstrip("\\"))
+    return backslashes % 2 == 1 and not text.startswith("!")
+
+
+def _without_trailing(text: str) -> tuple[str, str]:
+    """A line without the modifiers and the comment that end it, and the comment."""
+    if "!" not in text and not text.endswith("}"):
+        return text, ""
+    for mark in _MARK.finditer(text):
+        if mark["trailing"] is not None:
+            return text[: mark.start()].rstrip(), (mark["comment"] or "").strip()
+    return text, ""
 
 
 def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: Collection[str]) -> Concept:
@@ -89,14 +134,14 @@ def _concept(path: Path, line_number: int, stanza: Stanza, source: str, scopes: 
     if len(ids) != 1 or len(names) != 1:
         got = f"{len(ids)} id and {len(names)} name lines"
         raise _malformed(path, line_number, "a term with one id and one name", got)
-    name = unescape(names[0][1])
+    name = unescape(names[0].value)
     synonyms = read_synonyms(path, stanza, scopes)
-    definitions = [_quoted(path, number, value)[0] for number, value in stanza.get("def", [])]
-    xrefs = [value.split(" ")[0] for _, value in stanza.get("xref", []) if not _RESTRICTED.match(value)]
-    alternatives = [value for _, value in stanza.get("alt_id", [])]
-    parents = [_COMMENT.sub("", value).split(" ")[0] for _, value in stanza.get("is_a", [])]
+    definitions = [_quoted(path, each)[0] for each in stanza.get("def", [])]
+    xrefs = [each.value.split(" ")[0] for each in stanza.get("xref", []) if not _RESTRICTED.match(each.value)]
+    alternatives = [each.value for each in stanza.get("alt_id", [])]
+    parents = [each.value.split(" ")[0] for each in stanza.get("is_a", [])]
     return Concept(
-        concept_id=normalise_identifier(ids[0][1]) or ids[0][1],
+        concept_id=normalise_identifier(ids[0].value) or ids[0].value,
         name=name,
         synonyms=distinct_names(tuple(synonyms), name),
         definition=definitions[0] if definitions else "",
@@ -112,14 +157,19 @@ def read_synonyms(path: Path, stanza: Stanza, scopes: Collection[str] = _SCOPES)
     Raises:
         DataError: A synonym is not in double quotes.
     """
-    quoted = (_quoted(path, number, value) for number, value in stanza.get("synonym", []))
+    quoted = (_quoted(path, each) for each in stanza.get("synonym", []))
     return [text for text, rest in quoted if (rest.split() or ["RELATED"])[0] in scopes]
 
 
-def _quoted(path: Path, number: int, value: str) -> tuple[str, str]:
-    match = _QUOTED.match(value)
+def is_obsolete(stanza: Stanza) -> bool:
+    """Whether a stanza says so of what it describes."""
+    return any(each.value == "true" for each in stanza.get("is_obsolete", []))
+
+
+def _quoted(path: Path, found: Occurrence) -> tuple[str, str]:
+    match = _QUOTED.match(found.value)
     if not match:
-        raise _malformed(path, number, "a text in double quotes", value)
+        raise _malformed(path, found.line, "a text in double quotes", found.value)
     return unescape(match.group(1)).strip(), match.group(2)
 
 

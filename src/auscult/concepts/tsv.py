@@ -9,12 +9,12 @@ Formats (UTF-8, first line names the columns, `|` separates several values in on
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
 from auscult.concepts.concept import Concept, distinct_names
 from auscult.concepts.identifiers import icd10_code, normalise_identifier, normalise_identifiers
+from auscult.concepts.lines import read_lines
 from auscult.errors import DataError
 
 ENTITY_COLUMNS = ("id", "name", "source", "synonyms", "definition", "xrefs")
@@ -27,7 +27,7 @@ def tsv_columns(path: Path) -> tuple[str, ...]:
     """The column names of a `.tsv` or `.tsv.gz` file.
 
     Raises:
-        DataError: The file is empty or is not UTF-8 text.
+        DataError: The file is empty, cannot be read, or is not UTF-8 text.
     """
     for _, cells in read_rows(path, None):
         return tuple(cells)
@@ -94,24 +94,20 @@ def _body(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]
 
 
 def read_rows(path: Path, width: int | None) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of every line, the first among them.
+    """(line number, cells) of every line that is not empty, the first among them.
 
     Args:
         path: `.tsv` or `.tsv.gz`.
         width: How many cells a line has to have; None takes any number.
 
     Raises:
-        DataError: A line has another number of cells, or the file is not UTF-8 text; names file and line.
+        DataError: A line has another number of cells or is not UTF-8, or the file cannot be read; names file and line.
     """
-    opener = gzip.open if path.suffix == ".gz" else open
-    number = 0
-    try:
-        with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, 1):
-                cells = line.rstrip("\r\n").split("\t")
-                if width is not None and len(cells) != width:
-                    got = f"{len(cells)} columns"
-                    raise DataError(f"{width} columns at {path}:{number}", got, "correct or remove that line")
-                yield number, cells
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        raise DataError(f"UTF-8 text at {path}:{number + 1}", str(error), "give the file as UTF-8") from error
+    for number, line in read_lines(path):
+        if not line:
+            continue
+        cells = line.split("\t")
+        if width is not None and len(cells) != width:
+            got = f"{len(cells)} columns"
+            raise DataError(f"{width} columns at {path}:{number}", got, "correct or remove that line")
+        yield number, cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from auscult.concepts.graph.encyclopedia import graph_of_documents
@@ -11,9 +12,12 @@ from auscult.concepts.graph.reading import WHOLE, Part, read_graph
 from auscult.corpora.catalogue import catalogue, data_dir, locate
 from auscult.corpora.knowledge import DEFAULT
 from auscult.corpora.opening import open_corpus
+from auscult.errors import DataError
 
 ACCEPTED = f"{FILES}; `{DEFAULT}`; or a corpus (`enwiki`), whose sections give a general graph"
 """What `open_graph` takes, in the words of the command line's help."""
+
+_NAME = re.compile(r"[\w-]{1,64}")
 
 
 def open_graph(spec: str | Path, part: Part = WHOLE) -> KnowledgeGraph:
@@ -30,6 +34,9 @@ def open_graph(spec: str | Path, part: Part = WHOLE) -> KnowledgeGraph:
         ConfigError: It has no such parts.
     """
     entry = catalogue().get(str(spec))
+    if entry is None and _NAME.fullmatch(str(spec)) and not Path(spec).exists():
+        names = ", ".join((DEFAULT, *(name for name, found in catalogue().items() if found.reader)))
+        raise DataError(ACCEPTED, f"nothing at {spec}", f"check the path, or name one of {names}")
     if entry is None or Path(spec).exists():
         return read_graph(spec, part)
     part.check()

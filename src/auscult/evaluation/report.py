@@ -323,5 +323,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     if isinstance(value, list):
-        return ", ".join(_cell(each) for each in value)
+        between = "; " if _is_table(value) else ", "
+        return between.join(_cell(each) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_cell(each)}" for name, each in _flatten(value))
     return str(value)

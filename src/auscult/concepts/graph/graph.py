@@ -31,12 +31,20 @@ class KnowledgeGraph:
     triples: NDArray[np.int64]
 
 
-def make_graph(triples: Iterable[Triple], names: Mapping[str, Sequence[str]]) -> KnowledgeGraph:
+def make_graph(
+    triples: Iterable[Triple],
+    names: Mapping[str, Sequence[str]],
+    *,
+    sought: str = "a knowledge graph with at least one triple",
+    remedy: str = "give a file that holds relations",
+) -> KnowledgeGraph:
     """A graph of triples, in the order in which entities and relations first occur.
 
     Args:
         triples: Repeats are dropped.
         names: By entity id, the preferred one first; entities without triples are left out.
+        sought: What should have been there, said where there is no triple.
+        remedy: What to do then.
 
     Raises:
         DataError: There is no triple.
@@ -52,7 +60,7 @@ def make_graph(triples: Iterable[Triple], names: Mapping[str, Sequence[str]]) ->
         for subject, relation, object_ in triples
     )
     if not rows:
-        raise DataError("a knowledge graph with at least one triple", "none", "give a file that holds relations")
+        raise DataError(sought, "none", remedy)
     graph = KnowledgeGraph(tuple(entities), (), tuple(relations), np.array(list(rows), dtype=np.int64))
     return name_entities(graph, names)
 

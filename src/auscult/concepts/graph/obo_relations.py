@@ -8,17 +8,14 @@ by the name that its [Typedef] has. An entity that other files describe is named
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from auscult.concepts.graph.entity_ids import entity_id, label_relations
 from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph
-from auscult.concepts.obo import Stanza, read_stanzas, read_synonyms, unescape
+from auscult.concepts.obo import Stanza, is_obsolete, read_stanzas, read_synonyms, unescape
 from auscult.errors import DataError
 
-_COMMENT = re.compile(r"(?<!\\) ! *(.*)$")
-_MODIFIERS = re.compile(r"\s*(?<!\\)\{.*\}\s*$")
 # Tag -> how many words its value may have.
 _TAGS = {"is_a": (1,), "relationship": (2,), "intersection_of": (1, 2)}
 _Names = dict[str, tuple[str, ...]]
@@ -38,7 +35,7 @@ def read_obo_relations(path: Path | str) -> KnowledgeGraph:
         raise DataError(f"an OBO file at {path}", "no such file", "check the path")
     names: _Names = {}
     labels: dict[str, str] = {}
-    graph = make_graph(_triples(path, names, labels), names)
+    graph = make_graph(_triples(path, names, labels), names, sought=f"terms with relations in {path}")
     return label_relations(graph, labels)
 
 
@@ -47,13 +44,13 @@ def _triples(path: Path, names: _Names, labels: dict[str, str]) -> Iterator[Trip
     for kind, line_number, stanza in read_stanzas(path):
         if kind not in ("Term", "Typedef"):
             continue
-        identifier = next((value for _, value in stanza.get("id", [])), "")
+        identifier = next((each.value for each in stanza.get("id", [])), "")
         if not identifier:
             raise DataError(f"an id in the stanza at {path}:{line_number}", "none", "correct or remove that stanza")
-        preferred = [unescape(value) for _, value in stanza.get("name", [])]
+        preferred = [unescape(each.value) for each in stanza.get("name", [])]
         if kind == "Typedef":
             labels.update((identifier, "_".join(name.split())) for name in preferred)
-        elif all(value != "true" for _, value in stanza.get("is_obsolete", [])):
+        elif not is_obsolete(stanza):
             subject = entity_id(identifier)
             names[subject] = (*preferred, *read_synonyms(path, stanza))
             yield from _relations(path, subject, stanza, names)
@@ -61,14 +58,13 @@ def _triples(path: Path, names: _Names, labels: dict[str, str]) -> Iterator[Trip
 
 def _relations(path: Path, subject: str, stanza: Stanza, names: _Names) -> Iterator[Triple]:
     for tag, widths in _TAGS.items():
-        for number, value in stanza.get(tag, []):
-            comment = _COMMENT.search(value)
-            words = _MODIFIERS.sub("", _COMMENT.sub("", value)).split()
+        for number, value, comment in stanza.get(tag, []):
+            words = value.split()
             if len(words) not in widths:
                 raise DataError(f"'{tag}: [relation] id' at {path}:{number}", repr(value[:80]), "correct that line")
             target = entity_id(words[-1])
-            if comment and comment.group(1).strip():
-                names.setdefault(target, (comment.group(1).strip(),))
+            if comment:
+                names.setdefault(target, (comment,))
             yield subject, words[0] if len(words) == 2 else "is_a", target
 
 

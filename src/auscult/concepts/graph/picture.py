@@ -19,7 +19,7 @@ import numpy as np
 
 from auscult.concepts.graph.neighbourhood import Neighbourhood
 from auscult.drawing import blank_figure, drawing_style
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,10 +53,15 @@ def check_target(path: Path) -> None:
 
     Raises:
         ConfigError: The suffix is none of a picture, or the folder does not exist.
+        DataError: What lies there cannot be told.
     """
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(f"a picture file ({', '.join(FORMATS)})", f"'{path.name}'", "change the file's suffix")
-    if not path.parent.is_dir():
+    try:
+        there = path.parent.is_dir()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    if not there:
         raise ConfigError(f"an existing folder for {path.name}", f"'{path.parent}'", "make the folder first")
 
 
@@ -65,6 +70,7 @@ def save_picture(around: Neighbourhood, path: Path | str) -> None:
 
     Raises:
         ConfigError: The path is not one for a picture.
+        DataError: The file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
     path = Path(path)
@@ -75,11 +81,18 @@ def save_picture(around: Neighbourhood, path: Path | str) -> None:
         figure = blank_figure()
         draw_picture(around, figure)
         try:
-            # Without a date the same neighbourhood gives the same bytes.
-            figure.savefig(draft, format=suffix[1:], dpi=160, metadata={"Date": None} if suffix == ".svg" else None)
-            os.replace(draft, path)  # noqa: PTH105
-        finally:
-            draft.unlink(missing_ok=True)
+            try:
+                # Without a date the same neighbourhood gives the same bytes.
+                figure.savefig(draft, format=suffix[1:], dpi=160, metadata={"Date": None} if suffix == ".svg" else None)
+                os.replace(draft, path)  # noqa: PTH105
+            finally:
+                draft.unlink(missing_ok=True)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> DataError:
+    return DataError("a writable place", f"{path}: {error.strerror}", "choose another path")
 
 
 def draw_picture(around: Neighbourhood, figure: Any) -> None:

@@ -10,6 +10,7 @@ from auscult.concepts.graph.obo_relations import read_obo_relations
 from auscult.concepts.graph.triples_tsv import TRIPLES, read_triples
 from auscult.concepts.graph.umls import NAMES, read_umls
 from auscult.concepts.graph.wikidata import SUFFIXES, read_wikidata
+from auscult.concepts.lines import unreadable
 from auscult.errors import ConfigError, DataError
 
 ACCEPTED = (
@@ -60,10 +61,18 @@ def read_graph(path: Path | str, part: Part = WHOLE) -> KnowledgeGraph:
         part: What to read of it, where it is of UMLS or Wikidata.
 
     Raises:
-        DataError: There is nothing at the path, or nothing that holds a graph, or it is malformed.
+        DataError: There is nothing at the path, or nothing that holds a graph, or it cannot be read or is malformed.
         ConfigError: It has no such parts.
     """
     path = Path(path)
+    try:
+        return _read(path, part)
+    except OSError as error:
+        # To ask what lies in a closed folder is refused as reading it is.
+        raise unreadable(path, error) from error
+
+
+def _read(path: Path, part: Part) -> KnowledgeGraph:
     if path.is_dir():
         if any((path / name).is_file() for name in (NAMES, f"{NAMES}.gz")):
             part.check("sources")

@@ -3,7 +3,8 @@
 - A folder with `triples.tsv[.gz]` and, where it has one, `entities.tsv[.gz]` (`id name source synonyms definition
   xrefs`), which names entities.
 - A table whose first line names its columns: subject, relation and object (`subject_id relation object_id`, `head
-  relation tail`, ...), and where present `subject_name object_name`; other columns are not read.
+  relation tail`, `source relation target`, ...), and where present `subject_name object_name`; other columns are not
+  read.
 - A table of three columns without such a line, as link-prediction data sets are published.
 
 An entity whose `xrefs` cite one of another vocabulary as the same (a Mondo record that cites one DOID) is that one, as
@@ -32,9 +33,9 @@ TRIPLES = ("triples.tsv.gz", "triples.tsv")
 _ENTITIES = ("entities.tsv.gz", "entities.tsv")
 # What the columns are called, by what they hold.
 _COLUMNS = (
-    ("subject_id", "subject", "head", "head_id"),
+    ("subject_id", "subject", "head", "head_id", "source"),
     ("relation", "predicate"),
-    ("object_id", "object", "tail", "tail_id"),
+    ("object_id", "object", "tail", "tail_id", "target"),
     ("subject_name", "head_name"),
     ("object_name", "tail_name"),
 )
@@ -69,7 +70,8 @@ def read_triples(path: Path | str) -> KnowledgeGraph:
         if known_as not in called[named_entity_id(concept.name)]:
             called[named_entity_id(concept.name)].append(known_as)
     kinds = Counter((row[1], _vocabulary(entity_id(row[2]))) for row in _rows(table) if row[2]) if called else Counter()
-    return make_graph(_triples(table, names, called, kinds, same_as), names)
+    triples = _triples(table, names, called, kinds, same_as)
+    return make_graph(triples, names, sought=f"triples in {table}")
 
 
 def _present(folder: Path, candidates: tuple[str, ...]) -> Path | None:
@@ -126,7 +128,7 @@ def _rows(path: Path) -> Iterator[list[str]]:
 
 def _places(path: Path, head: list[str]) -> list[int | None]:
     """Where subject, relation, object and their names stand; none for three columns without names."""
-    columns = [cell.strip().lower().lstrip("\ufeff") for cell in head]
+    columns = [cell.strip().lower() for cell in head]
     found = [next((columns.index(name) for name in known if name in columns), None) for known in _COLUMNS]
     if None not in found[:3]:
         return found

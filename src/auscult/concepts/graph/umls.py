@@ -8,11 +8,11 @@ last, of concepts that are in a relation. Needs a licence of the National Librar
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph, name_entities
+from auscult.concepts.lines import read_lines
 from auscult.errors import DataError
 
 NAMES = "MRCONSO.RRF"
@@ -37,7 +37,10 @@ def read_umls(folder: Path | str, sources: Collection[str] = ()) -> KnowledgeGra
     """
     folder = Path(folder)
     relations, names = _find(folder, _RELATIONS), _find(folder, NAMES)
-    graph = make_graph(_triples(relations, frozenset(sources)), {})
+    stated = f" that --source {', '.join(sources)} states" if sources else ""
+    remedy = "name other vocabularies, or none" if sources else "give the META folder of a UMLS release"
+    triples = _triples(relations, frozenset(sources))
+    graph = make_graph(triples, {}, sought=f"relations{stated} in {relations}", remedy=remedy)
     return name_entities(graph, _names(names, frozenset(graph.entities)))
 
 
@@ -68,20 +71,13 @@ def _triples(path: Path, sources: frozenset[str]) -> Iterator[Triple]:
 
 
 def _rows(path: Path, width: int) -> Iterator[list[str]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    number = 0
-    try:
-        with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, 1):
-                # Every column ends with a bar, the last one too.
-                cells = line.rstrip("\r\n").split("|")
-                if len(cells) != width + 1:
-                    got = f"{len(cells) - 1} columns"
-                    raise DataError(f"{width} columns at {path}:{number}", got, "take the file as UMLS publishes it")
-                yield cells
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        remedy = "take the file as UMLS publishes it"
-        raise DataError(f"UTF-8 text at {path}:{number + 1}", str(error), remedy) from error
+    for number, line in read_lines(path):
+        # Every column ends with a bar, the last one too.
+        cells = line.split("|")
+        if len(cells) != width + 1:
+            got = f"{len(cells) - 1} columns"
+            raise DataError(f"{width} columns at {path}:{number}", got, "take the file as UMLS publishes it")
+        yield cells
 
 
 __all__ = ["NAMES", "read_umls"]
