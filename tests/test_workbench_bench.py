@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.main import app
-from auscult.errors import ConfigError, DataError, ModelError
+from auscult.corpora import open_corpus
+from auscult.errors import AuscultError, ConfigError, DataError, ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.encoder_scorer import EncoderScorer
@@ -25,7 +26,7 @@ from auscult.workbench.preparing import prepare
 from auscult.workbench.published import every_published_table
 from auscult.workbench.running import Watcher, find_experiments, kept_rankings, run
 from encoders import HashedEncoder
-from user_data import questions, write_folder, write_table
+from user_data import questions, write_beir, write_folder, write_table
 
 pytest.importorskip("lightning")
 
@@ -367,3 +368,93 @@ def test_encoders_and_graphs_of_ones_own_are_trained_too(tmp_path: Path):
     assert (work / "report.html").is_file()
     content = assemble(WorkFolder(work))
     assert len(content.questions[0].answers) == 4
+
+
+def test_a_call_that_fails_leaves_nothing_for_the_next_to_read(tmp_path: Path):
+    pytest.importorskip("transformers")
+    work, other = WorkFolder(tmp_path / "work"), write_folder(tmp_path / "other" / "mine")
+    mydata = write_beir(tmp_path / "mine")
+    for wishes in (
+        Wishes(models=("nosuch",)),
+        Wishes(models=("ck",)),
+        Wishes(models=("bi",), backbone=str(tmp_path / "none")),
+    ):
+        with pytest.raises(AuscultError):
+            prepare(mydata, work, wishes)
+        assert not work.root.exists()
+    # A call that was killed while it wrote leaves files without a description.
+    prepare(mydata, work, Wishes(models=("bm25",)))
+    work.described.unlink()
+    work.entities.write_text('{"gout-signs": {"entity": "flu"}}')
+    with (other / "questions.csv").open("a") as file:
+        file.write("new,Who is there?\n")
+    description = prepare(other, work, Wishes(models=("bm25",))).description
+    assert not work.entities.exists()
+    corpus = open_corpus(str(work.data(description.name)))
+    assert sum(len(corpus.judgements(split)) for split in ("train", "dev", "test")) == 45
+    assert len(corpus.judgements("test")) == description.counts["test questions"] == 10
+
+
+def test_the_data_itself_is_never_written_over(tmp_path: Path):
+    mydata = write_beir(tmp_path / "data" / "mine")
+    before = {path: path.read_bytes() for path in mydata.rglob("*") if path.is_file()}
+    with pytest.raises(ConfigError, match="another --out"):
+        prepare(mydata, WorkFolder(tmp_path), Wishes(models=("bm25",)))
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", [".", "..", ".hidden", "-", "_"])
+def test_an_experiment_is_no_other_folder(tmp_path: Path, name: str):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm",)))
+    file = work.experiments / "knrm.yaml"
+    (work.experiments / "copy.yaml").write_text(file.read_text().replace('"knrm"', f'"{name}"', 1))
+    with pytest.raises(ConfigError, match="name"):
+        prepare(mydata, work, Wishes(models=("knrm",)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"split": "train"', '"split": "training"', "name such a one as 'split': train or dev or test"),
+        ('"name": "{data}", "split": "train"', '"name": "{data}x", "split": "train"', "no such file"),
+        ('"name": "{data}", "split": "train"', '"name": "{other}", "split": "dev"', "the splits"),
+    ],
+)
+def test_what_ones_own_experiment_learns_from_is_looked_up_before_anything_is_trained(
+    tmp_path: Path, old: str, new: str, told: str
+):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm",)))
+    places = {"data": str(work.data("mine")), "other": str(write_beir(tmp_path / "beir", splits=False))}
+    old, new = (each.format(**places) if "{" in each else each for each in (old, new))
+    text = (work.experiments / "knrm.yaml").read_text().replace('"knrm"', '"own"', 1)
+    assert old in text
+    (work.experiments / "own.yaml").write_text(text.replace(old, new))
+    with pytest.raises(AuscultError, match=told):
+        prepare(mydata, work, Wishes(models=("bm25",)))
+    (work.experiments / "own.yaml").write_text(text)
+    work.described.unlink()
+    assert prepare(mydata, work, Wishes(models=("bm25",))).trained == {"own"}
+
+
+def test_encoders_that_are_given_or_named_are_opened_whoever_needs_them(tmp_path: Path):
+    pytest.importorskip("transformers")
+    from tiny_bert import save_tiny_bert
+
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    encoder = str(save_tiny_bert(tmp_path / "bert"))
+    for wrong in ({"backbone": str(tmp_path / "none")}, {"graph": str(tmp_path / "none")}):
+        with pytest.raises(ModelError, match="none"):
+            prepare(mydata, work, Wishes(models=("bm25",), **wrong))
+    prepared = prepare(mydata, work, Wishes(models=("bi",), backbone=encoder))
+    (reason,) = (each.reason for each in prepared.proposals if each.name == "backbone")
+    assert f"Left out: {encoder} is no folder as sentence-transformers saves it." in reason
+    text = (work.experiments / "bi.yaml").read_text()
+    (work.experiments / "own.yaml").write_text(text.replace('"bi"', '"own"', 1).replace(encoder, encoder + "-gone"))
+    with pytest.raises(ModelError, match="bert-gone"):
+        prepare(mydata, work, Wishes(models=("bm25",)))
+    (tmp_path / "bert" / "modules.json").write_text("[]")
+    (work.experiments / "own.yaml").unlink()
+    with pytest.raises(ModelError):
+        prepare(mydata, work, Wishes(models=("backbone",), backbone=encoder))
