@@ -16,9 +16,10 @@ from auscult.errors import AuscultError, ConfigError, DataError, ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.encoder_scorer import EncoderScorer
+from auscult.evaluation.trec import write_run
 from auscult.interfaces import FloatArray
 from auscult.queries import Query
-from auscult.workbench.assemble import assemble, highlights
+from auscult.workbench.assemble import assemble, excerpt, highlights
 from auscult.workbench.costs import RATES
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import Wishes, propose, ranked_how
@@ -158,8 +159,8 @@ def test_a_killed_workbench_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return measures(self)
 
     monkeypatch.setattr(objective.RankingObjective, "measures", dies)
-    # The training library turns the interruption into an exit of its own.
-    invoke(*command, code=1)
+    # As of any interrupt, though the training library makes an exit of its own of it.
+    invoke(*command, code=130)
     assert epochs.count(True) == 2
     assert not (work / "records.json").exists()
     monkeypatch.setattr(objective.RankingObjective, "measures", measures)
@@ -458,3 +459,70 @@ def test_encoders_that_are_given_or_named_are_opened_whoever_needs_them(tmp_path
     (work.experiments / "own.yaml").unlink()
     with pytest.raises(ModelError):
         prepare(mydata, work, Wishes(models=("backbone",), backbone=encoder))
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    from auscult.cli import bench_init
+    from auscult.cli.main import main
+
+    def interrupted(work: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench_init, "assemble", interrupted)
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "report", "anywhere"])
+    assert end.value.code == 130
+    assert "auscult: stopped before the end; the same command can be given again" in capsys.readouterr().err
+
+
+def test_damaged_files_of_a_workbench_are_named_or_made_anew(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    command = ("init", str(mydata), "--out", str(work.root), "--models", "bm25")
+    invoke(*command)
+    (kept,) = work.runs.glob("bm25/evaluation/*.json")
+    good = kept.read_text()
+    for damaged in ("{", "[]", "{}"):
+        kept.write_text(damaged)
+        invoke(*command)
+        assert json.loads(kept.read_text())["identity"] == json.loads(good)["identity"]
+    first, *others = kept_rankings(work, "BM25").values()
+    write_run(work.rankings / "bm25.run.gz", others, "BM25")
+    with pytest.raises(DataError, match=f"a ranking of every test question.*{first.query_id}"):
+        assemble(work)
+    invoke(*command)
+    assemble(work)
+    content = json.loads(work.described.read_text())
+    for counts in ({}, {"passages": 3}, [], None):
+        work.described.write_text(json.dumps(content | {"counts": counts}))
+        with pytest.raises(DataError, match=r"workbench\.json"):
+            prepare(mydata, work, Wishes())
+
+
+def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
+    from auscult.training.folder import begin
+    from auscult.training.ranking.experiment import read_ranking_experiment
+
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm",)))
+    experiment, folder = read_ranking_experiment(work.experiments / "knrm.yaml"), work.runs / "knrm"
+    assert begin(experiment, folder, print) is None
+    (folder / "words").mkdir()
+    (folder / "training.json").write_text('{"track"')
+    with pytest.raises(DataError, match=r"training\.json"):
+        begin(experiment, folder, print)
+
+
+def test_a_long_answer_is_shown_where_it_speaks_of_the_question():
+    filler = "Nothing of it here. " * 40
+    text = f"{filler}Measles spot the skin, and a spot of measles fades. {filler}Measles again."
+    shown = excerpt("What spots come with measles?", text)
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert len(shown) <= 404
+    assert "Measles spot the skin, and a spot of measles fades." in shown
+    assert set(shown.split()) <= {*text.split(), "…"}
+    beginning = excerpt("What of it?", filler)
+    assert beginning.startswith("Nothing of it here.")
+    assert excerpt("Anything?", "short") == "short"
+    assert excerpt("字?", "字" * 1000) == "字" * 400 + " …"
+    assert excerpt("measles?", f"{filler}The end: measles").endswith("The end: measles")

@@ -29,6 +29,7 @@ from auscult.workbench.userdata import SPLITS, Question, UserData
 
 COUNTED = {"train": "training questions", "dev": "development questions", "test": "test questions"}
 """What counts call the questions of a split."""
+_COUNTS = {"questions", "passages", "relevant passages", *COUNTED.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,11 @@ class WorkFolder:
             remedy = "make one: auscult bench init MYDATA --out " + str(self.root)
             raise ConfigError("the folder of a workbench", f"{self.root} without workbench.json", remedy)
         try:
-            return Description(**json.loads(self.described.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            found = Description(**json.loads(self.described.read_text(encoding="utf-8")))
+            if lost := _COUNTS - found.counts.keys():
+                raise ValueError(f"counts without {', '.join(sorted(lost))}")
+            return found
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             remedy = "make the workbench anew in another folder"
             raise DataError("a readable workbench.json", f"{self.described} ({error})", remedy) from error
 
