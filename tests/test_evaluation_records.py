@@ -349,3 +349,11 @@ def test_hardware_names_the_gpus_that_torch_can_use(monkeypatch: pytest.MonkeyPa
     assert ", NVIDIA H100, NVIDIA A100, " in describe_hardware()
     monkeypatch.delitem(sys.modules, "torch")
     assert "NVIDIA" not in describe_hardware()
+
+
+def test_data_of_ones_own_stands_beside_nothing_whatever_it_is_called():
+    own = [record("BM25", "untrained", corpus="medquad", candidates=98.9), record("CDV", "adapted", corpus="medquad")]
+    assert "publ." in text(result_tables(own)[0])
+    (table,) = result_tables(own, beside=False)
+    assert not any(told in text(table) for told in ("publ.", "Published", "protocol has"))
+    assert len(table.rows) == 2

@@ -11,13 +11,15 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.main import app
-from auscult.errors import ConfigError, DataError, ModelError
+from auscult.corpora import open_corpus
+from auscult.errors import AuscultError, ConfigError, DataError, ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.encoder_scorer import EncoderScorer
+from auscult.evaluation.trec import write_run
 from auscult.interfaces import FloatArray
 from auscult.queries import Query
-from auscult.workbench.assemble import assemble, highlights
+from auscult.workbench.assemble import assemble, excerpt, highlights
 from auscult.workbench.costs import RATES
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import Wishes, propose, ranked_how
@@ -25,7 +27,7 @@ from auscult.workbench.preparing import prepare
 from auscult.workbench.published import every_published_table
 from auscult.workbench.running import Watcher, find_experiments, kept_rankings, run
 from encoders import HashedEncoder
-from user_data import questions, write_folder, write_table
+from user_data import questions, write_beir, write_folder, write_table
 
 pytest.importorskip("lightning")
 
@@ -157,8 +159,8 @@ def test_a_killed_workbench_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return measures(self)
 
     monkeypatch.setattr(objective.RankingObjective, "measures", dies)
-    # The training library turns the interruption into an exit of its own.
-    invoke(*command, code=1)
+    # As of any interrupt, though the training library makes an exit of its own of it.
+    invoke(*command, code=130)
     assert epochs.count(True) == 2
     assert not (work / "records.json").exists()
     monkeypatch.setattr(objective.RankingObjective, "measures", measures)
@@ -367,3 +369,160 @@ def test_encoders_and_graphs_of_ones_own_are_trained_too(tmp_path: Path):
     assert (work / "report.html").is_file()
     content = assemble(WorkFolder(work))
     assert len(content.questions[0].answers) == 4
+
+
+def test_a_call_that_fails_leaves_nothing_for_the_next_to_read(tmp_path: Path):
+    pytest.importorskip("transformers")
+    work, other = WorkFolder(tmp_path / "work"), write_folder(tmp_path / "other" / "mine")
+    mydata = write_beir(tmp_path / "mine")
+    for wishes in (
+        Wishes(models=("nosuch",)),
+        Wishes(models=("ck",)),
+        Wishes(models=("bi",), backbone=str(tmp_path / "none")),
+    ):
+        with pytest.raises(AuscultError):
+            prepare(mydata, work, wishes)
+        assert not work.root.exists()
+    # A call that was killed while it wrote leaves files without a description.
+    prepare(mydata, work, Wishes(models=("bm25",)))
+    work.described.unlink()
+    work.entities.write_text('{"gout-signs": {"entity": "flu"}}')
+    with (other / "questions.csv").open("a") as file:
+        file.write("new,Who is there?\n")
+    description = prepare(other, work, Wishes(models=("bm25",))).description
+    assert not work.entities.exists()
+    corpus = open_corpus(str(work.data(description.name)))
+    assert sum(len(corpus.judgements(split)) for split in ("train", "dev", "test")) == 45
+    assert len(corpus.judgements("test")) == description.counts["test questions"] == 10
+
+
+def test_the_data_itself_is_never_written_over(tmp_path: Path):
+    mydata = write_beir(tmp_path / "data" / "mine")
+    before = {path: path.read_bytes() for path in mydata.rglob("*") if path.is_file()}
+    with pytest.raises(ConfigError, match="another --out"):
+        prepare(mydata, WorkFolder(tmp_path), Wishes(models=("bm25",)))
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", [".", "..", ".hidden", "-", "_"])
+def test_an_experiment_is_no_other_folder(tmp_path: Path, name: str):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm",)))
+    file = work.experiments / "knrm.yaml"
+    (work.experiments / "copy.yaml").write_text(file.read_text().replace('"knrm"', f'"{name}"', 1))
+    with pytest.raises(ConfigError, match="name"):
+        prepare(mydata, work, Wishes(models=("knrm",)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"split": "train"', '"split": "training"', "name such a one as 'split': train or dev or test"),
+        ('"name": "{data}", "split": "train"', '"name": "{data}x", "split": "train"', "no such file"),
+        ('"name": "{data}", "split": "train"', '"name": "{other}", "split": "dev"', "the splits"),
+    ],
+)
+def test_what_ones_own_experiment_learns_from_is_looked_up_before_anything_is_trained(
+    tmp_path: Path, old: str, new: str, told: str
+):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm",)))
+    places = {"data": str(work.data("mine")), "other": str(write_beir(tmp_path / "beir", splits=False))}
+    old, new = (each.format(**places) if "{" in each else each for each in (old, new))
+    text = (work.experiments / "knrm.yaml").read_text().replace('"knrm"', '"own"', 1)
+    assert old in text
+    (work.experiments / "own.yaml").write_text(text.replace(old, new))
+    with pytest.raises(AuscultError, match=told):
+        prepare(mydata, work, Wishes(models=("bm25",)))
+    (work.experiments / "own.yaml").write_text(text)
+    work.described.unlink()
+    assert prepare(mydata, work, Wishes(models=("bm25",))).trained == {"own"}
+
+
+def test_encoders_that_are_given_or_named_are_opened_whoever_needs_them(tmp_path: Path):
+    pytest.importorskip("transformers")
+    from tiny_bert import save_tiny_bert
+
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    encoder = str(save_tiny_bert(tmp_path / "bert"))
+    for wrong in ({"backbone": str(tmp_path / "none")}, {"graph": str(tmp_path / "none")}):
+        with pytest.raises(ModelError, match="none"):
+            prepare(mydata, work, Wishes(models=("bm25",), **wrong))
+    prepared = prepare(mydata, work, Wishes(models=("bi",), backbone=encoder))
+    (reason,) = (each.reason for each in prepared.proposals if each.name == "backbone")
+    assert f"Left out: {encoder} is no folder as sentence-transformers saves it." in reason
+    text = (work.experiments / "bi.yaml").read_text()
+    (work.experiments / "own.yaml").write_text(text.replace('"bi"', '"own"', 1).replace(encoder, encoder + "-gone"))
+    with pytest.raises(ModelError, match="bert-gone"):
+        prepare(mydata, work, Wishes(models=("bm25",)))
+    (tmp_path / "bert" / "modules.json").write_text("[]")
+    (work.experiments / "own.yaml").unlink()
+    with pytest.raises(ModelError):
+        prepare(mydata, work, Wishes(models=("backbone",), backbone=encoder))
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    from auscult.cli import bench_init
+    from auscult.cli.main import main
+
+    def interrupted(work: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench_init, "assemble", interrupted)
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "report", "anywhere"])
+    assert end.value.code == 130
+    assert "auscult: stopped before the end; the same command can be given again" in capsys.readouterr().err
+
+
+def test_damaged_files_of_a_workbench_are_named_or_made_anew(tmp_path: Path):
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    command = ("init", str(mydata), "--out", str(work.root), "--models", "bm25")
+    invoke(*command)
+    (kept,) = work.runs.glob("bm25/evaluation/*.json")
+    good = kept.read_text()
+    for damaged in ("{", "[]", "{}"):
+        kept.write_text(damaged)
+        invoke(*command)
+        assert json.loads(kept.read_text())["identity"] == json.loads(good)["identity"]
+    first, *others = kept_rankings(work, "BM25").values()
+    write_run(work.rankings / "bm25.run.gz", others, "BM25")
+    with pytest.raises(DataError, match=f"a ranking of every test question.*{first.query_id}"):
+        assemble(work)
+    invoke(*command)
+    assemble(work)
+    content = json.loads(work.described.read_text())
+    for counts in ({}, {"passages": 3}, [], None):
+        work.described.write_text(json.dumps(content | {"counts": counts}))
+        with pytest.raises(DataError, match=r"workbench\.json"):
+            prepare(mydata, work, Wishes())
+
+
+def test_a_damaged_record_of_a_training_is_named(tmp_path: Path):
+    from auscult.training.folder import begin
+    from auscult.training.ranking.experiment import read_ranking_experiment
+
+    mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
+    prepare(mydata, work, Wishes(models=("knrm",)))
+    experiment, folder = read_ranking_experiment(work.experiments / "knrm.yaml"), work.runs / "knrm"
+    assert begin(experiment, folder, print) is None
+    (folder / "words").mkdir()
+    (folder / "training.json").write_text('{"track"')
+    with pytest.raises(DataError, match=r"training\.json"):
+        begin(experiment, folder, print)
+
+
+def test_a_long_answer_is_shown_where_it_speaks_of_the_question():
+    filler = "Nothing of it here. " * 40
+    text = f"{filler}Measles spot the skin, and a spot of measles fades. {filler}Measles again."
+    shown = excerpt("What spots come with measles?", text)
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert len(shown) <= 404
+    assert "Measles spot the skin, and a spot of measles fades." in shown
+    assert set(shown.split()) <= {*text.split(), "…"}
+    beginning = excerpt("What of it?", filler)
+    assert beginning.startswith("Nothing of it here.")
+    assert excerpt("Anything?", "short") == "short"
+    assert excerpt("字?", "字" * 1000) == "字" * 400 + " …"
+    assert excerpt("measles?", f"{filler}The end: measles").endswith("The end: measles")

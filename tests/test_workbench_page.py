@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -422,6 +423,37 @@ def test_the_conclusion_takes_the_cheapest_that_is_not_significantly_worse() -> 
         "and 40 instead of 2 minutes of training."
     )
     assert caution.startswith("With 11 test questions")
+
+
+def test_short_trainings_are_told_in_seconds_and_equal_ones_not_at_all() -> None:
+    bm25, _, slow = records()
+    for seconds, told in ((20, " and 20 instead of 0 seconds of training."), (0.2, " per query.")):
+        best = slow.model_copy(update={"training": trained(seconds), "better_than": {}})
+        assert conclude((bm25, best))[2].endswith(told)
+
+
+def test_texts_of_any_script_have_their_direction_and_long_ids_a_line(browser: Any, tmp_path: Path) -> None:
+    asked = question(0, "asthma")
+    arabic = Answer("p" * 90, "الربو", "الربو مرض", 1.0, 1, ())
+    ranked = dict.fromkeys(asked.answers, (arabic,))
+    asked = replace(asked, query_id="q" * 90, text="ما هو الربو؟", answers=ranked)
+    write_page(content(questions=(asked,)), tmp_path / "report.html")
+    context = browser.new_context(viewport={"width": 360, "height": 740}, offline=True)
+    page = Watched(context.new_page(), tmp_path / "report.html").open()
+    for place in ("#question h3", "#question-list span", ".answers h5", ".answers p:last-child"):
+        assert page.locator(place).first.evaluate("each => getComputedStyle(each).direction") == "rtl", place
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    heading = page.locator("#question > .heading p")
+    assert heading.evaluate("each => each.scrollWidth <= each.clientWidth && each.getBoundingClientRect().right <= 360")
+    page.get_by_role("button", name="Published figures").click()
+    captions = page.locator("caption span")
+    assert all(
+        captions.nth(each).evaluate(
+            "each => each.getBoundingClientRect().right <= each.closest('.scroll').getBoundingClientRect().right"
+        )
+        for each in range(captions.count())
+    )
+    context.close()
 
 
 def test_the_conclusion_names_a_clear_winner_and_who_is_ahead_by_another_measure() -> None:

@@ -236,6 +236,16 @@ SPOILT: dict[str, tuple[Spoil, str, int]] = {
     "no text file": (rewrite("passages.csv", lambda text: text + "P-x,,a\0b\n"), "passages.csv", 47),
     "wrong encoding": (latin, "passages.csv", 2),
     "broken character": (half_a_character, "passages.jsonl", 3),
+    "label too high": (
+        rewrite("judgements.csv", lambda text: text.replace("P-gout-signs,1", "P-gout-signs,2147483647", 1)),
+        "judgements.csv",
+        2,
+    ),
+    "cell too long": (
+        rewrite("passages.csv", lambda text: text + f"P-x,,{'long ' * 2_000_001}\n"),
+        "passages.csv",
+        47,
+    ),
 }
 
 
@@ -388,3 +398,77 @@ def test_questions_on_one_entity_are_no_repeats_of_each_other(tmp_path: Path):
     _, findings = read(folder)
     assert not findings.faults
     assert not any("nearly the same" in warning for warning in findings.warnings)
+
+
+def test_one_question_in_two_splits_is_noticed_whichever_files_say_so(tmp_path: Path):
+    folder = write_folder(tmp_path / "files")
+    (folder / "questions.csv").unlink()
+    write_table(folder / "train_questions.csv", ("id", "question"), questions()[:30])
+    write_table(folder / "test_questions.csv", ("id", "question"), questions()[29:])
+    faults = read(folder)[1].faults
+    assert [(fault.kind, fault.found) for fault in faults] == [
+        ("one question in two splits", f"'{questions()[29][0]}' in test and train")
+    ]
+    beir = write_beir(tmp_path / "beir")
+    rows = [{"_id": row[0], "text": row[1], "split": "train"} for row in questions()[:34]]
+    rows += [{"_id": row[0], "text": row[1]} for row in questions()[34:]]
+    (beir / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert {fault.found for fault in read(beir)[1].faults if fault.kind == "one question in two splits"} == {
+        *(f"'{row[0]}' in dev and train" for row in questions()[25:33]),
+        f"'{questions()[33][0]}' in test and train",
+    }
+
+
+def test_tabbed_cells_are_read_with_and_without_quotes(tmp_path: Path):
+    folder = write_folder(tmp_path / "mine")
+    (folder / "passages.csv").unlink()
+    said = [
+        '"one\ttwo"',
+        '"a ""word"" in quotes"',
+        '"two\nlines"',
+        '"Gout" is a word',
+        'A 6" snake',
+        'No "end',
+        '"Begun',
+    ]
+    meant = ["one\ttwo", 'a "word" in quotes', "two\nlines", *said[3:]]
+    own = [row[2] for row in passages()]
+    lines = [f"{row[0]}\t{text}" for row, text in zip(passages(), [*said, *own[len(said) :]], strict=True)]
+    (folder / "passages.tsv").write_text("id\ttext\n" + "\r\n".join(lines))
+    data, findings = read(folder)
+    assert not findings.faults
+    assert [each.text for each in data.passages] == [*meant, *own[len(meant) :]]
+    assert [each.place.line for each in data.passages[2:5]] == [4, 6, 7]
+    (folder / "passages.tsv").write_text("id\ttext\n" + "\n".join(lines) + "\nP-x\n")
+    assert [(fault.kind, fault.place.line) for fault in read(folder)[1].faults] == [("broken row", 48)]
+
+
+def test_what_is_no_line_of_text_is_called_so(tmp_path: Path):
+    folder = write_beir(tmp_path / "beir")
+    queries = folder / "queries.jsonl"
+    lines = queries.read_text().splitlines()
+    queries.write_text(json.dumps([json.loads(line) for line in lines], indent=1))
+    assert [(fault.kind, fault.found) for fault in read(folder)[1].faults] == [("no JSON object", "an array")]
+    deep = '{"_id": "deep", "text": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    queries.write_text("\n".join([*lines, deep]))
+    assert [(fault.kind, fault.place.line) for fault in read(folder)[1].faults] == [("no JSON", 46)]
+    asked = json.loads(lines[0]) | {"text": {"en": "What?"}}
+    aside = json.loads(lines[1]) | {"entity": {"en": "gout"}}
+    queries.write_text("\n".join([json.dumps(asked), json.dumps(aside), *lines[2:]]))
+    assert [(fault.kind, fault.found) for fault in read(folder)[1].faults] == [
+        ("object for text", "an object as 'text'")
+    ]
+
+
+def test_files_of_other_formats_and_closed_folders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("a.json", "b.txt", "c.xlsx"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(CorpusMissingError, match=r"got only a\.json, b\.txt, c\.xlsx"):
+        read(tmp_path)
+
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    with pytest.raises(DataError, match="Permission denied"):
+        read(tmp_path)

@@ -75,7 +75,8 @@ def init(
 
         # The training library would draw bars of its own, and break these.
         comparison = run(work, prepared.description, experiments, Watcher(say, ranked))
-    for each in result_tables(comparison.records):
+    # Whatever the user's folder is called, the published data set of that name is another.
+    for each in result_tables(comparison.records, beside=False):
         each.print_to(Console())
     _write_page(console, work)
 

@@ -25,6 +25,7 @@ from auscult.cli.train import train
 from auscult.errors import AuscultError
 from auscult.search.explain import printable
 
+_INTERRUPTED = 130
 app = typer.Typer(
     name="auscult",
     help="Find the passages that answer a health question inside long documents.",
@@ -63,20 +64,25 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2."""
+    """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2, an interrupt 130."""
     try:
         app(args=arguments)
     except AuscultError as error:
-        Console(stderr=True, soft_wrap=True).print(
-            f"[bold red]auscult:[/] {escape(printable(str(error)))}", highlight=False
-        )
+        _say(str(error))
         sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
+    except SystemExit as end:
+        # The command line's library makes such an exit of an interrupt.
+        if end.code == _INTERRUPTED:
+            _say("stopped before the end; the same command can be given again")
+        raise
     except BrokenPipeError:
         # The reader of a pipe (head, less) has seen enough; that is no error.
         sys.stderr.close()
         sys.exit(0)
+
+
+def _say(sentence: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"[bold red]auscult:[/] {escape(printable(sentence))}", highlight=False)
 
 
 if __name__ == "__main__":

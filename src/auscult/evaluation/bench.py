@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from auscult import __version__
+from auscult.errors import DataError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.protocol import Progress, Run, run_task
 from auscult.evaluation.task import Task
@@ -42,17 +44,8 @@ def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress 
     if not contender.fingerprint:
         # What has no weights is told apart by the code that it is.
         identity["revision"] = find_revision()
-    if described.is_file() and rankings.is_file():
-        kept = json.loads(described.read_text(encoding="utf-8"))
-        if kept["identity"] == identity:
-            found = {ranking.query_id: ranking for ranking in read_run(rankings)}
-            return Run(
-                model=contender.scorer.name,
-                rankings=tuple(found[query.query_id] for query in task.queries),
-                ms_per_query=kept["ms_per_query"],
-                prepare_seconds=kept["prepare_seconds"],
-                made=kept["made"],
-            )
+    if (kept := _kept(task, contender, rankings, described, identity)) is not None:
+        return kept
     run = run_task(task, contender.scorer, prepare=contender.prepare, progress=progress)
     folder.mkdir(parents=True, exist_ok=True)
     described.unlink(missing_ok=True)
@@ -60,6 +53,26 @@ def kept_run(task: Task, contender: Contender, folder: Path, progress: Progress 
     costs = {"ms_per_query": run.ms_per_query, "prepare_seconds": run.prepare_seconds}
     write_json(described, {"identity": identity, **costs, "made": dict(run.made)})
     return run
+
+
+def _kept(task: Task, contender: Contender, rankings: Path, described: Path, identity: Mapping[str, str]) -> Run | None:
+    """The run of this identity that is kept; None where there is none, or one that is damaged."""
+    if not (described.is_file() and rankings.is_file()):
+        return None
+    try:
+        kept = json.loads(described.read_text(encoding="utf-8"))
+        if kept["identity"] != identity:
+            return None
+        found = {ranking.query_id: ranking for ranking in read_run(rankings)}
+        return Run(
+            model=contender.scorer.name,
+            rankings=tuple(found[query.query_id] for query in task.queries),
+            ms_per_query=kept["ms_per_query"],
+            prepare_seconds=kept["prepare_seconds"],
+            made=kept["made"],
+        )
+    except (OSError, ValueError, TypeError, KeyError, DataError):
+        return None
 
 
 def _digest(task: Task) -> str:

@@ -109,23 +109,29 @@ def _width(table: Table) -> int:
     return Console(width=10_000).measure(table).minimum
 
 
-def result_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
-    """One table for every corpus, protocol, set of queries and track, in order of first appearance."""
+def result_tables(records: Sequence[EvaluationRecord], *, beside: bool = True) -> list[TextTable]:
+    """One table for every corpus, protocol, set of queries and track, in order of first appearance.
+
+    Args:
+        records: Of any tasks.
+        beside: Show published figures beside them, and how their pools differ from the protocol's; False for data that
+            nobody published on, whatever it is called.
+    """
     tables = []
     for asked in dict.fromkeys(each.asked for each in records):
         own = [each for each in records if each.asked == asked]
         tracks = [track for track in ("zero-shot", "adapted") if any(each.track == track for each in own)]
         tables += [
-            _result_table([each for each in own if each.track in ("untrained", track)], track)
+            _result_table([each for each in own if each.track in ("untrained", track)], track, beside)
             for track in tracks or ["untrained"]
         ]
     return tables
 
 
-def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
+def _result_table(records: list[EvaluationRecord], track: str, beside: bool) -> TextTable:
     first = records[0]
     letters = model_letters(records)
-    published = main_table(records, track)
+    published = main_table(records, track) if beside else None
     compared = published.measures[:WIDEST] if published else ()
     shown = SHOWN if set(compared) <= set(SHOWN) else compared
     rows = []
@@ -137,7 +143,7 @@ def _result_table(records: list[EvaluationRecord], track: str) -> TextTable:
         rows.append((*cells, _milliseconds(record.ms_per_query)))
     rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
     columns = ("Model", *shown, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
-    return TextTable(_title(first, track), columns, tuple(rows), notes_of(records, track, published))
+    return TextTable(_title(first, track), columns, tuple(rows), notes_of(records, track, published, pools=beside))
 
 
 def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
@@ -246,9 +252,13 @@ def _title(record: EvaluationRecord, track: str) -> str:
     return f"{record.asked.title}, {models}: {protocol}, {record.queries:,} queries{subset}"
 
 
-def notes_of(records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None) -> tuple[str, ...]:
-    """What a table of records says beneath: measures, pools, intervals, letters, where published figures are from."""
-    notes = ["Measures in percent, ties counted against the model.", *_pool_notes(records[0], published)]
+def notes_of(
+    records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None, *, pools: bool = True
+) -> tuple[str, ...]:
+    """What a table of records says beneath: measures, intervals, letters, where published figures are from; `pools`."""
+    notes = ["Measures in percent, ties counted against the model."]
+    if pools:
+        notes += _pool_notes(records[0], published)
     intervals = [record.intervals["R@1"] for record in records if "R@1" in record.intervals]
     if intervals:
         widest = max(high - low for low, high in intervals) / 2

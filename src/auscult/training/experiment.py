@@ -280,12 +280,12 @@ class DataExperiment(Settings):
     """What every experiment says: what is learned from, and what is held out.
 
     Attributes:
-        name: Of the file and of the folder under `runs/`.
+        name: Of the file and of the folder under `runs/`; begins with a letter or digit, as ".." is another folder.
         title: How tables call the model; one that begins with a published model's name stands beside its figures.
         never_learn: Corpora whose queried entities are kept out of name substitution.
     """
 
-    name: str = Field(min_length=1, pattern=r"^[\w.-]+$")
+    name: str = Field(min_length=1, pattern=r"^[^\W_][\w.-]*$")
     title: str = ""
     track: Literal["zero-shot", "adapted"]
     notes: str = ""

@@ -153,7 +153,7 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
 
     Raises:
         BegunOtherwiseError: The folder holds work on another experiment.
-        DataError: It cannot be written to.
+        DataError: It cannot be written to, or its record is damaged.
     """
     claim(experiment, folder)
     kept = folder / _RECORD
@@ -161,8 +161,13 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
         _go_on(folder)
         return None
     model = folder / "model"
+    try:
+        record = json.loads(kept.read_text(encoding="utf-8"))
+    except ValueError as error:
+        remedy = "delete it, and the training goes on from where its folder left off"
+        raise DataError("the record of a training", f"{kept} ({error})", remedy) from error
     tell(f"already trained: {model}")
-    return Outcome(model, json.loads(kept.read_text(encoding="utf-8")))
+    return Outcome(model, record)
 
 
 def _go_on(folder: Path) -> None:

@@ -10,7 +10,8 @@ import logging
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -235,6 +236,7 @@ def fit(
 
     Raises:
         ConfigError: The loss is not finite; what was checkpointed before is left as it was.
+        KeyboardInterrupt: The user's.
     """
     _quiet()
     lightning.seed_everything(schedule.seed, verbose=False)
@@ -259,7 +261,8 @@ def fit(
     stopped = None if resume is None else _stopped_early(resume, callbacks)
     if stopped is None:
         # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
-        trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
+        with _interruptible():
+            trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
     else:
         module.epochs = stopped
     chosen = len(module.epochs) - 1
@@ -269,6 +272,17 @@ def fit(
         chosen = int(best["epoch"])
     objective.network.cpu()
     return History(module.epochs, chosen)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Hands an interrupt on, of which the library makes an exit like that of an error."""
+    try:
+        yield
+    except SystemExit as end:
+        if isinstance(end.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from end
+        raise
 
 
 def _stopped_early(checkpoint: Path, callbacks: Sequence[Callback]) -> list[dict[str, float]] | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -21,13 +22,15 @@ from auscult.workbench.content import Answer, AskedQuestion, ReportContent
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import CANDIDATES
 from auscult.workbench.published import every_published_table
-from auscult.workbench.running import kept_rankings, kept_records, user_task
+from auscult.workbench.running import kept_answers, kept_records, user_task
 
 ANSWERS = 10
 """Shown of each model for a question."""
 SHOWN_QUESTIONS = 200
 """More would make the page too heavy to open."""
 _CHARACTERS = 400
+# Before the first word in common, where a text is not shown from its beginning.
+_LEAD = 80
 _SHOWN_MEASURES = (*MEASURES, "P@1", "P@3", "P@5")
 _WORD = re.compile(r"[^\W_]+")
 _STEMMED = Analyzer(stop_words=True, stemming=True)
@@ -53,7 +56,7 @@ def assemble(work: WorkFolder) -> ReportContent:
     """
     description, records = work.description(), kept_records(work)
     task = user_task(work, description)
-    rankings = {record.label: kept_rankings(work, record.label) for record in records}
+    rankings = {record.label: kept_answers(work, record.label, task) for record in records}
     chosen = _choose(task)
     notes = [*description.warnings, _protocol_note(description)]
     if len(chosen) < len(task.queries):
@@ -139,35 +142,53 @@ def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str
 
 def _answers(question: str, ranking: Ranking, grades: Mapping[str, int], shown: Mapping[str, _Shown]) -> list[Answer]:
     best = zip(ranking.passage_ids[:ANSWERS], ranking.scores[:ANSWERS], strict=True)
-    return [
-        Answer(
-            passage_id=passage_id,
-            title=shown[passage_id].title,
-            text=shown[passage_id].text,
-            score=score,
-            relevance=grades.get(passage_id, 0),
-            highlights=highlights(question, shown[passage_id].text),
+    answers = []
+    for passage_id, score in best:
+        text = excerpt(question, shown[passage_id].text)
+        answers.append(
+            Answer(
+                passage_id=passage_id,
+                title=shown[passage_id].title,
+                text=text,
+                score=score,
+                relevance=grades.get(passage_id, 0),
+                highlights=highlights(question, text),
+            )
         )
-        for passage_id, score in best
-    ]
+    return answers
 
 
 def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
     return {
         passage.passage_id: _Shown(
             ": ".join(part for part in (document.title, passage.heading) if part),
-            _beginning(document.slice(passage).strip()),
+            document.slice(passage).strip(),
         )
         for document in documents
         for passage in document.passages
     }
 
 
-def _beginning(text: str) -> str:
-    """The first words of a text, cut between words."""
+# Models that are shown side by side have many of a question's answers in common.
+@lru_cache(maxsize=1_000)
+def excerpt(question: str, text: str) -> str:
+    """The part of a text with the most words of a question, cut between words; of equal ones the first."""
     if len(text) <= _CHARACTERS:
         return text
-    return text[:_CHARACTERS].rpartition(" ")[0].rstrip() + " …"
+    spans = highlights(question, text)
+    begins, ends = [begin for begin, _ in spans], [end for _, end in spans]
+
+    def held(start: int) -> int:
+        return bisect_right(ends, start + _CHARACTERS) - bisect_left(begins, start)
+
+    start = max([0, *(max(begin - _LEAD, 0) for begin in begins)], key=held)
+    if start:
+        # From the next word on, unless the text has no blanks.
+        start = text.find(" ", start, start + _LEAD) + 1 or start
+    end = start + _CHARACTERS
+    if end < len(text):
+        end = max(text.rfind(" ", start + _LEAD, end), 0) or end
+    return ("… " if start else "") + text[start:end].strip() + (" …" if end < len(text) else "")
 
 
-__all__ = ["ANSWERS", "SHOWN_QUESTIONS", "assemble", "highlights"]
+__all__ = ["ANSWERS", "SHOWN_QUESTIONS", "assemble", "excerpt", "highlights"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -68,6 +68,7 @@ def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kep
             seen[identifier] = row
         elif identifier and seen[identifier].text == row.text:
             repeats += 1
+            _in_one_split(identifier, _splits(seen[identifier], row), findings)
         elif identifier:
             found = f"'{identifier}', as at {seen[identifier].place}, with other words"
             findings.fault(row.place, f"repeated {what} id", found, f"give each {what} an id of its own")
@@ -75,6 +76,10 @@ def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kep
         findings.warn(f"{repeats:,} {what}s stand in the data twice, word for word; each is taken once.")
     _repeated_words(list(seen.values()), what, findings)
     return list(seen.values())
+
+
+def _splits(*rows: Question | UserPassage) -> dict[str, Place]:
+    return {row.split: row.place for row in rows if isinstance(row, Question)}
 
 
 def _id(row: Question | UserPassage) -> str:
@@ -129,21 +134,27 @@ def _answered(
     kept = []
     unanswered = 0
     for question in questions:
-        own = {name: place for name, place in splits.get(question.question_id, {}).items() if name}
-        if len(own) > 1:
-            found = f"'{question.question_id}' in {' and '.join(sorted(own))}"
-            findings.fault(max(own.values(), key=str), "one question in two splits", found, "keep it in one of them")
+        own = {question.split: question.place} | splits.get(question.question_id, {})
+        _in_one_split(question.question_id, own, findings)
         if not relevant[question.question_id]:
             unanswered += 1
         elif relevant[question.question_id] >= passages:
             found = f"all {passages} passages answer '{question.question_id}'"
             findings.fault(question.place, "question without a negative", found, "add passages that do not answer it")
         else:
-            kept.append(replace(question, split=question.split or next(iter(own), "")))
+            kept.append(replace(question, split=question.split or next(filter(None, own), "")))
     if unanswered and kept:
         findings.warn(f"{unanswered:,} of {len(questions):,} questions have no relevant passage and are left out.")
     ids = {question.question_id for question in kept}
     return kept, [judged for judged in judgements if judged.question_id in ids]
+
+
+def _in_one_split(question_id: str, said: Mapping[str, Place], findings: Findings) -> None:
+    """Whether all that name a split for a question name the same; empty for those that name none."""
+    own = {name: place for name, place in said.items() if name}
+    if len(own) > 1:
+        found = f"'{question_id}' in {' and '.join(sorted(own))}"
+        findings.fault(max(own.values(), key=str), "one question in two splits", found, "keep it in one of them")
 
 
 def _enough(

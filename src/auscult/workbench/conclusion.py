@@ -91,8 +91,10 @@ def _advice(name: str, best: EvaluationRecord, equals: Sequence[EvaluationRecord
     points = 100.0 * (best.measures[name] - choice.measures.get(name, 0.0))
     gain = f"{points:.1f} points of {name}, which may be chance,"
     costs = f"{_milliseconds(best)} instead of {_milliseconds(choice)} per query"
-    if _minutes(best) > _minutes(choice):
-        costs += f" and {_minutes(best):,.0f} instead of {_minutes(choice):,.0f} minutes of training"
+    unit, per = ("minutes", 1.0) if _minutes(best) >= 1.0 else ("seconds", 60.0)
+    more, less = round(_minutes(best) * per), round(_minutes(choice) * per)
+    if more > less:
+        costs += f" and {more:,} instead of {less:,} {unit} of training"
     return f"Take {called[choice.label]} unless {gain} are worth {costs}."
 
 

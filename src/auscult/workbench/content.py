@@ -16,7 +16,7 @@ class Answer:
     Attributes:
         passage_id: Its id.
         title: Of its document, and its heading.
-        text: Its beginning, as the page shows it.
+        text: The part of it that the page shows.
         score: The model's.
         relevance: As judged; 0 where nobody judged it relevant.
         highlights: Half-open character ranges of `text` that are words of the question.

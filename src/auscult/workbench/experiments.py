@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from auscult.corpora import open_corpus
 from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.writing import file_name
 
@@ -20,6 +21,8 @@ class BenchExperiment:
         title: What it calls its model; empty where that is called as its architecture is.
         path: Its file.
         given: The encoder and the graph that it names, by the option that gives them; empty where it needs none.
+        learns_from: Each corpus, and the split of it, None for all.
+        asked: Whether it learns from queries that these corpora bring with them.
         evaluate: Corpora whose test queries it is asked.
         train: Trains it in a folder, told what to say and whether to show progress; gives the model's folder.
         renew: Throws away what a folder holds of a training with other settings, and says whether it did.
@@ -29,6 +32,8 @@ class BenchExperiment:
     title: str
     path: Path
     given: Mapping[str, str]
+    learns_from: Sequence[tuple[str, str | None]]
+    asked: bool
     evaluate: Sequence[str]
     train: Callable[[Path, Callable[[str], None], bool], Path]
     renew: Callable[[Path], bool]
@@ -74,6 +79,8 @@ def open_experiment(path: Path) -> BenchExperiment:
             asked.title,
             path,
             {"backbone": asked.backbone, "graph": str(asked.settings.get("knowledge", ""))},
+            [(choice.name, choice.split) for choice in asked.corpora],
+            asked.queries == "corpus",
             asked.evaluate,
             partial(train, train_capr, asked),
             partial(renew, asked),
@@ -84,6 +91,8 @@ def open_experiment(path: Path) -> BenchExperiment:
         settings.title,
         path,
         {},
+        [(choice.name, choice.split) for choice in settings.corpora],
+        settings.queries == "corpus",
         settings.evaluate,
         partial(train, train_ranker, settings),
         partial(renew, settings),
@@ -108,4 +117,30 @@ def open_experiments(folder: Path) -> list[BenchExperiment]:
     return list(opened.values())
 
 
-__all__ = ["BenchExperiment", "open_experiment", "open_experiments"]
+def check_sources(experiment: BenchExperiment, data: str, parts: Sequence[str]) -> None:
+    """Whether there is what an experiment learns from, for asking before hours of training other models.
+
+    Args:
+        experiment: Its names of corpora are looked up.
+        data: The workbench's own, which need not be written yet.
+        parts: The splits of `data` that hold questions.
+
+    Raises:
+        ConfigError: A corpus has no such name, or the split has no queries.
+        CorpusMissingError: A corpus is not on this machine, or has no such split.
+        DataError: A corpus is damaged.
+    """
+    for name, split in experiment.learns_from:
+        corpus = None if name == data else open_corpus(name)
+        if not experiment.asked:
+            continue
+        found = False
+        if split is not None:
+            found = split in parts if corpus is None else bool(corpus.queries(split))
+        if not found:
+            expected = f"a split of {name} with questions, in {experiment.path}"
+            remedy = "name such a one as 'split'" + (f": {' or '.join(parts)}" if corpus is None else "")
+            raise ConfigError(expected, f"'{split}'" if split else "none", remedy)
+
+
+__all__ = ["BenchExperiment", "check_sources", "open_experiment", "open_experiments"]

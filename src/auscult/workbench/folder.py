@@ -27,6 +27,10 @@ from auscult.queries import Query
 from auscult.workbench.sources import find_layout
 from auscult.workbench.userdata import SPLITS, Question, UserData
 
+COUNTED = {"train": "training questions", "dev": "development questions", "test": "test questions"}
+"""What counts call the questions of a split."""
+_COUNTS = {"questions", "passages", "relevant passages", *COUNTED.values()}
+
 
 @dataclass(frozen=True, slots=True)
 class Description:
@@ -51,6 +55,11 @@ class Description:
     warnings: list[str]
     protocol: Protocol = "rerank"
     untrained: list[str] = field(default_factory=list)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The splits that hold a question."""
+        return tuple(name for name in SPLITS if self.counts[COUNTED[name]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +126,11 @@ class WorkFolder:
             remedy = "make one: auscult bench init MYDATA --out " + str(self.root)
             raise ConfigError("the folder of a workbench", f"{self.root} without workbench.json", remedy)
         try:
-            return Description(**json.loads(self.described.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            found = Description(**json.loads(self.described.read_text(encoding="utf-8")))
+            if lost := _COUNTS - found.counts.keys():
+                raise ValueError(f"counts without {', '.join(sorted(lost))}")
+            return found
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             remedy = "make the workbench anew in another folder"
             raise DataError("a readable workbench.json", f"{self.described} ({error})", remedy) from error
 
@@ -177,7 +189,7 @@ def digest_of(path: Path) -> str:
 
 
 def write_beir(data: UserData, folder: Path) -> None:
-    """Write divided data in BEIR's layout.
+    """Write divided data in BEIR's layout, in place of other data that is there.
 
     Args:
         data: Of `splitting.divide`.
@@ -198,9 +210,11 @@ def write_beir(data: UserData, folder: Path) -> None:
     split = {question.question_id: question.split for question in data.questions}
     for name in SPLITS:
         rows = [each for each in data.judgements if split.get(each.question_id) == name]
+        path = folder / "qrels" / f"{name}.tsv"
+        path.unlink(missing_ok=True)
         if rows:
             lines = (f"{each.question_id}\t{each.passage_id}\t{each.relevance}\n" for each in rows)
-            with whole_or_nothing(folder / "qrels" / f"{name}.tsv") as partial:
+            with whole_or_nothing(path) as partial:
                 partial.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines), encoding="utf-8")
 
 
@@ -212,9 +226,7 @@ def count(data: UserData) -> dict[str, int]:
         "passages": len(data.passages),
         "judgements": len(data.judgements),
         "relevant passages": len({each.passage_id for each in data.judgements if each.relevance > 0}),
-        "training questions": parts["train"],
-        "development questions": parts["dev"],
-        "test questions": parts["test"],
+        **{called: parts[name] for name, called in COUNTED.items()},
     }
 
 

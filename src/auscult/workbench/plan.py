@@ -128,7 +128,8 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
     if wishes.backbone and (Path(wishes.backbone) / "modules.json").is_file():
         yield Proposal("backbone", str(Path(wishes.backbone).resolve()), reason, seconds)
     else:
-        reason += " Left out: give --backbone FOLDER, as sentence-transformers saves it."
+        needed = f"{wishes.backbone} is no folder" if wishes.backbone else "give --backbone FOLDER,"
+        reason += f" Left out: {needed} as sentence-transformers saves it."
         yield Proposal("backbone", "backbone", reason, seconds, chosen=False, lacks=("--backbone",))
 
 

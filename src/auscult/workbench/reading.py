@@ -13,6 +13,8 @@ from auscult.workbench.sources import Layout, find_layout, split_name
 from auscult.workbench.userdata import Judged, Question, UserData, UserPassage
 
 _LISTED = 10
+# Of grades: nDCG has no number for what a thousand millions are worth.
+_HIGHEST = 1_000
 _WORDS = {"relevant": 1, "yes": 1, "true": 1, "not relevant": 0, "irrelevant": 0, "no": 0, "false": 0, "nonrelevant": 0}
 
 
@@ -99,7 +101,15 @@ def _rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row,
     if "label" in roles.names and "label" not in found and table.rows:
         findings.warn(f"{table.place.file} has no column of labels: every row counts as relevant.")
     for row in table.rows:
-        yield row, {role: row.cells.get(column, "") for role, column in found.items()}
+        yield row, {role: _cell(row, role, column, roles, findings) for role, column in found.items()}
+
+
+def _cell(row: Row, role: str, column: str, roles: Roles, findings: Findings) -> str:
+    if column in row.objects and role not in roles.required:
+        return ""
+    if column in row.objects:
+        findings.fault(row.place, "object for text", f"an object as '{column}'", f"write the {role} as text")
+    return row.cells.get(column, "")
 
 
 def _require(place: Place, ids: Mapping[str, str], findings: Findings) -> None:
@@ -134,6 +144,8 @@ def _judged(
     if relevance is None:
         remedy = "write 1 for relevant and 0 for not, or a grade"
         findings.fault(row.place, "no number as label", f"'{said}'", remedy)
+    elif relevance > _HIGHEST:
+        findings.fault(row.place, "label too high", f"'{said}'", f"write a grade of {_HIGHEST:,} at most")
     return Judged(question_id, passage_id, relevance or 0, row.place, split_name(cells.get("split", "")) or split)
 
 

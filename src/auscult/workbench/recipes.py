@@ -116,10 +116,7 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         ConfigError: An experiment of another name is where the file should be.
         DataError: The file cannot be written.
     """
-    path = work.experiments / f"{recipe.name}.yaml"
-    if path.is_file():
-        remedy = "rename the file to the name of its experiment"
-        raise ConfigError(f"the experiment '{recipe.name}' in {path}", "one of another name", remedy)
+    path = experiment_file(recipe, work)
     fields = _common(recipe, str(work.data(description.name)), description)
     if recipe.architecture:
         fields |= _transformer(recipe, backbone, graph)
@@ -132,13 +129,25 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         partial.write_text(head + "".join(lines), encoding="utf-8")
 
 
-def open_given(recipes: Iterable[Recipe], *, backbone: str, graph: str) -> None:
-    """Open the encoder and the graph that recipes need, so that wrong ones are told before any experiment names them.
+def experiment_file(recipe: Recipe, work: WorkFolder) -> Path:
+    """Where a model's experiment file is to be written.
+
+    Raises:
+        ConfigError: An experiment of another name is there.
+    """
+    path = work.experiments / f"{recipe.name}.yaml"
+    if path.is_file():
+        remedy = "rename the file to the name of its experiment"
+        raise ConfigError(f"the experiment '{recipe.name}' in {path}", "one of another name", remedy)
+    return path
+
+
+def open_given(named: Iterable[Mapping[str, str]]) -> None:
+    """Open encoders and graphs, each once, so that wrong ones are told before anything is trained or written.
 
     Args:
-        recipes: Of the models.
-        backbone: Folder or hub name, for recipes that need one.
-        graph: Folder of vectors, for recipes that need one.
+        named: "backbone" (folder or hub name) and "graph" (folder of vectors), as options give them and experiments
+            name them; empty or missing where there is none.
 
     Raises:
         ConfigError: An environment variable in their names is not set.
@@ -149,11 +158,13 @@ def open_given(recipes: Iterable[Recipe], *, backbone: str, graph: str) -> None:
         from auscult.models.backbone import open_backbone
         from auscult.models.knowledge_vectors import load
         from auscult.training.experiment import expanded
-    needed = {need for recipe in recipes for need in recipe.needs}
-    if "graph" in needed:
-        load(Path(expanded(graph, "--graph", "set it, or give a folder")))
-    if "backbone" in needed:
-        open_backbone(expanded(backbone, "--backbone", "set it, or give a folder or hub name"))
+    places = {(need, _place(said)) for each in named for need, said in each.items() if said}
+    for need, place in sorted(places):
+        meant = expanded(place, need, "set it, or name a folder")
+        if need == "graph":
+            load(Path(meant))
+        else:
+            open_backbone(meant)
 
 
 def check_given(recipe: Recipe, kept: BenchExperiment, *, backbone: str, graph: str) -> None:

@@ -23,14 +23,22 @@ SUFFIXES = (".csv", ".tsv", ".jsonl")
 _DELIMITERS = ",;\t|"
 # Passages may be whole pages; the library's own limit is 131,072 characters.
 _LONGEST_CELL = 10_000_000
+# A cell and what ends it. Quotes count where a cell begins and ends with them, as spreadsheets write cells with tabs,
+# line breaks or quotes in them; any other quote is one, as in BEIR's files.
+_TABBED_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^\t\r\n]*))(\t|\r\n?|\n|\Z)')
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table, or one object of JSON lines, with every value as text."""
+    """One row of a table, or one object of JSON lines, with every value as text.
+
+    Attributes:
+        objects: Columns that hold an object, which is no text.
+    """
 
     place: Place
     cells: Mapping[str, str]
+    objects: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +109,40 @@ def _text(path: Path, place: Place, findings: Findings) -> str | None:
 
 
 def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
+    if text.lstrip().startswith("["):
+        # Over many lines, perhaps, of which none is JSON by itself.
+        findings.fault(place, "no JSON object", "an array", "write one JSON object a line")
+        return
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
         here = Place(place.file, number)
         try:
-            content = json.loads(line)
-        except ValueError as error:
-            findings.fault(here, "no JSON", str(error), "write one JSON object a line")
+            row = _object(line, here, findings) if line.strip() else None
+        except RecursionError:
+            findings.fault(here, "no JSON", "objects or lists in each other, too deep", "write values as text")
             continue
-        if not isinstance(content, dict):
-            findings.fault(here, "no JSON object", f"a {type(content).__name__}", "write one JSON object a line")
-            continue
-        if (half := _half_character(content)) is not None:
-            found = f"\\u{ord(half):04x}, half of a character"
-            findings.fault(here, "broken character", found, "write the character whole, or remove it")
-            continue
-        extra = content.pop("metadata", None)
-        own = {folded(str(name)): _said(value) for name, value in content.items()}
-        beside = {folded(str(name)): _said(value) for name, value in extra.items()} if isinstance(extra, dict) else {}
-        yield Row(here, beside | own)
+        if row is not None:
+            yield row
+
+
+def _object(line: str, here: Place, findings: Findings) -> Row | None:
+    try:
+        content = json.loads(line)
+    except ValueError as error:
+        findings.fault(here, "no JSON", str(error), "write one JSON object a line")
+        return None
+    if not isinstance(content, dict):
+        findings.fault(here, "no JSON object", f"a {type(content).__name__}", "write one JSON object a line")
+        return None
+    if (half := _half_character(content)) is not None:
+        found = f"\\u{ord(half):04x}, half of a character"
+        findings.fault(here, "broken character", found, "write the character whole, or remove it")
+        return None
+    extra = content.pop("metadata", None)
+    beside = extra if isinstance(extra, dict) else {}
+    # What stands in the object itself counts more.
+    values = {folded(str(name)): value for own in (beside, content) for name, value in own.items()}
+    objects = frozenset(name for name, value in values.items() if isinstance(value, dict))
+    return Row(here, {name: _said(value) for name, value in values.items()}, objects)
 
 
 def _half_character(content: dict[str, Any]) -> str | None:
@@ -137,34 +159,58 @@ def _said(value: Any) -> str:
         return "1" if value else "0"
     if isinstance(value, list):
         return "; ".join(_said(each) for each in value)
-    return "" if value is None or isinstance(value, dict) else str(value).strip()
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value).strip()
 
 
 def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[Row]:
-    csv.field_size_limit(_LONGEST_CELL)
-    first = text.partition("\n")[0]
-    if format_of(path) == ".tsv":
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    else:
-        best = max(_DELIMITERS, key=first.count)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=best, strict=True)
+    records = _tabbed(text) if format_of(path) == ".tsv" else _delimited(text, place, findings)
     header: list[str] = []
+    for line, cells in records:
+        here = Place(place.file, line)
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not header:
+            header = [folded(cell) for cell in cells]
+            _check_header(header, here, findings)
+        elif len(cells) != len(header):
+            found = f"{len(cells)} cells where the header has {len(header)}"
+            findings.fault(here, "broken row", found, "put cells that hold commas or line breaks in quotes")
+        else:
+            yield Row(here, {name: cell.strip() for name, cell in zip(header, cells, strict=True) if name})
+
+
+def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a TSV, with the line that the row begins in."""
+    cells: list[str] = []
+    begins = line = 1
+    for match in _TABBED_CELL.finditer(text):
+        quoted, plain, end = match.groups()
+        cells.append(plain if quoted is None else quoted.replace('""', '"'))
+        line += match[0].count("\n")
+        if end != "\t":
+            yield begins, cells
+            begins, cells = line, []
+
+
+def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a CSV, with the line that the row begins in, up to the first that cannot be read."""
+    csv.field_size_limit(_LONGEST_CELL)
+    best = max(_DELIMITERS, key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=best, strict=True)
     begins = 1
     try:
         for cells in reader:
-            here, begins = Place(place.file, begins), reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if not header:
-                header = [folded(cell) for cell in cells]
-                _check_header(header, here, findings)
-            elif len(cells) != len(header):
-                found = f"{len(cells)} cells where the header has {len(header)}"
-                findings.fault(here, "broken row", found, "put cells that hold commas or line breaks in quotes")
-            else:
-                yield Row(here, {name: cell.strip() for name, cell in zip(header, cells, strict=True) if name})
+            yield begins, cells
+            begins = reader.line_num + 1
     except csv.Error as error:
-        findings.fault(Place(place.file, begins), "broken quotes", str(error), 'write a quote inside a cell as ""')
+        here = Place(place.file, begins)
+        if "field limit" in str(error):
+            remedy = "divide the passage, or look for a quote that is never closed"
+            findings.fault(here, "cell too long", f"more than {_LONGEST_CELL:,} characters", remedy)
+        else:
+            findings.fault(here, "broken quotes", str(error), 'write a quote inside a cell as ""')
 
 
 def _check_header(header: list[str], here: Place, findings: Findings) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from auscult.corpora import open_corpus
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 from auscult.evaluation.bench import kept_run
 from auscult.evaluation.candidates import draw_candidates
 from auscult.evaluation.comparison import Comparison, Contender, call_by, check_distinct, compare_runs, shares_label
@@ -137,6 +137,19 @@ def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
     return {ranking.query_id: ranking for ranking in read_run(_ranking(work, label))}
 
 
+def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]:
+    """A model's ranking of each question of a task.
+
+    Raises:
+        DataError: It is missing or damaged, or lacks a question.
+    """
+    found = kept_rankings(work, label)
+    if lost := [query.query_id for query in task.queries if query.query_id not in found]:
+        remedy = "give 'auscult bench init' again, which writes it anew"
+        raise DataError("a ranking of every test question", f"{_ranking(work, label)} without '{lost[0]}'", remedy)
+    return found
+
+
 def _called_by_name(experiment: BenchExperiment, contender: Contender, others: Sequence[Contender]) -> bool:
     """A copy's model is called as the one that it was copied from, unless its file gives it a title of its own."""
     own = experiment.name not in {recipe.name for recipe in RECIPES}
@@ -165,4 +178,4 @@ def _keep(work: WorkFolder, comparison: Comparison) -> None:
         write_records(partial, comparison.records)
 
 
-__all__ = ["Watcher", "find_experiments", "kept_rankings", "kept_records", "run", "user_task"]
+__all__ = ["Watcher", "find_experiments", "kept_answers", "kept_rankings", "kept_records", "run", "user_task"]

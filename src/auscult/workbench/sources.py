@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from auscult.errors import CorpusMissingError
+from auscult.errors import CorpusMissingError, DataError
 from auscult.workbench.rows import SUFFIXES, format_of
 
 _NAMES = {
@@ -20,6 +20,8 @@ _SPLIT_NAMES = {
     "test": "test", "testing": "test", "eval": "test",
 }  # fmt: skip
 _EXPECTED = f"questions, passages and judgements as {', '.join(SUFFIXES)}"
+
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,16 @@ def find_layout(path: Path) -> Layout:
 
     Raises:
         CorpusMissingError: There is nothing, nothing that can be read, or a part is missing.
+        DataError: The folder may not be looked into.
     """
+    try:
+        return _look(path)
+    except OSError as error:
+        found = f"{error.filename or path} ({error.strerror})"
+        raise DataError("a folder that may be read", found, "correct its permissions") from error
+
+
+def _look(path: Path) -> Layout:
     if not path.exists():
         raise CorpusMissingError(f"{_EXPECTED} at {path}", "no such file or folder", "correct the path")
     if path.is_file():
@@ -107,7 +118,10 @@ def _role(file: Path) -> tuple[str, str]:
 def _joined(folder: Path, readable: list[Path], other_formats: list[Path]) -> Layout:
     files = [(file, _role(file)[1]) for file in readable]
     if not files:
-        raise CorpusMissingError(f"{_EXPECTED} in {folder}", "none", "see the formats in docs/workbench.md")
+        names = ", ".join(file.name for file in other_formats[:_NAMED])
+        more = f" and {len(other_formats) - _NAMED:,} more" if len(other_formats) > _NAMED else ""
+        found = f"only {names}{more}" if other_formats else "none"
+        raise CorpusMissingError(f"{_EXPECTED} in {folder}", found, "export them as CSV or JSON lines")
     if len(files) > 1 and not all(split for _, split in files):
         names = ", ".join(file.name for file, _ in files)
         remedy = "name them passages, questions and judgements, or keep one joined file"

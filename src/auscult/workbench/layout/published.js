@@ -7,7 +7,7 @@ function paperTable(paper, { table, about, measures, rows, note }) {
     el("tr", {}, el("th", { scope: "row" }, model, here ? el("span", { class: "badge" }, "in this report") : null),
       values.map((value, column) => el("td", { class: value === best[column] ? "number best" : "number" }, percent(value) || "–")))]);
   return el("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `${paper.key}, ${table}, ${about[0]}` }, el("table", { class: "small" },
-    el("caption", {}, el("b", {}, `${table}: ${about[0]}`), ` ${about.slice(1).join(", ")}. ${note}`),
+    el("caption", {}, el("span", {}, el("b", {}, `${table}: ${about[0]}`), ` ${about.slice(1).join(", ")}. ${note}`)),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Model"), measures.map((name) => el("th", { scope: "col", class: "number" }, name)))),
     el("tbody", {}, body)));
 }

@@ -30,7 +30,7 @@ function listItem(question) {
   };
   return el("li", {}, el("button", { type: "button", id: `choose-${question.id}`,
     "aria-current": question.id === state.question ? "true" : null,
-    click: () => change({ question: question.id }) }, el("span", {}, question.text), bar(state.a, "a"), bar(state.b, "b")));
+    click: () => change({ question: question.id }) }, el("span", { dir: "auto" }, question.text), bar(state.a, "a"), bar(state.b, "b")));
 }
 
 function drawQuestions() {
@@ -75,7 +75,7 @@ function drawQuestion(question, place, number) {
   replace(byId("question"),
     el("div", { class: "heading" }, el("p", { class: "note" }, `Question ${place + 1} of ${grouped(number)}, ${question.id}`),
       el("span", { class: "steps" }, button("previous", "← Previous", -1, place === 0), button("next", "Next →", 1, place === number - 1))),
-    el("h3", {}, question.text), measuresTable(question),
+    el("h3", { dir: "auto" }, question.text), measuresTable(question),
     el("div", { class: "sides" }, ranking(question, state.a, state.b, "a"), ranking(question, state.b, state.a, "b")));
 }
 
@@ -106,7 +106,7 @@ function answer([passage, relevance, ranges], score, place, elsewhere) {
     el("p", { class: "place" }, el("b", {}, String(place + 1)),
       relevance > 0 ? el("span", { class: "badge" }, relevance > 1 ? `✓ relevant, grade ${relevance}` : "✓ relevant") : null,
       el("span", { class: "note", title: `passage ${id}, score ${score}` }, beside)),
-    title ? el("h5", {}, title) : null, el("p", {}, highlighted(text, ranges)));
+    title ? el("h5", { dir: "auto" }, title) : null, el("p", { dir: "auto" }, highlighted(text, ranges)));
 }
 
 /** Ranges count characters, of which JavaScript's strings hold some as two. */
