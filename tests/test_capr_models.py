@@ -217,7 +217,8 @@ def test_evaluation_is_deterministic_and_training_drops_out(variant: str, backbo
     call = (texts(3, seed=6), passages(5), all_rows(3, 5))
     assert torch.equal(ranker.score_lists(*call), ranker.score_lists(*call))
     ranker.train()
-    assert not torch.equal(ranker.score_lists(*call), ranker.score_lists(*call))
+    # Words without context have no dropout.
+    assert torch.equal(ranker.score_lists(*call), ranker.score_lists(*call)) is variant.startswith("ck-words")
 
 
 @every_variant
