@@ -75,19 +75,16 @@ def merge(
     return concepts, counts
 
 
-def equal_by_reference(
-    records: Iterable[Concept], equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES
-) -> dict[str, str]:
+def equal_by_reference(records: Iterable[Concept]) -> dict[str, str]:
     """Which identifiers mean the same by rule 2 alone, for whoever keeps records of their own.
 
     Args:
         records: Each identifier once.
-        equivalence_prefixes: See `merge`.
 
     Returns:
         By the identifier of a record that joins another, the identifier that stands for both.
     """
-    target_of, _ = _by_reference({record.concept_id: record for record in records}, equivalence_prefixes)
+    target_of, _ = _by_reference({record.concept_id: record for record in records}, EQUIVALENCE_PREFIXES)
     return {identifier: _final(identifier, target_of) for identifier in target_of}
 
 

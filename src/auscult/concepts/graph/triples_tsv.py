@@ -85,7 +85,10 @@ def _triples(
     kinds: Counter[tuple[str, str]],
     same_as: Mapping[str, str],
 ) -> Iterator[Triple]:
-    """The triples of a table, none of a thing to itself; `names` gets what the table itself calls its entities."""
+    """The triples of a table; `names` gets what the table itself calls its entities.
+
+    What said something of two records is left out where both are one entity.
+    """
 
     def entity(identifier: str, name: str, relation: str) -> str:
         found = entity_id(identifier)
