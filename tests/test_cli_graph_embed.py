@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from auscult.cli.graph_embed import embed
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 from auscult.models.knowledge_vectors import load
 
 SIDE = 5
@@ -89,12 +89,22 @@ def test_a_folder_of_something_else_is_refused(ontology: Path, tmp_path: Path) -
 def test_a_mistake_with_restart_throws_nothing_away(ontology: Path, tmp_path: Path) -> None:
     out = tmp_path / "vectors"
     run(ontology, "--out", out)
-    for mistake in (["nowhere"], [ontology, "--source", "MSH"]):
+    (tmp_path / "small.tsv").write_text("a\tis_a\tb\nb\tis_a\tc\n", encoding="utf-8")
+    for mistake in (["nowhere"], [ontology, "--source", "MSH"], [tmp_path / "small.tsv"]):
         code, _, _ = run(*mistake, "--out", out, "--restart")
         assert code != 0
     code, printed, _ = run(ontology, "--out", out)
     assert code == 0
     assert "already trained" in printed
+
+
+def test_a_graph_that_is_too_small_leaves_nothing_behind(tmp_path: Path) -> None:
+    graph = tmp_path / "small.tsv"
+    graph.write_text("a\tis_a\tb\nb\tis_a\tc\n", encoding="utf-8")
+    _, _, error = run(graph, "--out", tmp_path / "vectors")
+    assert isinstance(error, DataError)
+    assert "0 of 2 triples" in str(error)
+    assert list(tmp_path.iterdir()) == [graph]
 
 
 def test_restart_writes_into_no_folder_of_something_else(ontology: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,18 @@ def test_a_training_that_stopped_early_is_not_trained_further(tmp_path: Path):
     assert again.steps == 0
     for name, value in straight.network.state_dict().items():
         assert torch.equal(value, again.network.state_dict()[name])
+
+
+def test_an_interrupt_is_handed_on_and_the_next_one_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def stopped(_: Tensor) -> tuple[Tensor, int]:
+        raise KeyboardInterrupt
+
+    objective = Objective([0.1])
+    monkeypatch.setattr(objective, "loss", stopped)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            trained(objective, tmp_path)
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, handler)

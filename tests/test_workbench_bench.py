@@ -17,7 +17,7 @@ from auscult.evaluation.comparison import Contender
 from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.encoder_scorer import EncoderScorer
 from auscult.evaluation.trec import write_run
-from auscult.interfaces import FloatArray
+from auscult.interfaces import FloatArray, Ranking
 from auscult.queries import Query
 from auscult.workbench.assemble import assemble, excerpt, highlights
 from auscult.workbench.costs import RATES
@@ -488,6 +488,10 @@ def test_damaged_files_of_a_workbench_are_named_or_made_anew(tmp_path: Path):
     first, *others = kept_rankings(work, "BM25").values()
     write_run(work.rankings / "bm25.run.gz", others, "BM25")
     with pytest.raises(DataError, match=f"a ranking of every test question.*{first.query_id}"):
+        assemble(work)
+    renamed = Ranking(first.query_id, ("elsewhere", *first.passage_ids[1:]), first.scores)
+    write_run(work.rankings / "bm25.run.gz", [renamed, *others], "BM25")
+    with pytest.raises(DataError, match=r"rankings of the data's passages.*'elsewhere'"):
         assemble(work)
     invoke(*command)
     assemble(work)

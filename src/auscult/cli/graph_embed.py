@@ -57,7 +57,6 @@ def embed(
     """
     with naming_extra("train", "torch", "lightning", "safetensors"):
         from auscult.models.knowledge_vectors import load, save
-        from auscult.training.folder import restart as throw_away
         from auscult.training.knowledge.run import KnowledgeExperiment, digest_of_graph, train
         from auscult.training.knowledge.transe import AS_PUBLISHED, TransEConfig
     console = Console(stderr=True)
@@ -86,10 +85,13 @@ def embed(
         all_triples=all_triples,
         model=TransEConfig.model_validate(base.model_dump() | given),
     )
-    if restart:
-        throw_away(work)
     outcome = train(
-        opened, experiment, work, say=lambda words: console.print(f"[dim]·[/] {escape(words)}"), progress=progress
+        opened,
+        experiment,
+        work,
+        anew=restart,
+        say=lambda words: console.print(f"[dim]·[/] {escape(words)}"),
+        progress=progress,
     )
     save(load(outcome.model), out)
     write_json(out / RECORD, outcome.record)

@@ -141,12 +141,15 @@ def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]
     """A model's ranking of each question of a task.
 
     Raises:
-        DataError: It is missing or damaged, or lacks a question.
+        DataError: It is missing or damaged, lacks a question, or names a passage that the task has not.
     """
-    found = kept_rankings(work, label)
+    found, place = kept_rankings(work, label), _ranking(work, label)
+    remedy = "give 'auscult bench init' again, which writes it anew"
     if lost := [query.query_id for query in task.queries if query.query_id not in found]:
-        remedy = "give 'auscult bench init' again, which writes it anew"
-        raise DataError("a ranking of every test question", f"{_ranking(work, label)} without '{lost[0]}'", remedy)
+        raise DataError("a ranking of every test question", f"{place} without '{lost[0]}'", remedy)
+    known = {passage.passage_id for document in task.documents for passage in document.passages}
+    if strange := [name for ranking in found.values() for name in ranking.passage_ids if name not in known]:
+        raise DataError("rankings of the data's passages", f"'{strange[0]}' in {place}", remedy)
     return found
 
 

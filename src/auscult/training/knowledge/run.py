@@ -26,7 +26,7 @@ from auscult.concepts.graph.adjacency import by_degree
 from auscult.concepts.graph.graph import KnowledgeGraph
 from auscult.models.knowledge_vectors import KnowledgeVectors, load, save
 from auscult.training.experiment import Settings
-from auscult.training.folder import Outcome, begin, finish, made_by, teller
+from auscult.training.folder import Outcome, begin, finish, made_by, restart, teller
 from auscult.training.knowledge.evaluation import Scores, frequency_scores, link_prediction, rank_triples
 from auscult.training.knowledge.objective import TransEObjective, batches
 from auscult.training.knowledge.split import Split, split_triples
@@ -73,6 +73,7 @@ def train(
     experiment: KnowledgeExperiment,
     folder: Path,
     *,
+    anew: bool = False,
     say: Callable[[str], None] | None = None,
     progress: bool = False,
 ) -> Outcome:
@@ -82,17 +83,21 @@ def train(
         graph: To train on.
         experiment: Seed, shares, settings.
         folder: Where everything is kept.
+        anew: Throw away what the folder holds of an earlier training; never for a graph that cannot be trained on.
         say: Told of each stage in a few words.
         progress: Show progress bars.
 
     Raises:
-        ConfigError: The folder holds another graph's training, or other settings.
+        ConfigError: The folder holds another graph's training, or other settings; or it is no training's, with `anew`.
         DataError: The graph is too small to hold triples out.
     """
     tell = teller(say)
+    # Before the folder is touched: a graph that is too small leaves it as it is.
+    split = split_triples(graph, seed=experiment.seed, validation=experiment.validation, test=experiment.test)
+    if anew:
+        restart(folder)
     if (kept := begin(experiment, folder, tell)) is not None:
         return kept
-    split = split_triples(graph, seed=experiment.seed, validation=experiment.validation, test=experiment.test)
     parts = {"to train on": split.training, "to validate": split.validation, "to test": split.test}
     tell("triples " + ", ".join(f"{what}: {len(part):,}" for what, part in parts.items()))
     vectors = _on_split(graph, experiment, split, folder, tell, progress)
