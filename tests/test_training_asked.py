@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("lightning")
 
 from auscult.corpora import open_corpus
-from auscult.errors import ConfigError
-from auscult.models import load_ranker
+from auscult.errors import ConfigError, ModelError
+from auscult.evaluation.tracks import track_on
+from auscult.models import load_model, load_ranker
+from auscult.models.cdv.encoder import CdvEncoder
+from auscult.models.cdv.sentences import AveragedWords
 from auscult.models.rankers.scorer import Lexicon
 from auscult.queries import Query
 from auscult.training.asked import read_asked
@@ -145,6 +149,29 @@ def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path:
     ranker.prepare(documents)
     scores = ranker.score(Query("q", "", text="What helps?"), [each.doc_id for each in documents])
     assert len(set(scores.tolist())) > 1
+
+
+def test_a_ranker_begins_with_a_models_word_vectors_and_has_read_what_they_did(corpus: str, tmp_path: Path):
+    outcome = train(experiment(corpus, word_vectors={"model": "default", "min_count": 1}), tmp_path / "run")
+    shipped = load_model("default")
+    assert isinstance(shipped, CdvEncoder)
+    assert isinstance(shipped.sentences, AveragedWords)
+    lent = load_ranker(str(outcome.model)).vocabulary.source
+    np.testing.assert_array_equal(lent.lookup(["germ", "croup"]), shipped.sentences.vectors.lookup(["germ", "croup"]))
+    assert not list((tmp_path / "run").parent.glob("words-*/vectors.npz"))
+    assert track_on("asked", outcome.record, "medquad", "test") == "adapted"
+    assert track_on("asked", outcome.record, "healthqa", "test") == "zero-shot"
+
+
+def test_word_vectors_are_of_one_place_that_has_some(corpus: str, tmp_path: Path):
+    with pytest.raises(ValueError, match="of a 'file' or of a 'model', not of both"):
+        experiment(corpus, word_vectors={"model": "default", "file": "glove.txt"})
+    with pytest.raises(ValueError, match="'limit' is of the words of a 'file'"):
+        experiment(corpus, word_vectors={"limit": 3})
+    ranker = train(experiment(corpus), tmp_path / "ranker").model
+    for given, said in ((str(ranker), "a model of kind"), (str(tmp_path), "a folder with a model.json")):
+        with pytest.raises(ModelError, match=said):
+            train(experiment(corpus, word_vectors={"model": given}), tmp_path / "run")
 
 
 def test_a_question_that_everything_answers_is_refused(tmp_path: Path):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auscult.interfaces import FloatArray
-from auscult.models.word_vectors import PlainTable, SubwordTable
+from auscult.models.word_vectors import WordVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Vocabulary:
     words: tuple[str, ...]
     vectors: FloatArray
     idf: FloatArray
-    source: SubwordTable | PlainTable
+    source: WordVectors
     unseen_idf: float
 
     @property
@@ -48,7 +48,7 @@ class Vocabulary:
 
 def build_vocabulary(
     passages: Iterable[Sequence[str]],
-    source: SubwordTable | PlainTable,
+    source: WordVectors,
     *,
     queries: Iterable[Sequence[str]] = (),
     min_count: int = 1,
@@ -81,7 +81,7 @@ def inverse_document_frequency(passages: int, holders: int) -> float:
     return math.log((passages + 1) / (holders + 1)) + 1.0
 
 
-def look_up(source: SubwordTable | PlainTable, words: Sequence[str]) -> FloatArray:
+def look_up(source: WordVectors, words: Sequence[str]) -> FloatArray:
     """Vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
 
     The draw is uniform over [-0.25, 0.25], as is usual for words that pre-trained vectors lack.

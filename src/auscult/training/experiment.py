@@ -39,16 +39,19 @@ class CorpusChoice(Settings):
 
 
 class WordVectorChoice(Settings):
-    """Word vectors: read from a file, or trained on the training corpora (128-d skip-gram with subwords).
+    """Word vectors: of a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
         file: A GloVe, word2vec or fastText text file; when given, nothing is trained.
+        model: A saved model that averages word vectors ("default" is the shipped one), whose vectors are taken; when
+            given, nothing is trained, and what they learned from counts as read before.
         limit: Read only so many of the file's words.
         glossary: Also learn from the names, synonyms and definitions of the knowledge base.
         texts: Further corpora that only the word vectors learn from.
     """
 
     file: Path | None = None
+    model: str | None = Field(default=None, min_length=1)
     limit: int | None = Field(default=None, ge=1)
     dim: int = Field(default=128, ge=2)
     epochs: int = Field(default=5, ge=1)
@@ -60,6 +63,14 @@ class WordVectorChoice(Settings):
     learning_rate: float = Field(default=0.05, gt=0)
     glossary: bool = True
     texts: list[CorpusChoice] = []
+
+    @model_validator(mode="after")
+    def _of_one_place(self) -> WordVectorChoice:
+        if self.file is not None and self.model is not None:
+            raise ValueError("word vectors are of a 'file' or of a 'model', not of both")
+        if self.file is None and self.limit is not None:
+            raise ValueError("'limit' is of the words of a 'file'")
+        return self
 
 
 class FineTuning(Settings):

@@ -31,13 +31,13 @@ from auscult.models.cdv.sentences import FLAGS, AveragedWords, SentenceEncoder, 
 from auscult.models.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult.models.cdv.transformer import PooledTransformer
 from auscult.models.device import fastest_device
-from auscult.models.word_vectors import PlainTable, SubwordTable, WordVectors, from_state, read_word_vectors
+from auscult.models.word_vectors import WordVectors, from_state
 from auscult.training.batches import DocumentBatches
 from auscult.training.bloom import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
 from auscult.training.data import TrainingData, gather
 from auscult.training.encoder_history import corpora_read_before
 from auscult.training.examples import DocumentExamples, collate
-from auscult.training.experiment import DataExperiment, Experiment, WordVectorChoice, backbone_name
+from auscult.training.experiment import DataExperiment, Experiment, backbone_name
 from auscult.training.fine_tuning import fine_tune, kept_stage
 from auscult.training.folder import Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
@@ -45,6 +45,7 @@ from auscult.training.objective import CdvObjective
 from auscult.training.validation import calibrate, common_headings
 from auscult.training.word_vectors import (
     document_lines,
+    given_word_vectors,
     knowledge_lines,
     train_word_vectors,
     word_shares,
@@ -79,12 +80,11 @@ def train(
     if (kept := begin(experiment, folder, say)) is not None:
         return kept
     began = time.monotonic()
-    choice = experiment.sentences
-    read_before: dict[str, Any] = {}
-    if choice.kind == "transformer":
-        read_before = corpora_read_before(backbone_name(choice.transformer, "transformer"))
+    # First, because a wrong name should fail before minutes of reading.
+    read_before = corpora_read_before(*_begun_with(experiment))
+    given = given_word_vectors(experiment.word_vectors)
     data = gather(experiment, say)
-    words, shares = word_vectors(experiment, data, folder / "words", say)
+    words, shares = word_vectors(experiment, data, given, folder / "words", say)
     sentences = _sentence_encoder(experiment, words, shares)
     spaces = _spaces(experiment, data, words, folder, say, progress)
     prepared = time.monotonic() - began
@@ -121,9 +121,13 @@ def train(
 
 
 def word_vectors(
-    experiment: DataExperiment, data: TrainingData, folder: Path, say: Callable[[str], None]
-) -> tuple[SubwordTable | PlainTable, dict[str, float]]:
-    """Word vectors, read or trained and then kept in a folder, and how frequent the words of the training text are."""
+    experiment: DataExperiment,
+    data: TrainingData,
+    given: WordVectors | None,
+    folder: Path,
+    say: Callable[[str], None],
+) -> tuple[WordVectors, dict[str, float]]:
+    """Word vectors, as given or trained and then kept in a folder, and how frequent the training text's words are."""
     folder.mkdir(parents=True, exist_ok=True)
     text, done = folder / "text.txt", folder / "vectors.npz"
     if not text.is_file():
@@ -132,8 +136,8 @@ def word_vectors(
         say(f"{written:,} words of training text")
         partial.replace(text)
     shares = dict(islice(word_shares(text, min_count=experiment.word_vectors.min_count).items(), _FREQUENT_WORDS))
-    if experiment.word_vectors.file is not None:
-        return _read_vectors(experiment.word_vectors), shares
+    if given is not None:
+        return given, shares
     if not done.is_file():
         say("training word vectors")
         arrays, settings = train_word_vectors(text, experiment.word_vectors).state()
@@ -150,10 +154,12 @@ def _lines(experiment: DataExperiment, data: TrainingData) -> Iterator[list[str]
         yield from knowledge_lines(data.knowledge)
 
 
-def _read_vectors(choice: WordVectorChoice) -> SubwordTable | PlainTable:
-    if choice.file is None:
-        raise ConfigError("a word-vector file", "none", "set 'file' under vectors")
-    return read_word_vectors(choice.file, limit=choice.limit)
+def _begun_with(experiment: Experiment) -> list[str]:
+    """The models that an experiment takes its transformer or word vectors from."""
+    choice = experiment.sentences
+    transformer = backbone_name(choice.transformer, "transformer") if choice.kind == "transformer" else None
+    vectors = (experiment.word_vectors, choice.vectors)
+    return [name for name in (transformer, *(each.model for each in vectors if each)) if name is not None]
 
 
 def _sentence_encoder(experiment: Experiment, words: WordVectors, shares: dict[str, float]) -> SentenceEncoder:
@@ -164,7 +170,12 @@ def _sentence_encoder(experiment: Experiment, words: WordVectors, shares: dict[s
             raise ConfigError("averaged words where names are substituted", "a transformer", remedy)
         name = backbone_name(choice.transformer, "transformer")
         return PooledTransformer(name, pooling=choice.pooling, device=fastest_device())
-    own = words if choice.vectors is None else _read_vectors(choice.vectors)
+    own = words
+    if choice.vectors is not None:
+        given = given_word_vectors(choice.vectors)
+        if given is None:
+            raise ConfigError("a word-vector file or a model", "neither", "set 'file' or 'model' under vectors")
+        own = given
     return AveragedWords(own, shares if choice.frequency_weighted else None)
 
 

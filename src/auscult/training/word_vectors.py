@@ -1,4 +1,7 @@
-"""Training of word vectors: skip-gram with subwords (bojanowski2017), hashed into one small table by floret."""
+"""Word vectors to train with: those of a file or a model, or made here.
+
+Made here, they are skip-gram with subwords (bojanowski2017), hashed into one small table by floret.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
-from auscult.errors import DataError, MissingExtraError
-from auscult.models.cdv.sentences import sentence_tokens, tokenize
-from auscult.models.word_vectors import SubwordTable, read_word_vectors
+from auscult.errors import DataError, MissingExtraError, ModelError
+from auscult.models import load_model
+from auscult.models.cdv.encoder import CdvEncoder
+from auscult.models.cdv.sentences import AveragedWords, sentence_tokens, tokenize
+from auscult.models.word_vectors import SubwordTable, WordVectors, read_word_vectors
 from auscult.training.experiment import WordVectorChoice
 
 _THREADS = 2
@@ -52,6 +57,23 @@ def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
             counts.update(line.split())
     total = counts.total()
     return {word: count / total for word, count in counts.most_common() if count >= min_count}
+
+
+def given_word_vectors(choice: WordVectorChoice) -> WordVectors | None:
+    """The word vectors of the file or the model that a choice names; None where it names neither.
+
+    Raises:
+        DataError: The file cannot be read.
+        ModelError: There is no such model, or it averages no word vectors.
+    """
+    if choice.file is not None:
+        return read_word_vectors(choice.file, limit=choice.limit)
+    if choice.model is None:
+        return None
+    encoder = load_model(choice.model)
+    if not (isinstance(encoder, CdvEncoder) and isinstance(encoder.sentences, AveragedWords)):
+        raise ModelError("a CDV model that averages word vectors", f"'{choice.model}'", "name 'default', say")
+    return encoder.sentences.vectors
 
 
 def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:

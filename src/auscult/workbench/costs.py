@@ -50,7 +50,7 @@ RATES: Mapping[str, Rate] = MappingProxyType(
 )
 """By the names that plans use."""
 WORD_VECTORS = Rate(read_ms=6)
-"""Training word vectors on the passages, once for all rankers."""
+"""Training word vectors on the passages, once for all rankers, where there are many."""
 
 
 def foreseen(rate: Rate, *, words: float, learned: int = 0, passages: int = 0, ranked: int = 0) -> float:

@@ -11,7 +11,7 @@ from auscult.evaluation.contenders import LEXICAL
 from auscult.evaluation.task import Protocol
 from auscult.workbench.costs import RATES, WORD_VECTORS, foreseen
 from auscult.workbench.folder import Description
-from auscult.workbench.recipes import RECIPES, Recipe
+from auscult.workbench.recipes import OWN_WORD_VECTORS, RECIPES, Recipe
 
 MOST_PASSAGES = 5_000
 """With more, models rank what BM25 ranks highest."""
@@ -93,9 +93,9 @@ def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -
 
 def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Proposal]) -> list[Proposal]:
     """Those that there is time for are chosen."""
-    left = 60.0 * wishes.minutes - foreseen(
-        WORD_VECTORS, words=description.words, passages=description.counts["passages"]
-    )
+    passages, left = description.counts["passages"], 60.0 * wishes.minutes
+    if passages >= OWN_WORD_VECTORS:
+        left -= foreseen(WORD_VECTORS, words=description.words, passages=passages)
     chosen = []
     for each in proposals:
         fits = each.chosen and (each.name in LEXICAL or each.seconds <= left)

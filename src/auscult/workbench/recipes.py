@@ -15,7 +15,9 @@ from auscult.workbench.experiments import BenchExperiment
 from auscult.workbench.folder import Description, WorkFolder
 
 _VALIDATION_SHARE = 0.15
-_MANY_PASSAGES, _MANY_QUESTIONS = 10_000, 2_000
+OWN_WORD_VECTORS = 10_000
+"""Passages from which on word vectors are trained on them; with fewer, rankers begin with the shipped model's."""
+_MANY_QUESTIONS = 2_000
 _MOST_VALIDATION, _LEAST_VALIDATION = 150.0, 4
 _ADVICE = "# To try something else, copy this file, change the copy and its name, and give the same command again."
 # One encoder reads both without marks, as sentence-transformers models were trained.
@@ -34,6 +36,7 @@ class Recipe:
         needs: What the user must give: "backbone", "graph".
         architecture: Of a transformer; empty for a ranker of words.
         fields: What its experiment says besides the common.
+        few: What it says instead with few questions, of a ranker of words.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Recipe:
     needs: tuple[str, ...] = ()
     architecture: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    few: Mapping[str, Any] = field(default_factory=dict)
 
 
 RECIPES: tuple[Recipe, ...] = (
@@ -59,8 +63,9 @@ RECIPES: tuple[Recipe, ...] = (
         "Few weights besides word vectors: soft matches counted by kernels.",
         100,
         12,
-        # It moves the word vectors too, and forgets by larger steps.
-        fields={"training": {"batch_queries": 16, "learning_rate": 0.001}},
+        # Its paper trains the vectors too, by millions of clicks; hundreds of questions are soon known by heart. The
+        # kernels' sums are small numbers, and want large weights.
+        few={"settings": {"train_words": False}, "training": {"learning_rate": 0.05}},
     ),
     Recipe(
         "bi",
@@ -206,19 +211,23 @@ def _common(recipe: Recipe, data: str, description: Description) -> dict[str, An
 
 
 def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
-    few_passages = description.counts["passages"] < _MANY_PASSAGES
+    own = {"dim": 64, "epochs": 5, "min_count": 2, "glossary": False}
+    # A few thousand passages make vectors in which all words are alike, and matches say little.
+    few_passages = description.counts["passages"] < OWN_WORD_VECTORS
     # With hundreds of questions, the papers' batches would make a few dozen steps an epoch: nothing is learned by them.
     few = description.counts["training questions"] < _MANY_QUESTIONS
     steps = {"batch_queries": 4, "learning_rate": 0.003} if few else {"batch_queries": 16}
+    fields = {**recipe.fields, **(recipe.few if few else {})}
     return {
-        "word_vectors": {"dim": 64, "epochs": 10 if few_passages else 5, "min_count": 2, "glossary": False},
+        **fields,
+        "word_vectors": {"model": "default", "min_count": 2} if few_passages else own,
         "negatives": {"random": 3, "same_entity": 0, "bm25": 3},
         "training": {
             "epochs": recipe.epochs,
             **steps,
             "patience": 4,
             "accelerator": "cpu",
-            **recipe.fields.get("training", {}),
+            **fields.get("training", {}),
         },
     }
 
@@ -242,4 +251,4 @@ def _place(said: str) -> str:
     return str(path.resolve()) if path.exists() else said
 
 
-__all__ = ["RECIPES", "Recipe", "check_given", "open_given", "write_experiment"]
+__all__ = ["OWN_WORD_VECTORS", "RECIPES", "Recipe", "check_given", "open_given", "write_experiment"]

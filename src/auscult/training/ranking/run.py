@@ -28,6 +28,7 @@ from auscult.models.rankers.scorer import Lexicon
 from auscult.models.vocabulary import Vocabulary, build_vocabulary
 from auscult.training.batches import RowBatches
 from auscult.training.data import TrainingData, gather, read
+from auscult.training.encoder_history import corpora_read_before
 from auscult.training.folder import Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
 from auscult.training.ranking.asked import gather_asked
@@ -35,6 +36,7 @@ from auscult.training.ranking.examples import QueryPool, RankingExamples, make_q
 from auscult.training.ranking.experiment import RankingExperiment
 from auscult.training.ranking.objective import RankingObjective, validation_queries
 from auscult.training.run import word_vectors
+from auscult.training.word_vectors import given_word_vectors
 
 _MONITOR = "validation_RR"
 
@@ -62,8 +64,11 @@ def train(
     if (kept := begin(experiment, folder, tell)) is not None:
         return kept
     began = time.monotonic()
+    # First, because a wrong name should fail before minutes of reading.
+    given, begun_with = given_word_vectors(experiment.word_vectors), experiment.word_vectors.model
+    read_before = corpora_read_before(begun_with) if begun_with is not None else {}
     data, training, held_out = _gather(experiment, tell)
-    source, _ = word_vectors(experiment, data, folder.parent / f"words-{_words_key(experiment)}", tell)
+    source, _ = word_vectors(experiment, data, given, folder.parent / f"words-{_words_key(experiment)}", tell)
     _check(training, held_out)
     vocabulary = build_vocabulary(
         (list(chain.from_iterable(passage)) for passage in training.passages),
@@ -76,7 +81,7 @@ def train(
     prepared = time.monotonic() - began
     tell(f"{ranker.title}: {len(training.queries):,} queries over {len(training.passages):,} passages")
     history = _optimise(experiment, training, held_out, ranker, vocabulary, folder, tell, progress)
-    record = _record(experiment, ranker, training, held_out, history, prepared, folder)
+    record = _record(experiment, ranker, training, held_out, history, prepared, folder) | read_before
     name = experiment.title or ranker.title
     return finish(folder, record, lambda model: save(ranker, vocabulary, model, name=name, training=record))
 
