@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from auscult.models.cdv.sentences import AveragedWords
 from auscult.models.rankers.scorer import Lexicon
 from auscult.queries import Query
 from auscult.training.asked import read_asked
-from auscult.training.ranking.asked import gather_asked
+from auscult.training.ranking.asked import among_all, gather_asked
 from auscult.training.ranking.examples import QueryPool, RankingExamples, TrainingQuery
 from auscult.training.ranking.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
 from auscult.training.ranking.run import train
@@ -82,6 +84,19 @@ def test_questions_are_answered_as_judged_and_held_out_with_their_answers(corpus
     assert asked[0].isdisjoint(asked[1])
     # Two snippets a question: two questions hold three or more.
     assert (len(asked[0]), len(asked[1])) == (5, 2)
+
+
+def test_held_out_questions_are_asked_over_all_passages_and_no_copies_of_their_answers(corpus: str):
+    found = gather_asked(experiment(corpus), silent)
+    pool = among_all(found)
+    own = found.held_out.passages
+    assert pool.queries == found.held_out.queries
+    assert pool.passages == own + found.training.passages
+    copied = replace(found, training=replace(found.training, passages=(*found.training.passages, own[0])))
+    assert among_all(copied).passages == pool.passages
+    # Row numbers still name the answers.
+    for query in pool.queries:
+        assert all(query.words[-1] in chain.from_iterable(pool.passages[row]) for row in query.answers)
 
 
 def test_a_question_that_is_asked_twice_is_not_held_out_and_trained_on(tmp_path: Path):

@@ -38,7 +38,7 @@ def validation_queries(
     At most a quarter of them are answers. Passages from around are the title's others, or the document's.
 
     Args:
-        pool: Queries and passages of held-out documents.
+        pool: Queries of held-out documents, and passages: of these, or of others too.
         ranker: Lays them out.
         lexicon: Words to ids.
         number: At most so many, drawn at random.

@@ -31,7 +31,7 @@ from auscult.training.data import TrainingData, gather, read
 from auscult.training.encoder_history import corpora_read_before
 from auscult.training.folder import Outcome, begin, describe, finish, teller
 from auscult.training.loop import History, Schedule, fit
-from auscult.training.ranking.asked import gather_asked
+from auscult.training.ranking.asked import among_all, gather_asked
 from auscult.training.ranking.examples import QueryPool, RankingExamples, make_queries
 from auscult.training.ranking.experiment import RankingExperiment
 from auscult.training.ranking.objective import RankingObjective, validation_queries
@@ -97,7 +97,7 @@ def _gather(experiment: RankingExperiment, tell: Callable[[str], None]) -> tuple
         document for choice in experiment.word_vectors.texts for document in read(choice, tell)[1]
     ]
     data = TrainingData(documents=[], held_out=[], knowledge=knowledge, pool=None, texts=texts)
-    return data, asked.training, asked.held_out
+    return data, asked.training, among_all(asked)
 
 
 def _check(training: QueryPool, held_out: QueryPool) -> None:
