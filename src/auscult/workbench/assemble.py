@@ -34,6 +34,11 @@ _LEAD = 80
 _SHOWN_MEASURES = (*MEASURES, "P@1", "P@3", "P@5")
 _WORD = re.compile(r"[^\W_]+")
 _STEMMED = Analyzer(stop_words=True, stemming=True)
+# What asks, and names nothing; the analyzer's stop words are those of statements.
+_ASKING = frozenset({stem for word in (
+    "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "do", "does", "did", "can", "could", "has",
+    "have", "should", "would",
+) for stem in _STEMMED(word)})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,8 @@ def assemble(work: WorkFolder) -> ReportContent:
 
 
 def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges of the words of a text that are words of a question, but for endings and stop words."""
-    wanted = set(_STEMMED(question))
+    """Half-open ranges of the words of a text that a question has too, but for endings, stop words and what asks."""
+    wanted = set(_STEMMED(question)) - _ASKING
     return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stems(match.group())))
 
 
