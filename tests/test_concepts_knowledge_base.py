@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from auscult.concepts import Concept, KnowledgeBase, normalise_identifier
+from auscult.concepts.merging import merge
 from auscult.concepts.obo import read_obo
 from auscult.documents import Document
 from auscult.errors import AuscultError, DataError, QueryError
@@ -121,6 +122,36 @@ def test_doubtful_records_are_not_merged(small: KnowledgeBase) -> None:
     # It cites two diseases and shares a name with neither; a shared UMLS code proves nothing.
     assert "MONDO:0004992" in small.concepts
     assert "MONDO:0000001" in small.concepts
+
+
+def test_a_synonym_that_turns_anothers_name_round_goes_to_it() -> None:
+    concepts, _ = merge(
+        [
+            Concept("X:1", "MODY type 1", ("diabetes mellitus, type II", "MODY1", "young people's diabetes")),
+            Concept("X:2", "type 2 diabetes mellitus", ("Diabetes Mellitus, Type II",)),
+            Concept("X:3", "complex 4 deficiency type 3", ("complex IV deficiency, type 3",)),
+            Concept("X:4", "complex 3 deficiency type 4"),
+            Concept("X:5", "essential hypertension", ("hypertension",)),
+            Concept("X:6", "hypertension", ("hypertension, essential", "high blood pressure")),
+            Concept("X:7", "iron overload", ("overload, iron", "diffuse sclerosis")),
+            Concept("X:8", "sclerosis, diffuse"),
+            Concept("Y:8", "diffuse sclerosis"),
+        ]
+    )
+    assert {concept.concept_id: concept.synonyms for concept in concepts} == {
+        "X:1": ("MODY1", "young people's diabetes"),
+        "X:2": ("Diabetes Mellitus, Type II",),
+        # Two numbers may have changed places, and with them the meaning.
+        "X:3": ("complex IV deficiency, type 3",),
+        "X:4": (),
+        # Words in the same order are a name of both.
+        "X:5": ("hypertension", "hypertension, essential"),
+        "X:6": ("high blood pressure",),
+        # Its own name turned round; and a name that two turn round.
+        "X:7": ("overload, iron", "diffuse sclerosis"),
+        "X:8": (),
+        "Y:8": (),
+    }
 
 
 def test_merging_can_be_turned_off() -> None:

@@ -281,6 +281,8 @@ class TestRealTaxonomies:
             ("siroris of the liver", "liver cirrhosis"),
             ("newmonia", "pneumonia"),
             ("leukemia, acute", "acute leukemia"),
+            ("diabetes mellitus, type 2", "type 2 diabetes mellitus"),
+            ("hypertension, essential", "essential hypertension"),
             ("osteoperosis", "osteoporosis"),
             ("bowel cancer", "colorectal cancer"),
             ("spastic paraplegia 8", "hereditary spastic paraplegia 8"),

@@ -130,6 +130,21 @@ def test_a_record_that_cites_another_as_the_same_is_that_entity(tmp_path: Path) 
     assert names(graph)["DOID:2"] == ("influenza", "flu", "grippe")
 
 
+def test_a_synonym_that_turns_anothers_name_round_is_no_name_of_an_entity(tmp_path: Path) -> None:
+    entities = [
+        "id\tname\tsource\tsynonyms\tdefinition\txrefs",
+        "DOID:1\tMODY\tDO\tdiabetes mellitus type 2|mild diabetes\t\t",
+        "DOID:2\ttype 2 diabetes mellitus\tDO\t\t\t",
+        "MONDO:2\ttype 2 diabetes mellitus\tMONDO\t\t\tDOID:2",
+    ]
+    (tmp_path / "entities.tsv").write_text("\n".join(entities) + "\n", encoding="utf-8")
+    (tmp_path / "triples.tsv").write_text("head\trelation\ttail\nDOID:1\tis_a\tDOID:2\n", encoding="utf-8")
+    assert names(read_graph(tmp_path)) == {
+        "DOID:1": ("MODY", "mild diabetes"),
+        "DOID:2": ("type 2 diabetes mellitus", "diabetes mellitus type 2"),
+    }
+
+
 def test_without_entities_the_table_names_its_own(folder: Path) -> None:
     graph = read_graph(folder / "triples.tsv.gz")
     assert ("DOID:2", "has_symptom", "name:fever") in rows(graph)

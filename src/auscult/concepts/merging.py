@@ -10,6 +10,9 @@ Three rules, each as careful as its evidence:
 
 Only identifiers of taxonomies that give one identifier to one disease are followed. UMLS, ICD-10 and MeSH
 codes are shared by many concepts and never merge anything.
+
+At last, a synonym that turns round the preferred name of another concept is given to that one: taxonomies lend rare
+diseases the inverted titles of common ones ("diabetes mellitus, type 2" to a form of MODY).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from auscult.concepts.concept import Concept, distinct_names
-from auscult.concepts.names import normalise_name
+from auscult.concepts.names import normalise_name, order_free_key
 
 EQUIVALENCE_PREFIXES = ("DOID", "MONDO")
 
@@ -70,7 +73,7 @@ def merge(
             sources[target].add(concept.source)
         else:
             alike.append(identifier)
-    concepts = _collapse(by_id, target_of)
+    concepts = _give_back(_collapse(by_id, target_of))
     counts = MergeCounts(total, len(concepts), total - len(by_id), by_xref, len(target_of) - by_xref)
     return concepts, counts
 
@@ -149,6 +152,39 @@ def _collapse(by_id: dict[str, Concept], target_of: dict[str, str]) -> list[Conc
         )
         for concept in merged.values()
     ]
+
+
+def _give_back(concepts: list[Concept]) -> list[Concept]:
+    """Synonyms that are another concept's preferred name but for the order of words go from one to the other."""
+    owners: dict[str, list[Concept]] = {}
+    for concept in concepts:
+        owners.setdefault(_unordered(concept.name), []).append(concept)
+    given: dict[str, list[str]] = {}
+    kept = []
+    for concept in concepts:
+        own, synonyms = _unordered(concept.name), []
+        for name in concept.synonyms:
+            key = _unordered(name)
+            owner = owners.get(key, []) if key != own else []
+            # Where the words stand in the same order, both have the name, and which one is meant is decided in use.
+            if len(owner) == 1 and normalise_name(owner[0].name) != normalise_name(name):
+                given.setdefault(owner[0].concept_id, []).append(name)
+            else:
+                synonyms.append(name)
+        kept.append(replace(concept, synonyms=tuple(synonyms)) if len(synonyms) < len(concept.synonyms) else concept)
+    return [
+        replace(concept, synonyms=distinct_names((*concept.synonyms, *more), concept.name))
+        if (more := given.get(concept.concept_id))
+        else concept
+        for concept in kept
+    ]
+
+
+def _unordered(name: str) -> str:
+    """The same for two names that differ in order alone; of two with several numbers each, never the same."""
+    key = normalise_name(name)
+    numbers = sum(any(map(str.isdigit, word)) for word in key.split())
+    return order_free_key(key) if numbers < 2 else key
 
 
 def _distinct(identifiers: tuple[str, ...], own: str) -> tuple[str, ...]:

@@ -8,9 +8,10 @@
 - A table of three columns without such a line, as link-prediction data sets are published.
 
 An entity whose `xrefs` cite one of another vocabulary as the same (a Mondo record that cites one DOID) is that one, as
-in knowledge bases (`merging`). An object without an id is the entity of `entities.tsv` that has its name as preferred
-name, or else one of its own: "name:" and the name. Of several entities with that name, the vocabulary decides in which
-the relation most often has its objects: a symptom is the "nephritis" of the Symptom Ontology, not the disease.
+in knowledge bases (`merging`), and has the names that it has there. An object without an id is the entity of
+`entities.tsv` that has its name as preferred name, or else one of its own: "name:" and the name. Of several entities
+with that name, the vocabulary decides in which the relation most often has its objects: a symptom is the "nephritis" of
+the Symptom Ontology, not the disease.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 from auscult.concepts.concept import Concept
 from auscult.concepts.graph.entity_ids import entity_id, named_entity_id, plain_name
 from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph
-from auscult.concepts.merging import equal_by_reference
+from auscult.concepts.merging import equal_by_reference, merge
 from auscult.concepts.tsv import read_entities, read_rows
 from auscult.errors import DataError
 
@@ -61,12 +62,12 @@ def read_triples(path: Path | str) -> KnowledgeGraph:
     else:
         raise DataError(f"a table of triples at {path}", "no such file", "check the path")
     same_as = equal_by_reference(concepts)
-    names: _Names = defaultdict(list)
+    merged, _ = merge(concepts, by_name=False)
+    names: _Names = defaultdict(list, {concept.concept_id: list(concept.names) for concept in merged})
     called: dict[str, list[str]] = defaultdict(list)
-    # What stands for both first, so that its preferred name is the preferred one.
+    # What stands for both first: of several entities of one name, the first counts where nothing else decides.
     for concept in sorted(concepts, key=lambda each: each.concept_id in same_as):
         known_as = same_as.get(concept.concept_id, concept.concept_id)
-        names[known_as].extend(concept.names)
         if known_as not in called[named_entity_id(concept.name)]:
             called[named_entity_id(concept.name)].append(known_as)
     kinds = Counter((row[1], _vocabulary(entity_id(row[2]))) for row in _rows(table) if row[2]) if called else Counter()
