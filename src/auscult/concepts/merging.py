@@ -78,17 +78,20 @@ def merge(
     return concepts, counts
 
 
-def equal_by_reference(records: Iterable[Concept]) -> dict[str, str]:
-    """Which identifiers mean the same by rule 2 alone, for whoever keeps records of their own.
+def merge_by_reference(records: Iterable[Concept]) -> tuple[list[Concept], dict[str, str]]:
+    """Merge records by rule 2 alone, for whoever keeps records of their own.
 
     Args:
         records: Each identifier once.
 
     Returns:
-        By the identifier of a record that joins another, the identifier that stands for both.
+        Concepts as `merge` gives them; and by the identifier of a record that joined another, the identifier that
+        stands for both.
     """
-    target_of, _ = _by_reference({record.concept_id: record for record in records}, EQUIVALENCE_PREFIXES)
-    return {identifier: _final(identifier, target_of) for identifier in target_of}
+    by_id = {record.concept_id: record for record in records}
+    target_of, _ = _by_reference(by_id, EQUIVALENCE_PREFIXES)
+    same_as = {identifier: _final(identifier, target_of) for identifier in target_of}
+    return _give_back(_collapse(by_id, target_of)), same_as
 
 
 def join(first: Concept, second: Concept) -> Concept:

@@ -35,10 +35,9 @@ _SHOWN_MEASURES = (*MEASURES, "P@1", "P@3", "P@5")
 _WORD = re.compile(r"[^\W_]+")
 _STEMMED = Analyzer(stop_words=True, stemming=True)
 # What asks, and names nothing; the analyzer's stop words are those of statements.
-_ASKING = frozenset({stem for word in (
-    "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "do", "does", "did", "can", "could", "has",
-    "have", "should", "would",
-) for stem in _STEMMED(word)})  # fmt: skip
+_ASKING = frozenset(
+    _STEMMED("what which who whom whose when where why how do does did can could has have should would")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@
 - A table of three columns without such a line, as link-prediction data sets are published.
 
 An entity whose `xrefs` cite one of another vocabulary as the same (a Mondo record that cites one DOID) is that one, as
-in knowledge bases (`merging`), and has the names that it has there. An object without an id is the entity of
-`entities.tsv` that has its name as preferred name, or else one of its own: "name:" and the name. Of several entities
-with that name, the vocabulary decides in which the relation most often has its objects: a symptom is the "nephritis" of
-the Symptom Ontology, not the disease.
+in knowledge bases (`merging`), and synonyms go to the entity whose name they turn round, as there. An object without an
+id is the entity of `entities.tsv` that has its name as preferred name, or else one of its own: "name:" and the name. Of
+several entities with that name, the vocabulary decides in which the relation most often has its objects: a symptom is
+the "nephritis" of the Symptom Ontology, not the disease.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from auscult.concepts.concept import Concept
 from auscult.concepts.graph.entity_ids import entity_id, named_entity_id, plain_name
 from auscult.concepts.graph.graph import KnowledgeGraph, Triple, make_graph
-from auscult.concepts.merging import equal_by_reference, merge
+from auscult.concepts.merging import merge_by_reference
 from auscult.concepts.tsv import read_entities, read_rows
 from auscult.errors import DataError
 
@@ -61,8 +61,7 @@ def read_triples(path: Path | str) -> KnowledgeGraph:
         table = path
     else:
         raise DataError(f"a table of triples at {path}", "no such file", "check the path")
-    same_as = equal_by_reference(concepts)
-    merged, _ = merge(concepts, by_name=False)
+    merged, same_as = merge_by_reference(concepts)
     names: _Names = defaultdict(list, {concept.concept_id: list(concept.names) for concept in merged})
     called: dict[str, list[str]] = defaultdict(list)
     # What stands for both first: of several entities of one name, the first counts where nothing else decides.
