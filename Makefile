@@ -13,10 +13,10 @@ endif
 export HF_HUB_OFFLINE ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types format docs bench clean
+.PHONY: help setup demo test test-slow mutants lint types format docs results benchmarks clean
 
 help:  ## Say what there is to make
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
 
 setup: $(VENV)/.installed  ## Make .venv with everything the demo and the tests need
 
@@ -27,16 +27,22 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-$(VENV)/.installed-bench: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+$(VENV)/.installed-benchmarks: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[benchmarks]'
 	touch $@
 
 demo: setup  ## Index real health pages, answer five questions, measure: about three minutes
 	$(BIN)/auscult demo
 
 # One thread: the tests' networks are small, and threads that wait for each other crawl on a busy machine.
-test: setup  ## Run the tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+test: setup  ## Run the tests, but for the slow ones
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow"
+
+test-slow: setup  ## Run the slow tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
+
+mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
+	$(BIN)/python tests/mutants.py
 
 lint: setup  ## Check style, formatting and the direction of imports
 	$(BIN)/ruff check
@@ -50,16 +56,18 @@ format: setup  ## Format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-docs: setup  ## Write the pages that are generated: commands and results
+docs: setup  ## Write the pages that are generated: commands and data sets
 	$(BIN)/python docs/generate.py
-	$(BIN)/auscult results
 
-bench: setup $(VENV)/.installed-bench  ## Measure splitting, indexing, search and weighted cosine; write docs/results.md
+results: setup  ## Write docs/results from the records in benchmarks/results: pages, figures, tables
+	$(BIN)/python -m study results
+
+benchmarks: setup $(VENV)/.installed-benchmarks  ## Measure splitting, indexing, search and weighted cosine; write docs/results.md
 	$(BIN)/python benchmarks/sentence_splitting.py
 	$(BIN)/python benchmarks/indexing.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/weighted_cosine.py
-	$(BIN)/auscult results
+	$(BIN)/python -m study results
 
 clean:  ## Remove .venv, caches and everything that was built
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,9 +1,10 @@
-"""How long `auscult adapt` takes from raw notes to a model, with its defaults, in a process of its own.
+"""How long `auscult train --notes` takes from raw notes to a model, with its defaults, in a process of its own.
 
     AUSCULT_DATA=... python benchmarks/adapting.py --backbone ENCODER --out MODEL [--notes clinical-notes]
 
 A run that was killed goes on when the command is given again; what is told is the time that all parts took, without
-what a kill has lost. How well such a model retrieves: experiments/grundmann2021/notes-bi.yaml and `auscult bench`.
+what a kill has lost. How well such a model retrieves: `auscult compare`, and capr-notes-bi of
+experiments/grundmann2021-clinical-notes.yaml.
 
 Writes benchmarks/results/adapting.json. Needs: pip install 'auscult[train,transformers,ner]'
 """
@@ -17,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
 
 RESULT = Path(__file__).resolve().parent / "results" / "adapting.json"
 KEPT = (
@@ -30,11 +31,20 @@ def main() -> None:
     """Adapt, and write the record."""
     parser = argparse.ArgumentParser(description="Time of an adaptation with its defaults.")
     parser.add_argument("--backbone", required=True, help="a pre-trained encoder: a folder or a name of the hub")
-    parser.add_argument("--notes", default="clinical-notes", help="as `auscult adapt` takes them")
+    parser.add_argument("--notes", default="clinical-notes", help="as `auscult train --notes` takes them")
     parser.add_argument("--out", type=Path, required=True, help="where the model goes")
     parser.add_argument("--record", type=Path, default=RESULT)
     arguments = parser.parse_args()
-    command = [sys.executable, "-m", "auscult.cli.main", "adapt", arguments.notes, "--out", str(arguments.out)]
+    command = [
+        sys.executable,
+        "-m",
+        "auscult.cli.main",
+        "train",
+        "--notes",
+        arguments.notes,
+        "--out",
+        str(arguments.out),
+    ]
     subprocess.run([*command, "--backbone", arguments.backbone], check=True)
     trained = arguments.out.with_name(f"{arguments.out.name}.training") / "training.json"
     told = json.loads(trained.read_text(encoding="utf-8"))
@@ -47,6 +57,7 @@ def main() -> None:
         "precision": told["experiment"]["training"]["precision"],
         "pairs": told["epochs"] * told["experiment"]["training"]["pairs"],
         **{name: told[name] for name in KEPT},
+        "encoder": {name: told["encoder"][name] for name in ("name", "sha256")},
         "validation_R@1": told["validation"]["validation_R@1"],
         "validation_RR": told["validation"]["validation_RR"],
     }

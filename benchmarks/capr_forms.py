@@ -25,11 +25,11 @@ from auscult.evaluation.measures import measure
 from auscult.evaluation.protocol import run_task
 from auscult.evaluation.statistics import differences
 from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.writing import write_json
-from auscult.models.capr.base import PassageRanker
-from auscult.models.capr.export import convert
-from auscult.models.capr.opening import open_model
-from auscult.models.capr.scorer import CaprScorer
+from auscult.files.writing import write_json
+from auscult.models.encoders.base import PassageRanker
+from auscult.models.encoders.export import convert
+from auscult.models.encoders.opening import open_model
+from auscult.models.encoders.scorer import CaprScorer
 from auscult.provenance import stamp
 
 RESULT = Path(__file__).resolve().parent / "results" / "capr_forms.json"
@@ -80,9 +80,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULT)
     arguments = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    for ranker in (open_model(folder).ranker for folder in arguments.models):
-        number = arguments.cross_queries if ranker.kind == "cross" else arguments.queries
-        rows += losses(ranker.kind, ranker, number)
+    for saved in map(open_model, arguments.models):
+        number = arguments.cross_queries if saved.ranker.kind == "cross" else arguments.queries
+        told = {"encoder": saved.training.get("encoder"), "fingerprint": saved.fingerprint}
+        rows += [{**row, **told} for row in losses(saved.ranker.kind, saved.ranker, number)]
     record = {
         "kind": "capr-forms",
         "title": "R@1 of cheaper forms",

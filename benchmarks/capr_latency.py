@@ -2,13 +2,13 @@
 
     AUSCULT_DATA=... python benchmarks/capr_latency.py MODEL [MODEL ...] [--sizes 64 256 1024 2048 8192]
 
-Each MODEL is a folder of `auscult train` or `auscult adapt`. A query is asked of passages of --tokens tokens, which is
+Each MODEL is a folder of `auscult train`. A query is asked of passages of --tokens tokens, which is
 the paper's 512 whatever length the model learned with, whose vectors (bi), token states (poly) or texts (cross) are
 kept. As many passages as --distinct are read, and repeated up to the size: the same work, without hours of reading
 first. On the processor, and on a GPU where one is at hand.
 
-All are also measured in half precision, bi and cross also in cheaper forms (`models.capr.export`): ONNX Runtime, and
-the same in 8-bit integers. What these lose in R@1: `capr_forms.py`.
+All are also measured in half precision, bi and cross also in cheaper forms (`models.encoders.export`): ONNX Runtime,
+and the same in 8-bit integers. What these lose in R@1: `capr_forms.py`.
 
 Medians over repeats; models take turns, so that a busy moment meets all of them, and ratios are of one run. A point
 that would take longer than --longest seconds, judging by the one before, is left out and listed: none is extrapolated.
@@ -35,13 +35,13 @@ import torch
 from auscult.corpora import open_corpus
 from auscult.documents import Document
 from auscult.drawing import blank_figure
-from auscult.evaluation.bars import INK, save_as
-from auscult.evaluation.writing import write_json
+from auscult.evaluation.figure_files import INK, save_as
+from auscult.files.writing import write_json
 from auscult.interfaces import Precision
-from auscult.models.capr.base import PassageRanker, PassageText, query_text
-from auscult.models.capr.export import FORMS, convert
-from auscult.models.capr.opening import open_model
-from auscult.models.capr.scorer import computing_in
+from auscult.models.encoders.base import PassageRanker, PassageText, query_text
+from auscult.models.encoders.export import FORMS, convert
+from auscult.models.encoders.opening import open_model
+from auscult.models.encoders.scorer import computing_in
 from auscult.provenance import stamp
 
 HERE = Path(__file__).resolve().parent

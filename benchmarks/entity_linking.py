@@ -18,12 +18,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from auscult.concepts.graph.graph import KnowledgeGraph
-from auscult.concepts.graph.linking import EntityLinker
-from auscult.concepts.graph.ngram_linker import NgramLinker
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge_graph import open_graph
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
+from auscult.graphs.graph import KnowledgeGraph
+from auscult.graphs.linking import EntityLinker, NgramLinker
 from auscult.provenance import stamp
 
 RESULT = Path(__file__).resolve().parent / "results" / "entity_linking.json"

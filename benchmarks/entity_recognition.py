@@ -41,7 +41,7 @@ from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.corpora.note_labels import NO_LABELS, NoteLabeller
 from auscult.documents import Document
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
 from auscult.provenance import stamp
 
 HERE = Path(__file__).resolve().parent

@@ -22,7 +22,7 @@ from typing import Any
 
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
 from auscult.provenance import stamp

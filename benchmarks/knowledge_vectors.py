@@ -2,9 +2,9 @@
 
     AUSCULT_DATA=... OMP_NUM_THREADS=1 python benchmarks/knowledge_vectors.py [--graphs NAME ...] [--published-epochs N]
 
-Trains on the prepared medical graph (`knowledge-base`) and on two ontologies by themselves, as `auscult graph embed`
-does without options, and measures the test triples beside the frequency of each relation's objects and subjects, all
-together and of the most frequent relations.
+Trains on the prepared medical graph (`knowledge-base`) and on two ontologies by themselves, as
+`auscult concepts graph embed` does without options, and measures the test triples beside the frequency of each
+relation's objects and subjects, all together and of the most frequent relations.
 --published-epochs also trains the first graph with the arithmetic of bordes2013, so many epochs instead of 1000. What
 is done is kept in --runs, so that a run that was killed goes on.
 
@@ -24,10 +24,10 @@ from typing import Any
 import torch
 
 from auscult.corpora.knowledge_graph import open_graph
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
 from auscult.provenance import stamp
-from auscult.training.knowledge.run import KnowledgeExperiment, digest_of_graph, train
-from auscult.training.knowledge.transe import AS_PUBLISHED, TransEConfig
+from auscult.training.graphs.build import KnowledgeExperiment, digest_of_graph, train
+from auscult.training.graphs.transe import AS_PUBLISHED, TransEConfig
 
 RESULT = Path(__file__).resolve().parent / "results" / "knowledge_vectors.json"
 RUNS = Path("out") / "knowledge-vectors"

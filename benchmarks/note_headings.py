@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.documents.note_headings import find_sections
+from auscult.files.writing import write_text
 from auscult.provenance import describe_hardware, find_revision, now
 
 RESULT = Path(__file__).resolve().parent / "results" / "note_headings.json"
@@ -216,9 +217,7 @@ def main() -> None:
     notes = read_notes(Path(os.environ["AUSCULT_DATA"]), development=chosen.development)
     result = measure(notes, mistakes=chosen.development)
     if not chosen.development:
-        partial = RESULT.with_suffix(".partial")
-        partial.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        partial.replace(RESULT)
+        write_text(RESULT, json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

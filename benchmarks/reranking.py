@@ -2,7 +2,7 @@
 
     AUSCULT_DATA=... python benchmarks/reranking.py [--queries 20] [--repeats 5] [--dim 128] [--rankers knrm har ...]
 
-The candidates are MedQuAD's, laid out beforehand as `auscult bench` lays them out; rankers that read passages without
+The candidates are MedQuAD's, laid out beforehand as `auscult compare` lays them out; rankers that read passages without
 the query keep their vectors. Weights are drawn at random, with the papers' sizes and the texts' own words: time does
 not depend on what was learned. Beside them BM25, in the same run.
 
@@ -26,7 +26,7 @@ import torch
 from auscult.corpora import open_corpus
 from auscult.documents import Document
 from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
 from auscult.interfaces import Scorer
 from auscult.models.lexical import Bm25Scorer
 from auscult.models.rankers.registry import RANKERS

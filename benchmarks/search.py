@@ -27,7 +27,7 @@ import numpy as np
 
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
 from auscult.provenance import describe_hardware, find_revision, now

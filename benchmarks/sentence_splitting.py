@@ -4,7 +4,7 @@
 
 Writes benchmarks/results/sentence-splitting.json and, from it, the tables of docs/sentence-splitting.md. The
 gold file keeps no text: file, document, section, character ranges, and a checksum of the annotated text.
-Needs the libraries it compares: pip install 'auscult[bench]'
+Needs the libraries it compares: pip install 'auscult[benchmarks]'
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 from auscult.documents import default_splitter, segment_passage
 from auscult.documents.splitting import ranges_from_starts
 from auscult.documents.structure import paragraphs
+from auscult.files.writing import write_text
 from auscult.interfaces import SentenceSplitter
 from auscult.provenance import describe_hardware, find_revision, now
 
@@ -303,14 +304,6 @@ def tables(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write(path: Path, text: str) -> None:
-    """Write whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(path.suffix + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
 def main() -> None:
     """Measure, then write the result file and the table."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -320,11 +313,11 @@ def main() -> None:
     if not chosen.table_only:
         if "AUSCULT_DATA" not in os.environ:
             sys.exit("set AUSCULT_DATA to the folder of the corpora")
-        write(RESULT, json.dumps(measure(Path(os.environ["AUSCULT_DATA"]), chosen.repeats), indent=1) + "\n")
+        write_text(RESULT, json.dumps(measure(Path(os.environ["AUSCULT_DATA"]), chosen.repeats), indent=1) + "\n")
     before, rest = DOCUMENT.read_text(encoding="utf-8").split(MARKS[0])
     after = rest.split(MARKS[1])[1]
     table = tables(json.loads(RESULT.read_text(encoding="utf-8")))
-    write(DOCUMENT, f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
+    write_text(DOCUMENT, f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
 
 
 if __name__ == "__main__":

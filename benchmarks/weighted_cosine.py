@@ -12,9 +12,9 @@ CD_idf takes its idf from the snippets of the training batches, "CD_idf, all sni
 from general questions and the training batches' questions, or from --questions, one a line. No test question is
 counted. BM25 counts words in all snippets, as an index of them must.
 
-The paper's neural baselines are trained on those vectors, on the training batches' questions, with the experiment files
-of experiments/galko2017, and kept in --runs with their rankings; what is done on the same vectors is not done again,
-so that a run that was killed goes on. --models adds rankers that were trained elsewhere.
+The paper's neural baselines are trained on those vectors, on the training batches' questions, as
+experiments/galko2017-bioasq.yaml says, and kept in --runs with their rankings; what is done on the same vectors is not
+done again, so that a run that was killed goes on. --models adds rankers that were trained elsewhere.
 
 Measures are those of the paper, at a cut-off of 10; MAP is BioASQ's since 2020: the sum of the precisions at each
 relevant snippet among the first 10, divided by 10 or by the number of relevant snippets if that is lower. `F1@10` is
@@ -47,13 +47,13 @@ from auscult.corpora import open_corpus
 from auscult.corpora.questions import GENERAL, read_questions
 from auscult.corpora.sectioned import SectionedCorpus
 from auscult.documents import Document
-from auscult.evaluation.bench import kept_run
 from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.kept_runs import kept_run
 from auscult.evaluation.measures import QueryMeasures, measure_at_cutoff
 from auscult.evaluation.protocol import Run, run_task
 from auscult.evaluation.statistics import bootstrap_intervals, holm, wilcoxon
 from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Corpus, FloatArray, Scorer
 from auscult.models.analysis import Analyzer
 from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
@@ -61,14 +61,15 @@ from auscult.models.lexical import Bm25Scorer
 from auscult.models.word_vectors import read_word_vectors
 from auscult.provenance import describe_hardware, find_revision, now
 from auscult.queries import Query
-from auscult.training.ranking.experiment import read_ranking_experiment
-from auscult.training.ranking.run import train
+from auscult.training.experiment_files import experiments_in
+from auscult.training.rankers.experiment import read_ranking_experiment
+from auscult.training.stages import train
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "weighted_cosine.json"
 RUNS = Path("out") / "weighted-cosine"
 VECTORS = RUNS / "word2vec-50.vec"
-BASELINES = HERE.parent / "experiments" / "galko2017"
+BASELINES = HERE.parent / "experiments" / "galko2017-bioasq.yaml"
 ARTICLES = ("pmc-trials-abstracts", "pmc-trials")
 CUTOFF = 10
 TRAINING_TOLD = ("queries", "passages", "parameters", "epochs", "best_epoch", "validation", "seconds", "experiment")
@@ -147,8 +148,8 @@ def train_baselines(vectors: Path, folder: Path) -> list[Path]:
     # Other vectors make other models.
     folder = folder / hashlib.sha256(vectors.read_bytes()).hexdigest()[:12]
     models = []
-    for file in sorted(BASELINES.glob("*.yaml")):
-        experiment = read_ranking_experiment(file)
+    for path in experiments_in(BASELINES):
+        experiment = read_ranking_experiment(path)
         words = experiment.word_vectors.model_copy(update={"file": vectors})
         experiment = experiment.model_copy(update={"word_vectors": words})
         models.append(train(experiment, folder / experiment.name, say=lambda told: print(told, file=sys.stderr)).model)

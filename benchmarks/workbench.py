@@ -3,7 +3,7 @@
     AUSCULT_DATA=... python benchmarks/workbench.py [--backbone ENCODER] [--minutes 15] [--questions 500]
 
 The data is that of examples/make_user_data.py: biomedical questions and passages as three CSV files. What is timed is
-`auscult bench init`: checking, planning, training, ranking, writing the page. Nothing is there beforehand.
+`auscult try`: checking, planning, training, ranking, writing the page. Nothing is there beforehand.
 
 Writes benchmarks/results/workbench.json. Needs: pip install 'auscult[train,evaluation]' ('transformers' for a backbone)
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.evaluation.records import evaluation_records, read_records
-from auscult.evaluation.writing import write_json
+from auscult.files.writing import write_json
 from auscult.provenance import stamp
 
 HERE = Path(__file__).resolve().parent
@@ -34,8 +34,8 @@ def make_data(folder: Path, questions: int, passages: int) -> None:
 
 
 def run(data: Path, out: Path, options: list[str]) -> float:
-    """Seconds of `auscult bench init`."""
-    command = [sys.executable, "-m", "auscult.cli.main", "bench", "init", str(data), "--out", str(out), *options]
+    """Seconds of `auscult try`."""
+    command = [sys.executable, "-m", "auscult.cli.main", "try", str(data), "--out", str(out), *options]
     began = time.perf_counter()
     subprocess.run([*command, "--no-progress"], check=True)
     return time.perf_counter() - began
@@ -49,7 +49,7 @@ def models_of(out: Path) -> list[dict[str, Any]]:
             "R@1": each.measures["R@1"],
             "MAP": each.measures["MAP"],
             # None for what was not trained here: term-based models, and the one that is shipped.
-            "training_seconds": each.training["seconds"] if each.is_ranker else None,
+            "training_seconds": each.training["seconds"] if each.of_bench else None,
             "ms_per_query": each.ms_per_query,
         }
         for each in evaluation_records(read_records(out / "records.json"))
@@ -69,7 +69,7 @@ def main() -> None:
     if arguments.backbone:
         options += ["--backbone", arguments.backbone]
     with tempfile.TemporaryDirectory() as folder:
-        data, out = Path(folder) / "mydata", Path(folder) / "bench"
+        data, out = Path(folder) / "mydata", Path(folder) / "work"
         make_data(data, arguments.questions, arguments.passages)
         seconds = run(data, out, options)
         page = out / "report.html"

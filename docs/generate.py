@@ -36,7 +36,7 @@ Data sets lie under one folder, the environment variable `AUSCULT_DATA` (by defa
 folder), at the paths below. `auscult data list` tells which are there; a corpus that is missing is named with what to
 do about it. Documents of your own: [JSON lines](jsonl-format.md), a
 [table of notes](jsonl-format.md#a-table-of-notes), a folder of notes as text files, or a folder in BEIR's layout.
-Articles of today's Wikipedia: [`auscult data wikipedia-dump`](commands.md#auscult-data-wikipedia-dump) takes those of a
+Articles of today's Wikipedia: `python -m study wikipedia-dump`, in a checkout, takes those of a
 list out of a dump.
 
 | how it is had | |
@@ -60,7 +60,8 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
 def _walk(path: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
-        yield from _walk((*path, name), inner)
+        if not inner.hidden:
+            yield from _walk((*path, name), inner)
 
 
 def commands_page() -> str:
@@ -98,7 +99,8 @@ def _section(path: tuple[str, ...], command: Any) -> str:
     name = " ".join(path)
     lines = [f"{'#' * min(len(path) + 1, 3)} {name}", "", inspect.cleandoc(command.help or ""), ""]
     if hasattr(command, "commands"):
-        lines += [f"- [`{name} {inner}`](#{'-'.join((*path, inner))})" for inner in command.commands]
+        shown = [inner for inner, command in command.commands.items() if not command.hidden]
+        lines += [f"- [`{name} {inner}`](#{'-'.join((*path, inner))})" for inner in shown]
         lines.append("")
     choices = _choices(command)
     rows = [_row(param, choices.get(param.name, "")) for param in command.params if param.name != "help"]

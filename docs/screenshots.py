@@ -1,4 +1,4 @@
-"""Write docs/images/workbench-*.png, the screenshots of docs/workbench.md, from a page of `auscult bench init`.
+"""Write docs/images/workbench-*.png, the screenshots of docs/workbench.md, from a page of `auscult try`.
 
     python docs/screenshots.py FOLDER/report.html
 

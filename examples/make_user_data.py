@@ -1,4 +1,4 @@
-"""Make a small data set as a user would bring it, for `auscult bench init`.
+"""Make a small data set as a user would bring it, for `auscult try`.
 
     python examples/make_user_data.py MYDATA [--format csv|beir|joined] [--questions 500] [--passages 3000]
 
@@ -52,7 +52,7 @@ def draw(questions: int, passages: int, seed: int) -> tuple[Rows, Rows, Rows]:
 
 
 def write(folder: Path, form: str, questions: Rows, passages: Rows, judged: Rows) -> None:
-    """Write them in one of the formats that `auscult bench init` takes."""
+    """Write them in one of the formats that `auscult try` takes."""
     folder.mkdir(parents=True, exist_ok=True)
     if form == "csv":
         write_csv(folder / "questions.csv", ("id", "question"), questions)

@@ -11,12 +11,10 @@ import pytest
 import typer
 
 import auscult.cli.main
-import auscult.models
-from auscult.cli.evidence import evidence
 from auscult.cli.explain import explain
 from auscult.cli.index import index
-from auscult.cli.interactions import interactions
 from auscult.cli.search import search
+from auscult.models.kinds import KINDS, Kind
 from encoders import HashedEncoder
 
 
@@ -45,10 +43,10 @@ class Command:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]) -> None:
         app = typer.Typer(pretty_exceptions_enable=False)
-        for function in (index, search, explain, evidence, interactions):
+        for function in (index, search, explain):
             app.command()(function)
         monkeypatch.setattr(auscult.cli.main, "app", app)
-        monkeypatch.setitem(auscult.models._LOADERS, "hashed", _load)
+        monkeypatch.setitem(KINDS, "hashed", Kind(name="hashed", encoder=_load))
         self._monkeypatch = monkeypatch
         self._captured = captured
 

@@ -7,7 +7,32 @@ from pathlib import Path
 
 import pytest
 
+from auscult.concepts import KnowledgeBase
+from needs import Needs
 from small_experiment import CAUSES, ENTITIES, ONTOLOGY, SYMPTOMS, TREATMENT
+
+
+@pytest.fixture(scope="session")
+def needs() -> Needs:
+    return Needs()
+
+
+@pytest.fixture(scope="session")
+def taxonomies(needs: Needs) -> KnowledgeBase:
+    """The knowledge base of the prepared taxonomies, read once."""
+    return KnowledgeBase.from_folder(needs.data("kg") / "kg")
+
+
+@pytest.fixture(scope="session")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT, and `knowledge` beside it: vectors of entities that its words name. Nothing is to change them."""
+    from auscult.models.knowledge_vectors import save
+    from small_knowledge import small_vectors
+    from tiny_bert import save_tiny_bert
+
+    folder = tmp_path_factory.mktemp("bert")
+    save(small_vectors(), folder / "knowledge")
+    return save_tiny_bert(folder / "backbone")
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
-"""`auscult concepts`: build a knowledge base, look into it, and see what it finds in a text."""
+"""`auscult concepts`: build a knowledge base, look into it, see what it finds in a text; graphs below it."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +12,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from auscult.cli import graph
+from auscult.cli.texts import TextArgument, read_text
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base, open_named
-from auscult.errors import DataError, QueryError
+from auscult.errors import QueryError
 
 _HOW = "pass --kb with a taxonomy (.obo, .tsv)"
-app = typer.Typer(help="Diseases and symptoms: build, look up, link, complete.", no_args_is_help=True)
+app = typer.Typer(help="Diseases and symptoms: build, look up, link, complete; knowledge graphs.", no_args_is_help=True)
 
 KnowledgeBaseOption = Annotated[
     list[str] | None,
@@ -40,7 +41,10 @@ def build(
         ),
     ] = None,
 ) -> None:
-    """Read taxonomies, merge records that describe one thing, and write one compact file."""
+    """Read taxonomies, merge records that describe one thing, and write one compact file.
+
+    Example: `auscult concepts build kb.jsonl.gz doid.obo`
+    """
     knowledge_base = open_knowledge_base(taxonomies or DEFAULT)
     knowledge_base.save(out)
     counts = knowledge_base.counts
@@ -58,7 +62,10 @@ def show(
     limit: Annotated[int, typer.Option(min=1, help="How many readings.")] = 3,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a name or identifier stands for."""
+    """Show what a name or identifier stands for.
+
+    Example: `auscult concepts show "heart attack"`
+    """
     knowledge_base = open_named(kb or None, _HOW)
     matches = EntityResolver(knowledge_base).resolve(entity, limit)
     if not matches:
@@ -73,12 +80,15 @@ def show(
 
 @app.command()
 def link(
-    text: Annotated[str, typer.Argument(help="The text itself, a file that holds it, or - for standard input.")],
+    text: TextArgument,
     kb: KnowledgeBaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the diseases and symptoms that a text names."""
-    content = _text(text)
+    """Find the diseases and symptoms that a text names.
+
+    Example: `auscult concepts link "A heart attack, and a headache."`
+    """
+    content = read_text(text)
     knowledge_base = open_named(kb or None, _HOW)
     mentions = MentionLinker(knowledge_base).link_text(content)
     if as_json:
@@ -100,38 +110,16 @@ def complete(
     limit: Annotated[int, typer.Option(min=1, help="How many names.")] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Complete the beginning of a name."""
+    """Complete the beginning of a name.
+
+    Example: `auscult concepts complete "heart at"`
+    """
     for completion in Autocomplete(open_named(kb or None, _HOW)).complete(prefix, limit):
         if as_json:
             typer.echo(json.dumps(asdict(completion), ensure_ascii=False))
         else:
             also = "" if completion.matched == completion.name else f"  ({completion.matched})"
             typer.echo(f"{completion.concept_id}\t{completion.name}{also}")
-
-
-def _is_file(argument: str) -> bool:
-    try:
-        return Path(argument).is_file()
-    except (OSError, ValueError):
-        # A text that is too long for a file's name, or has characters that no name has.
-        return False
-
-
-def _text(argument: str) -> str:
-    if argument == "-":
-        where, content = "standard input", sys.stdin.buffer.read()
-    elif not _is_file(argument):
-        return argument
-    else:
-        where = argument
-        try:
-            content = Path(argument).read_bytes()
-        except OSError as error:
-            raise DataError(f"a readable file {argument}", str(error.strerror), "correct its permissions") from error
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"UTF-8 text in {where}", str(error), "convert it to UTF-8") from error
 
 
 def _record(match: Match) -> dict[str, object]:
@@ -142,7 +130,7 @@ def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> Non
     concept = match.concept
     console.print(f"[bold]{escape(concept.name)}[/]  {concept.concept_id}  ({concept.source})")
     console.print(f"  matched     {escape(match.matched_name)} ({match.kind}, {match.score:.2f})")
-    parents = (knowledge_base.get(parent) for parent in knowledge_base.parents(concept.concept_id))
+    parents = (knowledge_base.get(parent) for parent in knowledge_base.hierarchy.parents(concept.concept_id))
     fields = {
         "synonyms": "; ".join(concept.synonyms),
         "definition": concept.definition,
@@ -153,5 +141,7 @@ def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> Non
         if value:
             console.print(f"  {label:<12}{escape(value)}")
 
+
+app.add_typer(graph.app, name="graph")
 
 __all__ = ["app"]

@@ -14,11 +14,10 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from auscult.corpora.catalogue import Entry, catalogue, data_dir, entry
-from auscult.corpora.obtain import obtain
-from auscult.corpora.verification import FileState, check_file
-from auscult.corpora.wikipedia_dump import Progress as DumpProgress
-from auscult.corpora.wikipedia_dump import convert_dump, read_list
+from auscult.cli.moved import MOVED_DATA, pointers
+from auscult.corpora.catalogue import catalogue, data_dir, entry
+from auscult.corpora.description import details_of, state_of, summary_of
+from auscult.corpora.obtain import FileState, check_file, obtain
 from auscult.errors import DataError
 
 app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
@@ -27,28 +26,26 @@ _TREE = typer.Option(None, help="medquad: a copy of github.com/abachaa/MedQuAD; 
 _ANNOTATIONS = typer.Option(
     None, help="medquad: a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
 )
-_DUMP = typer.Argument(help="pages-articles of a Wikipedia, as .xml, .xml.bz2 or .xml.gz.")
-_TITLES = typer.Option(
-    ..., help="Which articles: a title, page id or address a line; behind a tab, an identifier it shall carry."
-)
-_OUT = typer.Option(..., help="The JSON lines file to write.")
 _JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
 
 
 @app.command("list")
 def list_(as_json: bool = _JSON) -> None:
-    """List all data sets: class of licence, size, and whether they are on this machine."""
+    """List all data sets: class of licence, size, and whether they are on this machine.
+
+    Example: `auscult data list`
+    """
     root = data_dir()
     if as_json:
         for found in catalogue().values():
-            typer.echo(json.dumps(_summary(found, root), ensure_ascii=False))
+            typer.echo(json.dumps(summary_of(found, root), ensure_ascii=False))
         return
     # In 80 columns no row may take more than two lines: licences by their class, and no frame.
     table = Table("name", "what", "licence", "size", "state", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     for column in (table.columns[0], *table.columns[2:]):
         column.no_wrap = True
     for found in catalogue().values():
-        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), _state(found, root))
+        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), state_of(found, root))
     console = Console(highlight=False, markup=False)
     console.print(f"Data in {root}", soft_wrap=True)
     console.print(table)
@@ -61,10 +58,13 @@ def show(
     verify: bool = typer.Option(False, "--verify", help="Compare the files with the catalogue's checksums."),
     as_json: bool = _JSON,
 ) -> None:
-    """Show one data set: licence, sources, files, how to get it. With --verify, fail if a file is wrong."""
+    """Show one data set: licence, sources, files, how to get it. With --verify, fail if a file is wrong.
+
+    Example: `auscult data show medquad --verify`
+    """
     found, root = entry(name), data_dir()
     states = {file.path: check_file(file, root / file.path) for file in found.files} if verify else {}
-    details = _details(found, root, states)
+    details = details_of(found, root, states)
     if as_json:
         typer.echo(json.dumps(details, ensure_ascii=False))
     else:
@@ -85,7 +85,10 @@ def get(
     tree: Path | None = _TREE,
     annotations: Path | None = _ANNOTATIONS,
 ) -> None:
-    """Download or rebuild one data set into AUSCULT_DATA, verified; go on with what was broken off."""
+    """Download or rebuild one data set into AUSCULT_DATA, verified; go on with what was broken off.
+
+    Example: `auscult data get medquad`
+    """
     found, root = entry(name), data_dir()
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     columns = (
@@ -106,83 +109,6 @@ def get(
         files = obtain(found, root, origin=origin, tree=tree, annotations=annotations, report=report)
     for path in files:
         typer.echo(str(path))
-
-
-@app.command("wikipedia-dump")
-def wikipedia_dump(
-    dump: Path = _DUMP,
-    titles: Path = _TITLES,
-    out: Path = _OUT,
-    as_json: bool = _JSON,
-) -> None:
-    """Take the listed articles out of a dump as JSON lines with headings and links; go on with what was broken off."""
-    wanted = read_list(titles)
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    with console.status("reading") if console.is_terminal else nullcontext() as status:
-
-        def report(progress: DumpProgress) -> None:
-            if status is not None:
-                status.update(f"{decimal(progress.offset)}, {progress.pages:,} pages, {progress.written:,} articles")
-
-        done = convert_dump(dump, wanted, out, report=report)
-    missing = sorted({*wanted.titles, *wanted.page_ids}.difference(done.found, done.redirects))
-    if as_json:
-        summary = {"path": str(out), "pages": done.pages, "articles": done.written}
-        typer.echo(json.dumps(summary | {"redirects": done.redirects, "missing": missing}, ensure_ascii=False))
-        return
-    typer.echo(str(out))
-    console.print(f"{done.written:,} of {done.wanted:,} listed articles, from {done.pages:,} pages")
-    for name, target in sorted(done.redirects.items()):
-        console.print(f"only forwarded: {name} -> {target}")
-    for name in missing:
-        console.print(f"not in the dump: {name}")
-
-
-def _state(found: Entry, root: Path) -> str:
-    missing = found.missing(root)
-    if not missing:
-        return "present"
-    if found.access.instructed:
-        return found.access.value
-    return "missing" if len(missing) == len(found.files) else "incomplete"
-
-
-def _summary(found: Entry, root: Path) -> dict[str, Any]:
-    return {
-        "name": found.name,
-        "title": found.title,
-        "licence": found.licence,
-        "licence_class": found.licence_class,
-        "access": found.access.value,
-        "bytes": found.bytes,
-        "state": _state(found, root),
-    }
-
-
-def _details(found: Entry, root: Path, states: dict[str, FileState]) -> dict[str, Any]:
-    details = _summary(found, root) | {
-        "description": found.description,
-        "attribution": found.attribution,
-        "sources": [
-            {"repository": s.repository, "commit": s.commit, "paths": s.paths or ", ".join(s.sha256)}
-            for s in found.sources
-        ],
-        "path": str(found.path(root)),
-        "files": [
-            {
-                "path": f.path,
-                "rows": f.rows,
-                "bytes": f.bytes,
-                "sha256": f.sha256,
-                "content_sha256": f.content_sha256,
-            }
-            | ({"state": states[f.path].value} if f.path in states else {})
-            for f in found.files
-        ],
-    }
-    if details["state"] != "present":
-        details["remedy"] = found.remedy(root)
-    return details
 
 
 def _print_details(details: dict[str, Any]) -> None:
@@ -209,5 +135,7 @@ def _print_details(details: dict[str, Any]) -> None:
 def _size(count: int) -> str:
     return decimal(count) if count else ""
 
+
+app.add_typer(pointers(MOVED_DATA, "auscult data"))
 
 __all__ = ["app"]

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from auscult.cli.search import print_hit
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.catalogue import data_dir, entry
@@ -23,6 +22,7 @@ from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.search.terminal import print_hit
 
 _CORPUS = "medquad"
 _QUESTIONS = (
@@ -43,6 +43,8 @@ def demo(
     """Read health documents, index them, answer five questions, and measure against the published test.
 
     Takes the MedQuAD documents from AUSCULT_DATA, or downloads them; with neither, a dozen leaflets of the package.
+
+    Example: `auscult demo`
     """
     console = Console(highlight=False)
     corpus = str(LEAFLETS) if leaflets else _documents(console)
@@ -142,7 +144,7 @@ def _ask(console: Console, searcher: Searcher, question: Query) -> None:
 
 def _measure(console: Console, corpus: str) -> None:
     # Only here: ir_measures takes a second to import.
-    from auscult.cli.evaluate import compare, print_comparison
+    from auscult.cli.evaluate import compare_named, print_comparison
 
-    comparison, _ = compare(corpus, _COMPARED)
+    comparison, _ = compare_named(corpus, _COMPARED)
     print_comparison(console, comparison)

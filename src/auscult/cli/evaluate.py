@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,37 +10,32 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from auscult.cli.plugin import PluginOption, run_plugins
-from auscult.cli.scoring import FuseOption, PrecisionOption
-from auscult.cli.trec_run import measure_run
-from auscult.concepts import KnowledgeBase
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
+from auscult.cli.bars import progress_bars, query_bars
+from auscult.cli.options import (
+    FuseOption,
+    JsonRecordsOption,
+    PrecisionOption,
+    ReadOption,
+    SeedOption,
+    note_reading,
+)
 from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
-from auscult.corpora.note_labels import NoteLabeller, open_labeller
+from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.opening import makes_queries
 from auscult.errors import ConfigError, DataError
-from auscult.evaluation.comparison import Comparison, Contender, compare_models
-from auscult.evaluation.contenders import LEXICAL, open_contenders
-from auscult.evaluation.error_traits import MAX_TOKENS, TraitFinder, find_traits, trait_table, write_traits
-from auscult.evaluation.errors import RankingError, find_errors, write_errors
-from auscult.evaluation.figures import check_figures, draw_figures
-from auscult.evaluation.fusion import fusions_of
+from auscult.evaluation.comparing import Entry, compare_models, open_entries, write_runs
+from auscult.evaluation.comparison import Comparison
+from auscult.evaluation.contenders import is_untrained
+from auscult.evaluation.ensembles import ensembles_of
 from auscult.evaluation.records import check_records, write_records
+from auscult.evaluation.run_table import run_table
 from auscult.evaluation.tables import group_table, match_table, result_tables
-from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.trec import write_qrels, write_run
-from auscult.evaluation.writing import check_file, check_folder, file_name
+from auscult.evaluation.task import Protocol, Task, build_task
+from auscult.files.writing import check_folder
 from auscult.interfaces import Precision
 
-
-class ProtocolName(StrEnum):
-    """What is ranked."""
-
-    rerank = "rerank"
-    end_to_end = "end-to-end"
+_DEPTH = 100
 
 
 class Grouping(StrEnum):
@@ -51,13 +45,6 @@ class Grouping(StrEnum):
     aspect = "aspect"
     question_type = "question-type"
     length = "length"
-
-
-class ErrorClasses(StrEnum):
-    """Whose classes wrong answers are sorted into."""
-
-    arnold2020 = "arnold2020"
-    grundmann2021 = "grundmann2021"
 
 
 class TrackName(StrEnum):
@@ -70,139 +57,106 @@ class TrackName(StrEnum):
 def evaluate(
     context: typer.Context,
     corpus: Annotated[
-        str | None, typer.Argument(help="A corpus with queries and judgements, such as `medquad`.")
-    ] = None,
+        str,
+        typer.Argument(metavar="CORPUS|RUN", help="A corpus with queries and judgements; or a TREC run, with QRELS."),
+    ],
+    qrels: Annotated[Path | None, typer.Argument(help="The judgements that RUN is measured by.")] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="`bm25`, `tfidf`, `default`, or a model folder; repeatable."),
+        typer.Option(
+            "--model",
+            "-m",
+            help="`bm25`, `tfidf`, `ql`, `default`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
+            "with a file of word vectors; repeatable. MODEL:parts ranks by its entity and its aspect half too.",
+        ),
     ] = None,
     protocol: Annotated[
-        ProtocolName, typer.Option(help="Rank given candidates, or every passage of the corpus.")
-    ] = ProtocolName.rerank,
+        str,
+        typer.Option(
+            help="`rerank`: given candidates. `end-to-end`: every passage of the corpus; `end-to-end:N` keeps N, not "
+            "100, passages of a ranking."
+        ),
+    ] = "rerank",
     split: Annotated[str, typer.Option(help="Whose queries; published figures are of `test`.")] = "test",
-    queries: Annotated[int | None, typer.Option(min=1, help="Evaluate a random subset of this size.")] = None,
-    query_ids: Annotated[Path | None, typer.Option(help="Evaluate the queries of this file, an id a line.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")] = 0,
-    json: Annotated[
-        Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
-    ] = None,
+    queries: Annotated[
+        str, typer.Option(metavar="NUMBER|FILE", help="Only a random subset of this size, or the ids of this file.")
+    ] = "",
+    seed: SeedOption = 0,
+    json: JsonRecordsOption = None,
     runs: Annotated[
         Path | None, typer.Option(help="Folder for TREC runs and qrels; by default beside the records.")
     ] = None,
-    figures: Annotated[Path | None, typer.Option(help="Folder for figures, as PNG and SVG.")] = None,
-    errors: Annotated[
-        Path | None, typer.Option(help="Write wrong top-1 passages, sorted into classes, as JSON lines.")
-    ] = None,
-    taxonomy: Annotated[
-        list[str] | None,
-        typer.Option(help=f"For --errors: {ACCEPTED}; repeatable for files. Default: `{DEFAULT}`."),
-    ] = None,
-    classes: Annotated[
-        ErrorClasses, typer.Option(help="For --errors: by taxonomy, or also long, structural, negated, anonymised.")
-    ] = ErrorClasses.arnold2020,
-    max_tokens: Annotated[
-        int, typer.Option(min=1, help="For --classes grundmann2021: longer passages are long.")
-    ] = MAX_TOKENS,
-    knowledge: Annotated[
-        str | None, typer.Option(help=f"For queries that are made of notes: as for `adapt`. Default: `{DEFAULT}`.")
-    ] = None,
-    recognizer: Annotated[
-        list[str] | None, typer.Option(help="For queries that are made of notes: as for `adapt`; repeatable.")
-    ] = None,
-    aspects: Annotated[
-        list[Path] | None, typer.Option(help="For queries that are made of notes: as for `adapt`; repeatable.")
-    ] = None,
+    read: ReadOption = None,
     by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
-    parts: Annotated[
-        bool, typer.Option("--parts", help="Also rank by a model's entity and aspect half alone.")
-    ] = False,
     track: Annotated[
         TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
     ] = None,
     precision: PrecisionOption = "float32",
     fuse: FuseOption = None,
-    plugin: PluginOption = None,
-    depth: Annotated[int, typer.Option(min=10, help="For --protocol end-to-end: passages kept of a ranking.")] = 100,
-    run: Annotated[Path | None, typer.Option(help="Measure this TREC run instead; needs --qrels.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="The judgements for --run.")] = None,
 ) -> None:
-    """Rank a corpus' queries with one or more models and measure how well they do.
+    """Rank a corpus' queries with one or more models and measure how well they do; or measure a run.
 
-    Ties count against a model. With `--run` and `--qrels`, an existing TREC run is measured instead.
+    Ties count against a model. The corpus `notes:NOTES` asks queries that are made of notes of your own.
+
+    Example: `auscult evaluate medquad -m bm25 -m default --json out/medquad.json`, or
+    `auscult evaluate their.run.gz out/medquad-runs/medquad.qrels`
     """
     console = Console()
     given = _given(context)
-    if run is not None or qrels is not None:
-        measure_run(console, run, qrels, given)
+    if qrels is not None:
+        _measure_run(console, Path(corpus), qrels, given)
         return
-    run_plugins(plugin)
-    if corpus is None or not model:
-        raise ConfigError("a corpus and at least one --model", "none", "try: auscult evaluate medquad --model bm25")
+    if not model:
+        remedy = "try: auscult evaluate medquad --model bm25, or auscult evaluate RUN QRELS"
+        raise ConfigError("a corpus and at least one --model", "none", remedy)
     if len(set(model)) != len(model):
         raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
-    _refuse_without_effect(given, corpus, model, protocol, errors, classes)
+    _refuse_without_effect(given, corpus, model)
     folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
-    _check_outputs(json, folder, figures, errors)
-    knowledge_base = open_knowledge_base(taxonomy or DEFAULT) if errors is not None else None
-    labeller = None
-    if makes_queries(corpus):
-        how = "pass --knowledge with a taxonomy"
-        labeller = open_labeller(recognizer or (), knowledge=knowledge, tables=aspects or (), how=how)
-    comparison, task = compare(
+    if json is not None:
+        check_records(json)
+    if folder is not None:
+        check_folder(folder)
+    ranked, depth = _protocol(protocol)
+    comparison, task = compare_named(
         corpus,
         model,
-        protocol=protocol,
+        protocol=ranked,
+        depth=depth,
         split=split,
-        number=queries,
-        query_ids=query_ids,
+        queries=queries,
         seed=seed,
-        parts=parts,
         track=track.value if track else None,
         precision=precision,
         fuse=fuse or (),
-        depth=depth,
-        labeller=labeller,
+        labeller=note_reading(read).labeller() if makes_queries(corpus) else None,
     )
     if folder is not None:
-        _write_runs(folder, task, comparison)
+        write_runs(folder, task, comparison)
     if json is not None:
         write_records(json, comparison.records)
-    found: dict[str, list[RankingError]] = {}
-    if errors is not None and knowledge_base is not None:
-        found = {
-            record.label: find_errors(task, ranked.rankings, comparison.passages, knowledge_base)
-            for record, ranked in zip(comparison.records, comparison.runs, strict=True)
-        }
-        if classes is ErrorClasses.grundmann2021:
-            _write_traits(console, errors, found, task, knowledge_base, max_tokens)
-        else:
-            write_errors(errors, found)
-    if figures is not None:
-        draw_figures(figures, comparison.records, found)
     print_comparison(console, comparison, [each.value.replace("-", " ") for each in by or ()])
-    for path in (json, folder, errors, figures):
+    for path in (json, folder):
         if path is not None:
             console.print(f"Written: {escape(str(path))}", soft_wrap=True)
 
 
-def compare(
+def compare_named(
     corpus: str,
     models: Sequence[str],
     *,
-    protocol: ProtocolName = ProtocolName.rerank,
+    protocol: Protocol = "rerank",
+    depth: int = _DEPTH,
     split: str = "test",
-    number: int | None = None,
-    query_ids: Path | None = None,
+    queries: str = "",
     seed: int = 0,
-    parts: bool = False,
     track: str | None = None,
     precision: Precision = "float32",
     fuse: Sequence[str] = (),
-    depth: int = 100,
     labeller: NoteLabeller | None = None,
 ) -> tuple[Comparison, Task]:
     """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
-    ids = _read_ids(query_ids) if query_ids is not None else None
+    number, ids = _subset(queries)
     with progress_bars() as progress:
         encoded = progress.add_task("documents", total=None, visible=False)
 
@@ -211,31 +165,22 @@ def compare(
 
         # Names first: a wrong one should fail before minutes of reading and ranking.
         opened = open_corpus(corpus, labeller=labeller)
-        found = {
-            name: open_contenders(
-                name,
-                corpus,
-                split=split,
-                track=track,
-                parts=parts,
-                precision=precision,
-                progress=documents_done,
-            )
-            for name in models
-        }
-        # A model stands before its parts.
-        fusions = fusions_of(fuse, {name: whole for name, (whole, *_) in found.items()}, protocol.value)
-        contenders = [contender for own in found.values() for contender in own]
+        entered = open_entries(
+            [Entry(model=name) for name in models],
+            corpus,
+            split=split,
+            track=track,
+            precision=precision,
+            progress=documents_done,
+        )
+        ensembles = ensembles_of(fuse, entered.by_name, protocol)
         reading = progress.add_task(f"reading {escape(corpus)}", total=None)
-        task = build_task(opened, protocol.value, split=split, number=number, ids=ids, seed=seed)
+        task = build_task(opened, protocol, split=split, number=number, ids=ids, seed=seed)
         progress.update(reading, total=len(task.documents), completed=len(task.documents))
         progress.update(encoded, total=len(task.documents))
-
-        def queries_of(contender: Contender) -> Callable[[int, int], None]:
-            bar = progress.add_task(escape(contender.label), total=len(task.queries))
-            return lambda done, total: progress.update(bar, completed=done, total=total)
-
-        comparison = compare_models(task, contenders, fusions=fusions, depth=depth, progress=queries_of)
+        comparison = compare_models(
+            task, entered.contenders, ensembles=ensembles, depth=depth, progress=query_bars(progress)
+        )
     return comparison, task
 
 
@@ -257,67 +202,44 @@ def _given(context: typer.Context) -> list[str]:
     ]
 
 
-def _refuse_without_effect(
-    given: Sequence[str],
-    corpus: str,
-    models: Sequence[str],
-    protocol: ProtocolName,
-    errors: Path | None,
-    classes: ErrorClasses,
-) -> None:
+def _refuse_without_effect(given: Sequence[str], corpus: str, models: Sequence[str]) -> None:
     """Raise ConfigError for an option that would change nothing: whoever typed it expects that it does."""
-    learned = any(name not in LEXICAL for name in models)
-    made = makes_queries(corpus)
+    learned = not all(map(is_untrained, models))
     needed = {
-        "--taxonomy": ("--errors beside it", errors is not None),
-        "--classes": ("--errors beside it", errors is not None),
-        "--max-tokens": ("--classes grundmann2021 beside it", classes is ErrorClasses.grundmann2021),
-        "--depth": ("--protocol end-to-end beside it", protocol is ProtocolName.end_to_end),
         "--track": ("a --model that has learned", learned),
-        "--parts": ("a --model that has learned", learned),
         "--precision": ("a --model that has learned", learned),
-        **dict.fromkeys(("--knowledge", "--recognizer", "--aspects"), ("notes:NOTES as the corpus", made)),
+        "--read": ("notes:NOTES as the corpus", makes_queries(corpus)),
     }
     for option, (what, there) in needed.items():
         if option in given and not there:
             raise ConfigError(what, f"{option} without", f"leave {option} out")
 
 
-def _check_outputs(json: Path | None, runs: Path | None, figures: Path | None, errors: Path | None) -> None:
-    """Raise before the work is done where its result could not be written."""
-    if json is not None:
-        check_records(json)
-    if runs is not None:
-        check_folder(runs)
-    if figures is not None:
-        check_figures(figures)
-    if errors is not None:
-        check_file(errors)
-        if json is not None and json.absolute() == errors.absolute():
-            raise ConfigError("different files for --json and --errors", f"{json} for both", "rename one")
+def _protocol(said: str) -> tuple[Protocol, int]:
+    """What is ranked, and how many passages of an end-to-end ranking are kept."""
+    name, colon, kept = said.partition(":")
+    if said == "rerank":
+        return "rerank", _DEPTH
+    if name == "end-to-end" and (not colon or (kept.isdecimal() and int(kept) >= 10)):
+        return "end-to-end", int(kept) if colon else _DEPTH
+    expected = "--protocol rerank, end-to-end, or end-to-end:N that keeps at least 10 passages"
+    raise ConfigError(expected, f"'{said}'", "choose one of them")
 
 
-def _write_traits(
-    console: Console,
-    path: Path,
-    errors: Mapping[str, Sequence[RankingError]],
-    task: Task,
-    knowledge_base: KnowledgeBase,
-    max_tokens: int,
-) -> None:
-    """Write wrong answers with the classes of grundmann2021, and print how many are in each."""
-    labeller = NoteLabeller(DictionaryRecognizer(knowledge_base))
-    finder = TraitFinder(task, knowledge_base, labeller, max_tokens=max_tokens)
-    sorted_errors = {label: find_traits(finder, own) for label, own in errors.items()}
-    write_traits(path, sorted_errors)
-    trait_table(sorted_errors).print_to(console)
+def _subset(queries: str) -> tuple[int | None, list[str] | None]:
+    """The number of queries, or their ids."""
+    if not queries:
+        return None, None
+    if queries.lstrip("+-").isdecimal():
+        return int(queries), None
+    return None, _read_ids(Path(queries))
 
 
-def _write_runs(folder: Path, task: Task, comparison: Comparison) -> None:
-    for record, run in zip(comparison.records, comparison.runs, strict=True):
-        name = "-".join((task.corpus, task.protocol, record.track, file_name(run.model)))
-        write_run(folder / f"{name}.run.gz", run.rankings, record.label)
-    write_qrels(folder / f"{task.corpus}.qrels", task.judgements)
+def _measure_run(console: Console, run: Path, qrels: Path, given: Sequence[str]) -> None:
+    others = [name for name in given if name not in ("CORPUS", "QRELS")]
+    if others:
+        raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
+    run_table(run, qrels).print_to(console)
 
 
 def _read_ids(path: Path) -> list[str]:
@@ -326,13 +248,3 @@ def _read_ids(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError("a text file of query ids", f"{path}: {error}", "write one query id a line") from None
     return ids
-
-
-@contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """Progress bars on stderr, gone when the work is done."""
-    # On stderr, so that the tables can be piped.
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield progress

@@ -1,17 +1,18 @@
-"""`auscult explain`: how every sentence of a document answers, as curves in the terminal and as a picture."""
+"""`auscult explain`: how the sentences of a document answer, or where in a passage a ranker looked."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from auscult.cli.model_views import Layers, show_attention, show_token_pairs
 from auscult.cli.search import (
     AspectOption,
     EntityOption,
-    IndexArgument,
     ModelOption,
     QuestionOption,
     check_asked,
@@ -19,35 +20,113 @@ from auscult.cli.search import (
     say,
     understand,
 )
+from auscult.cli.texts import as_document, check_named, find_passage, read_words
+from auscult.drawing import check_target
+from auscult.errors import ConfigError, DataError, ModelError
+from auscult.files.writing import check_file
+from auscult.models import kind_of
+from auscult.queries import Query
 from auscult.search.explain import explain as explain_document
-from auscult.search.figures import check_target, save_figure
+from auscult.search.explain import told
+from auscult.search.figures import save_figure
 from auscult.search.terminal import render_curves
 
 
 def explain(
-    index: IndexArgument,
+    place: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INDEX|MODEL",
+            help="An index folder; or the folder of a model that shows how it reads: HAR, HAR-WCA, CK-HQA.",
+        ),
+    ],
     entity: EntityOption = "",
     aspect: AspectOption = None,
     question: QuestionOption = "",
     document: Annotated[
-        str, typer.Option("--document", "-d", help="Id of the document; default: that of the best hit.")
+        str, typer.Option("--document", "-d", help="Of an index: the document's id; default: that of the best hit.")
     ] = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also draw a picture: a .png, .svg or .pdf file.")
-    ] = None,
     model: ModelOption = "",
+    text: Annotated[
+        str, typer.Option("--text", "-t", help="For a model: the text to read, a file that holds it, or - .")
+    ] = "",
+    corpus: Annotated[str, typer.Option("--corpus", "-c", help="For a model: the corpus of --passage.")] = "",
+    passage: Annotated[str, typer.Option("--passage", "-p", help="For a model: the id of a passage of --corpus.")] = "",
+    layers: Annotated[
+        Layers | None, typer.Option(help="For CK-HQA: the last layer, which is the default, or the mean of all.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Also draw a picture: .png or .svg, of an index also .pdf."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with all that is shown.")] = False,
 ) -> None:
-    """Draw entity, aspect and combined score over the sentences of one document."""
+    """Show why: scores of every sentence of a document, or where in a passage a ranker looked.
+
+    Of an index: entity, aspect and combined score over the sentences of one document. Of a ranker with attention (HAR,
+    HAR-WCA): its weights of a passage's sentences and of the query's words. Of CK-HQA: how alike it finds the tokens
+    of query and passage, and which entities they name.
+
+    Example: `auscult explain my-index -e gout -a treatment --out gout.svg`, or
+    `auscult explain runs/har/model -q "What helps against gout?" -t leaflet.txt`
+    """
     check_asked(entity, aspect or (), question)
+    if not place.is_dir():
+        raise DataError("the folder of an index or of a model", f"'{place}', which is no folder", "correct the path")
+    if not (place / "model.json").is_file():
+        _refuse("an index", {"--text": text, "--corpus": corpus, "--passage": passage, "--layers": layers})
+        _show_curves(place, entity, aspect or [], question, document, model, out, as_json)
+        return
+    _refuse("a model", {"--document": document, "--model": model})
+    kind = kind_of(str(place))
+    if kind.scorer is None:
+        remedy = "ask its index: auscult explain INDEX"
+        raise ModelError("a model that shows how it reads", f"{place}, an encoder", remedy)
+    check_named(text, corpus, passage)
+    query = Query("", entity.strip(), tuple(filter(None, map(str.strip, aspect or ()))), text=question.strip())
+    if kind.reads_words:
+        _refuse("a ranker", {"--layers": layers})
+        found = as_document(read_words(text), Path(text).name) if text else find_passage(corpus, passage)
+        show_attention(place, query, *found, figure=out, as_json=as_json)
+        return
+    if text:
+        words = read_words(text)
+    else:
+        whole, part = find_passage(corpus, passage)
+        words = whole.slice(part)
+    show_token_pairs(place, query, words, layers=layers or Layers.LAST, figure=out, as_json=as_json)
+
+
+def _refuse(what: str, given: dict[str, object]) -> None:
+    """Raise ConfigError for an option that would change nothing."""
+    for option, value in given.items():
+        if value:
+            raise ConfigError(f"options that say something of {what}", option, f"leave {option} out")
+
+
+def _show_curves(
+    index: Path,
+    entity: str,
+    aspects: list[str],
+    question: str,
+    document: str,
+    model: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     if out is not None:
         check_target(out)
+        check_file(out)
     searcher = open_searcher(index, model)
-    understanding = understand(searcher, entity, aspect or (), question)
+    understanding = understand(searcher, entity, aspects, question)
     curves = explain_document(searcher, understanding.query, document)
     if out is not None:
         save_figure(curves, out)
     say(understanding)
-    console = Console(highlight=False)
-    console.print(render_curves(curves, console.width))
+    if as_json:
+        typer.echo(json.dumps(told(curves)))
+    else:
+        console = Console(highlight=False)
+        console.print(render_curves(curves, console.width))
     if out is not None:
         typer.echo(f"drawn to {out}", err=True)

@@ -47,7 +47,10 @@ def index(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")] = False,
     batch_size: Annotated[int, typer.Option(help="Documents encoded at once.")] = 32,
 ) -> None:
-    """Build an index of a corpus, to be asked with `search` and `explain`."""
+    """Build an index of a corpus, to be asked with `search` and `explain`.
+
+    Example: `auscult index documents.jsonl --out my-index`
+    """
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     if knowledge and no_knowledge:

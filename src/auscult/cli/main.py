@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from auscult import __version__
-from auscult.cli import bench, concepts, data, graph
-from auscult.cli.adapt import adapt
-from auscult.cli.compact import compact
+from auscult.cli import concepts, data
+from auscult.cli.compare import compare
 from auscult.cli.demo import demo
 from auscult.cli.evaluate import evaluate
-from auscult.cli.evidence import evidence
 from auscult.cli.explain import explain
 from auscult.cli.index import index
-from auscult.cli.interactions import interactions
-from auscult.cli.results import results
+from auscult.cli.moved import MOVED, pointers
+from auscult.cli.options import run_plugins
 from auscult.cli.search import search
 from auscult.cli.train import train
+from auscult.cli.trying import try_models
 from auscult.errors import AuscultError
 from auscult.search.explain import printable
 
@@ -38,16 +39,12 @@ app.add_typer(data.app, name="data")
 app.command()(index)
 app.command()(search)
 app.command()(explain)
-app.command()(evidence)
-app.command()(interactions)
 app.command()(evaluate)
 app.command()(train)
-app.command()(adapt)
-app.add_typer(bench.app, name="bench")
-app.command()(compact)
+app.command()(compare)
+app.command("try")(try_models)
 app.add_typer(concepts.app, name="concepts")
-app.add_typer(graph.app, name="graph")
-app.command()(results)
+app.add_typer(pointers(MOVED))
 
 
 def _version(value: bool) -> None:
@@ -58,9 +55,19 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="Before the command: a Python file that registers a ranker of yours; repeatable."),
+    ] = None,
 ) -> None:
-    """Find the passages that answer a health question inside long documents."""
+    """Find the passages that answer a health question inside long documents.
+
+    Example: `auscult demo`, or `auscult index documents.jsonl --out my-index`
+    """
+    run_plugins(plugin)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

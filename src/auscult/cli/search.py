@@ -11,20 +11,14 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
-from auscult.cli.plugin import PluginOption, run_plugins
-from auscult.cli.scoring import PrecisionOption
+from auscult.cli.options import PrecisionOption
 from auscult.errors import ConfigError, QueryError
-from auscult.interfaces import Hit
 from auscult.models import load_model, load_scorer
 from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, Understanding
 from auscult.search.explain import printable
-
-#: Letters of a passage that are shown at least, and how many sentences of it are highlighted.
-_LETTERS = 360
-_HIGHLIGHTED = 2
+from auscult.search.terminal import print_hit
 
 
 class Group(StrEnum):
@@ -53,6 +47,10 @@ ModelOption = Annotated[
 
 def search(
     index: IndexArgument,
+    asked: Annotated[
+        str,
+        typer.Argument(metavar="[QUESTION]", help="A question in words; the same as --question.", show_default=False),
+    ] = "",
     entity: EntityOption = "",
     aspect: AspectOption = None,
     question: QuestionOption = "",
@@ -68,17 +66,22 @@ def search(
         bool, typer.Option("--fuse", help="With --rerank: order by its scores and the index' own together.")
     ] = False,
     precision: PrecisionOption = "float32",
-    plugin: PluginOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One hit per line, as JSON with sentence scores.")] = False,
 ) -> None:
-    """Find the passages that answer ⟨entity, aspect⟩ in an index."""
+    """Find the passages that answer a question, or ⟨entity, aspect⟩, in an index.
+
+    Example: `auscult search my-index "How is gout treated?"`, or
+    `auscult search my-index --entity gout --aspect treatment -k 5`
+    """
+    if asked.strip() and question.strip():
+        raise ConfigError("one question", f"{asked!r} and --question {question!r}", "leave one of them out")
+    question = asked or question
     check_asked(entity, aspect or (), question)
     if k < 1:
         raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
     for option, given in (("--precision", precision != "float32"), ("--fuse", fuse)):
         if given and not rerank:
             raise ConfigError("--rerank beside it", f"{option} without", f"leave {option} out")
-    run_plugins(plugin)
     searcher = open_searcher(index, model)
     understanding = understand(searcher, entity, aspect or (), question)
     scorer = load_scorer(rerank, precision=precision) if rerank else None
@@ -118,55 +121,3 @@ def say(understanding: Understanding) -> None:
     if understanding.match and understanding.match.kind == "fuzzy" and understanding.alternatives:
         others = (f"{match.concept.name} ({match.concept.concept_id})" for match in understanding.alternatives)
         typer.echo(printable(f"or did you mean: {'; '.join(others)}"), err=True)
-
-
-def print_hit(console: Console, hit: Hit) -> None:
-    """Show one hit: heading, score and its halves, document, and the best sentences highlighted."""
-    first = Text(f"{hit.rank:>2}  ", style="dim")
-    first.append(printable(hit.heading) or "(no heading)", style="not dim bold")
-    second = Text(f"{hit.score:.3f}", style="green")
-    if hit.entity_score or hit.aspect_score:
-        second.append(f" = entity {hit.entity_score:.3f} + aspect {hit.aspect_score:.3f}", style="dim")
-    second.append(f"   {printable(hit.title)}", style="cyan")
-    second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
-    console.print(first)
-    _print_indented(console, second)
-    if hit.url:
-        console.print(Text(f"    {printable(hit.url)}", style="dim"), soft_wrap=True)
-    _print_indented(console, _excerpt(hit, console.is_terminal))
-    console.print()
-
-
-def _print_indented(console: Console, text: Text) -> None:
-    for line in text.wrap(console, max(20, console.width - 4)):
-        line.rstrip()
-        console.print(Text("    ").append_text(line), soft_wrap=True)
-
-
-def _excerpt(hit: Hit, colours: bool) -> Text:
-    """The best stretch of a passage's sentences, the best of them highlighted: by colour, or by **stars**."""
-    words = [printable(" ".join(sentence.text.split())) for sentence in hit.sentences]
-    scores = [sentence.score for sentence in hit.sentences]
-    shown = _best_stretch(scores, [len(each) for each in words])
-    best = sorted(shown, key=lambda n: -scores[n])[:_HIGHLIGHTED]
-    text = Text("… " if shown.start else "")
-    for n in shown:
-        if n in best and colours:
-            text.append(words[n], style="bold yellow")
-        else:
-            text.append(f"**{words[n]}**" if n in best else words[n])
-        text.append(" ")
-    text.append("…" if shown.stop < len(words) else "")
-    return text
-
-
-def _best_stretch(scores: Sequence[float], lengths: Sequence[int]) -> range:
-    """Consecutive sentences from the best on, growing to the better side until there are enough letters."""
-    first = max(range(len(scores)), key=lambda n: scores[n])
-    last = first + 1
-    while sum(lengths[first:last]) < _LETTERS and last - first < len(scores):
-        if last == len(scores) or (first > 0 and scores[first - 1] > scores[last]):
-            first -= 1
-        else:
-            last += 1
-    return range(first, last)

@@ -1,8 +1,9 @@
-"""`auscult train`: train a model from an experiment file."""
+"""`auscult train`: train a model from an experiment file, or of notes; or write a trained one in another form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,61 +12,201 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from auscult.cli.plugin import PluginOption, run_plugins
-from auscult.errors import naming_extra
+from auscult.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading, pairs_of
+from auscult.errors import ConfigError, naming_extra
+
+
+class Architecture(StrEnum):
+    """What can be trained of notes."""
+
+    BI = "bi"
+    POLY = "poly"
+    CROSS = "cross"
+
+
+class Form(StrEnum):
+    """What a model can be written as."""
+
+    HALF = "half"
+    ONNX = "onnx"
+    ONNX_INT8 = "onnx-int8"
 
 
 def train(
-    experiment: Annotated[Path, typer.Argument(help="The experiment file (YAML); see experiments/ for examples.")],
+    context: typer.Context,
+    experiment: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="EXPERIMENT|MODEL",
+            help="The experiment file (YAML), or FILE:VARIANT; see experiments/ for examples. With --convert, the "
+            "folder of a model; with --notes, nothing.",
+        ),
+    ] = None,
+    variant: Annotated[str | None, typer.Option(help="Which of the file's variants.")] = None,
+    notes: Annotated[
+        str,
+        typer.Option(
+            help="Train on these notes instead: a folder of texts (`patients:FOLDER` where each folder in it is one "
+            "patient's), a table, a JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a name of `auscult data list`."
+        ),
+    ] = "",
+    backbone: Annotated[
+        str,
+        typer.Option(
+            envvar="AUSCULT_BACKBONE",
+            help="With --notes, the transformer to begin with: a folder, a name of the hub, or a model that was "
+            "trained before, such as the bi-encoder of the same notes for a cross-encoder.",
+        ),
+    ] = "",
+    architecture: Annotated[Architecture, typer.Option(help="With --notes, which one.")] = Architecture.BI,
+    read: ReadOption = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="With --notes, leave out notes that cannot be read, and count them.")
+    ] = False,
+    changed: SetOption = None,
+    convert: Annotated[
+        Form | None,
+        typer.Option(
+            help="Train nothing, but write a model to --out in another form: `half`, a CDV model in half precision, "
+            "half as large; `onnx` or `onnx-int8`, a bi-, poly- or cross-encoder that runs faster on processors."
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for everything the training writes; by default runs/NAME."),
+        typer.Option(
+            "--out",
+            help="Folder for everything the training writes, by default runs/NAME; or, of notes, for the model.",
+        ),
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what the folder holds and begin anew.")
+        bool, typer.Option("--restart", help="Throw away what an earlier training left, and begin anew.")
     ] = False,
-    plugin: PluginOption = None,
-    progress: Annotated[bool, typer.Option(help="Show progress bars.")] = True,
+    progress: ProgressOption = True,
 ) -> None:
-    """Train a model without labels, from titles, headings and mentions.
+    """Train a model without labels, from titles, headings and mentions; nothing leaves the machine.
 
     A training that was killed goes on where it stopped: give the same command again. The model is written to
-    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`; an encoder that was pre-trained
-    (`model: mlm`) is what `auscult adapt` takes as `--backbone`.
+    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`, and `--notes` as `--backbone`.
+
+    With `--notes`, headings become aspects and recognised names entities, and what stands under a heading the answers.
+    Notes are split by patient, where they say whose they are; a tenth is held out to choose the best epoch, and another
+    tenth is never read, so that the model can be tested on it: `auscult evaluate notes:NOTES -m OUT`. OUT is the model
+    itself, and OUT.training holds the rest.
+
+    Example: `auscult train experiments/cdv-adapted.yaml`, or
+    `auscult train --notes NOTES --backbone ENCODER --out model`
     """
-    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
-        from auscult.training import loop, run
-        from auscult.training.capr.experiment import read_capr_experiment
-        from auscult.training.capr.run import train as train_capr
-        from auscult.training.experiment import read_experiment, read_model_name
-        from auscult.training.folder import Outcome
-        from auscult.training.folder import restart as throw_away
-        from auscult.training.masked.experiment import read_masked_experiment
-        from auscult.training.masked.run import train as train_masked
-        from auscult.training.ranking.experiment import read_ranking_experiment
-        from auscult.training.ranking.run import train as train_ranker
-    run_plugins(plugin)
     console = Console(stderr=True)
 
     def say(words: str) -> None:
         console.print(f"[dim]·[/] {escape(words)}")
 
-    kinds: Mapping[str, tuple[Callable[[Path], Any], Callable[..., Outcome]]] = {
-        "cdv": (read_experiment, run.train),
-        "capr": (read_capr_experiment, train_capr),
-        "mlm": (read_masked_experiment, train_masked),
-    }
-    # Any other name is a ranker's.
-    read, train_it = kinds.get(read_model_name(experiment), (read_ranking_experiment, train_ranker))
-    settings = read(experiment)
+    given = {param for param in context.params if _typed(context, param)}
+    if convert is not None:
+        _refuse(given - {"experiment", "convert", "out"}, "--convert")
+        _convert(experiment, convert, out)
+    elif notes:
+        _refuse(given & {"experiment", "variant"}, "--notes")
+        wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": pairs_of("--set", changed)}
+        _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
+    else:
+        _refuse(given & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
+        _train_experiment(console, say, experiment, variant, out, restart, progress)
+
+
+def _train_experiment(
+    console: Console,
+    say: Callable[[str], None],
+    experiment: Path | None,
+    variant: str | None,
+    out: Path | None,
+    restart: bool,
+    progress: bool,
+) -> None:
+    if experiment is None:
+        raise ConfigError(
+            "an experiment file, or --notes", "neither", "try: auscult train experiments/cdv-adapted.yaml"
+        )
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
+        from auscult.training import loop, stages
+        from auscult.training.experiment_files import variant_path
+        from auscult.training.folder import restart as throw_away
+        from auscult.training.kinds import read_experiment
+    settings = read_experiment(experiment if variant is None else variant_path(experiment, variant))
     folder = out or Path("runs") / settings.name
     if restart:
         throw_away(folder)
-    outcome = train_it(settings, folder, say=say, progress=progress)
+    outcome = stages.train(settings, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
+
+
+def _train_notes(
+    console: Console,
+    say: Callable[[str], None],
+    notes: str,
+    backbone: str,
+    out: Path | None,
+    reading: NoteReading,
+    wishes: Mapping[str, Any],
+    restart: bool,
+    progress: bool,
+) -> None:
+    if not backbone or out is None:
+        remedy = "give a pre-trained encoder, and a folder for the model"
+        raise ConfigError("--backbone and --out beside --notes", "one of them missing", remedy)
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
+        from auscult.training import loop
+        from auscult.training.encoders.adapting import adapt, keep_model, notes_experiment, work_folder
+    place = out.absolute()
+    work_folder(place)
+    experiment = notes_experiment(
+        notes,
+        backbone,
+        knowledge=reading.knowledge,
+        recognizers=reading.recognizers,
+        aspects=reading.aspects,
+        **wishes,
+    )
+    outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
+    if not loop.is_main_process():
+        return
+    keep_model(outcome, place)
+    console.print(epoch_table(outcome.record))
+    best = outcome.record["validation"]
+    console.print(
+        f"On {outcome.record['held_out_queries']:,} queries of held-out notes, each asked among up to "
+        f"{experiment.validation_candidates} passages, first those that BM25 ranks high: "
+        f"R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
+    )
+    test = f"On notes it has not read: auscult evaluate '{experiment.clinical_notes[0]}' -m bm25 -m '{place}'{reading}"
+    console.print(escape(test), soft_wrap=True)
+    typer.echo(place)
+
+
+def _convert(model: Path | None, form: Form, out: Path | None) -> None:
+    if model is None or out is None:
+        raise ConfigError("a model folder and --out beside --convert", "one of them missing", "give both")
+    with naming_extra("neural", "torch", "safetensors"):
+        from auscult.models.converting import convert_model
+    convert_model(str(model), out, form.value)
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    typer.echo(f"{out}: {size / 1e6:.1f} MB")
+
+
+def _typed(context: typer.Context, param: str) -> bool:
+    source = context.get_parameter_source(param)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _refuse(params: set[str], beside: str) -> None:
+    """Raise ConfigError for what would change nothing: whoever typed it expects that it does."""
+    if params:
+        name = min(params)
+        option = {"experiment": "EXPERIMENT", "changed": "--set"}.get(name, f"--{name.replace('_', '-')}")
+        raise ConfigError(f"options that say something of {beside}", option, f"leave {option} out")
 
 
 def epoch_table(record: Mapping[str, Any]) -> Table:

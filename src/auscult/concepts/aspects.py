@@ -8,9 +8,6 @@ the two aspects "signs" and "symptoms". The lead of an article ("Abstract") and 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from auscult.documents import Document
 
@@ -45,35 +42,3 @@ def document_aspects(document: Document) -> tuple[tuple[str, ...], ...]:
         normalise_heading(passage.heading) if passage.heading.strip() or number == 0 else ()
         for number, passage in enumerate(document.passages)
     )
-
-
-class AspectVocabulary:
-    """How often each aspect heads a passage.
-
-    Args:
-        counts: Aspect -> number of passages.
-    """
-
-    def __init__(self, counts: Mapping[str, int]) -> None:
-        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        self.counts: Mapping[str, int] = MappingProxyType(dict(ordered))
-
-    @classmethod
-    def from_documents(cls, documents: Iterable[Document]) -> AspectVocabulary:
-        """Count the aspects of all passages of a stream of documents."""
-        return cls(Counter(a for document in documents for aspects in document_aspects(document) for a in aspects))
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def __contains__(self, aspect: object) -> bool:
-        return aspect in self.counts
-
-    def most_common(self, limit: int | None = None) -> list[tuple[str, int]]:
-        """(aspect, count) from frequent to rare; equal counts in alphabetical order."""
-        return list(self.counts.items())[:limit]
-
-    def coverage(self, limit: int) -> float:
-        """Share of all occurrences that the most frequent `limit` aspects make up, in [0, 1]."""
-        total = sum(self.counts.values())
-        return sum(count for _, count in self.most_common(limit)) / total if total else 0.0

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from auscult.concepts.concept import Concept
-from auscult.concepts.hierarchy import Hierarchy, Relation
+from auscult.concepts.concept import Concept, Hierarchy, Relation
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
 from auscult.concepts.names import normalise_name
@@ -183,7 +182,7 @@ class KnowledgeBase:
                 key=lambda c: (
                     normalise_name(c.name) != title,
                     sum(xref.startswith(prefix) for xref in c.xrefs),
-                    -len(self.descendants(c.concept_id) & ids),
+                    -len(self.hierarchy.descendants(c.concept_id) & ids),
                 )
             )
         return tuple(concept for concept in (own, *citing, code) if concept)
@@ -231,26 +230,6 @@ class KnowledgeBase:
         nodes = (*self.concepts.values(), *self.codes.values())
         return Hierarchy({node.concept_id: node.parents for node in nodes})
 
-    def parents(self, concept_id: str) -> tuple[str, ...]:
-        """Ids of the is_a parents that are in the knowledge base."""
-        return self.hierarchy.parents(concept_id)
-
-    def children(self, concept_id: str) -> tuple[str, ...]:
-        """Ids of the concepts that name this one as a parent."""
-        return self.hierarchy.children(concept_id)
-
-    def ancestors(self, concept_id: str) -> frozenset[str]:
-        """Ids of all concepts above, without the concept itself."""
-        return self.hierarchy.ancestors(concept_id)
-
-    def descendants(self, concept_id: str) -> frozenset[str]:
-        """Ids of all concepts below, without the concept itself."""
-        return self.hierarchy.descendants(concept_id)
-
-    def siblings(self, concept_id: str) -> frozenset[str]:
-        """Ids of all concepts that share a parent."""
-        return self.hierarchy.siblings(concept_id)
-
     def relation(self, first: str, second: str) -> Relation:
         """What the second concept is to the first (the classes of arnold2020 section 5.4).
 
@@ -280,6 +259,3 @@ class KnowledgeBase:
             remedy = "look it up with: auscult concepts show"
             raise QueryError("an identifier of the knowledge base", repr(identifier), remedy)
         return concept
-
-
-__all__ = ["Concept", "KnowledgeBase", "Relation"]

@@ -39,16 +39,10 @@ _OTHER_SENSES = (
 )
 GENERIC = frozenset(
     {
-        *_CLASSES.split(),
-        *_OTHER_SENSES.split(),
-        "infectious disease",
-        "infectious diseases",
-        "infectious-disease",
-        "infectious-diseases",
-        "genetic disease",
-        "blood pressure",
+        *_CLASSES.split(), *_OTHER_SENSES.split(), "infectious disease", "infectious diseases", "infectious-disease",
+        "infectious-diseases", "genetic disease", "blood pressure",
     }
-)
+)  # fmt: skip
 _NOT_WORD = re.compile(r"[\W_]")
 _BLANKS = re.compile(r" +")
 # What taxonomies put in brackets behind a name.
@@ -87,10 +81,7 @@ class MentionLinker:
     """
 
     def __init__(
-        self,
-        knowledge_base: KnowledgeBase,
-        skip: Iterable[str] = GENERIC,
-        concepts: Iterable[Concept] | None = None,
+        self, knowledge_base: KnowledgeBase, skip: Iterable[str] = GENERIC, concepts: Iterable[Concept] | None = None
     ) -> None:
         skipped = {fold(word) for word in skip}
         found = _entries(knowledge_base, knowledge_base if concepts is None else concepts)
@@ -239,4 +230,4 @@ def _unambiguous(knowledge_base: KnowledgeBase, pattern: str, concepts: list[Con
     if preferred:
         return preferred[0].concept_id
     ids = {concept.concept_id for concept in concepts}
-    return next((c for c in sorted(ids) if ids - {c} <= knowledge_base.descendants(c)), None)
+    return next((c for c in sorted(ids) if ids - {c} <= knowledge_base.hierarchy.descendants(c)), None)

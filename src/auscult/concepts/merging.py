@@ -38,9 +38,7 @@ class MergeCounts:
 
 
 def merge(
-    records: Iterable[Concept],
-    equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES,
-    by_name: bool = True,
+    records: Iterable[Concept], equivalence_prefixes: tuple[str, ...] = EQUIVALENCE_PREFIXES, by_name: bool = True
 ) -> tuple[list[Concept], MergeCounts]:
     """Merge records; earlier ones lend identifier, preferred name and definition.
 

@@ -67,6 +67,3 @@ def single_blanks(text: str) -> tuple[str, Sequence[int]]:
         begin = run.end()
     places.extend(range(begin, len(text) + 1))
     return _RUN.sub(" ", text), places
-
-
-__all__ = ["NameAutomaton", "fold", "single_blanks"]

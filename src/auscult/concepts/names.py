@@ -7,8 +7,13 @@ order, `short_key` also words such as "disease".
 
 from __future__ import annotations
 
+import csv
 import re
 import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
 
 from auscult.concepts.spelling import american
 
@@ -78,6 +83,23 @@ def short_key(key: str) -> str:
     """
     short = " ".join(word for word in order_free_key(key).split() if word not in GENERIC_WORDS)
     return short if sum(map(str.isalpha, short)) >= 4 else ""
+
+
+@cache
+def abbreviations() -> Mapping[str, str]:
+    """Normalised abbreviation -> identifier of what it stands for."""
+    return MappingProxyType({normalise_name(row["abbreviation"]): row["concept"] for row in _rows()})
+
+
+@cache
+def abbreviated_names() -> Mapping[str, str]:
+    """Normalised abbreviation -> normalised name of what it stands for."""
+    return MappingProxyType({normalise_name(row["abbreviation"]): normalise_name(row["name"]) for row in _rows()})
+
+
+def _rows() -> csv.DictReader[str]:
+    table = resources.files("auscult.concepts").joinpath("abbreviations.tsv").read_text(encoding="utf-8")
+    return csv.DictReader(table.splitlines(), delimiter="\t")
 
 
 def _singular(word: str) -> str:

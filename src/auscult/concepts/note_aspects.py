@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.errors import DataError
+from auscult.files.lines import NotUtf8Error, read_lines
 
 COLUMNS = ("heading", "aspect")
 
@@ -116,22 +117,15 @@ def read_table(path: Path) -> dict[str, tuple[str, ...]]:
         DataError: As there.
     """
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        expected = f"a table of headings and aspects at {path}"
-        raise DataError(expected, error.strerror or str(error), "correct the path") from error
-    try:
-        return _rows(data.decode("utf-8-sig"), str(path))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{data[error.start]:02x}"
-        raise DataError(f"UTF-8 text at {path}:{line}", found, "save the table as UTF-8") from error
+        return _rows(read_lines(path), str(path))
+    except NotUtf8Error as error:
+        raise DataError(error.expected, f"byte 0x{error.byte:02x}", "save the table as UTF-8") from error
 
 
-def _rows(text: str, where: str) -> dict[str, tuple[str, ...]]:
+def _rows(lines: Iterable[tuple[int, str]], where: str) -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
     keys: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in lines:
         cells = tuple(cell.strip() for cell in line.split("\t"))
         if not line.strip() or line.startswith("#") or cells == COLUMNS:
             continue
@@ -158,7 +152,8 @@ def _row(cells: tuple[str, ...], where: str) -> tuple[str, tuple[str, ...]]:
 @cache
 def _builtin() -> Mapping[str, tuple[str, ...]]:
     name = "note_aspects.tsv"
-    return MappingProxyType(_rows(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"), name))
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return MappingProxyType(_rows(enumerate(text.splitlines(), start=1), name))
 
 
 @cache
@@ -169,12 +164,3 @@ def _default() -> NoteAspects:
 def note_aspects(heading: str) -> tuple[str, ...]:
     """The aspects of a note's heading by the built-in table; see `NoteAspects.aspects`."""
     return _default().aspects(heading)
-
-
-def aspects_of(headings: Iterable[str], table: NoteAspects | None = None) -> list[tuple[str, ...]]:
-    """The aspects of several headings, in order."""
-    chosen = table or _default()
-    return [chosen.aspects(heading) for heading in headings]
-
-
-__all__ = ["NoteAspects", "aspects_of", "heading_key", "note_aspects", "read_table"]

@@ -1,23 +1,28 @@
-"""Taxonomy files of every kind, told apart by name and columns, as one stream of records."""
+"""Taxonomy files of every kind, told apart by name and columns, as one stream of records.
+
+OBO files are read by `obo`. Tables (UTF-8, first line names the columns, `|` separates several values in one column):
+
+- entities: `id name source synonyms definition xrefs`
+- triples: `subject_id subject_name relation object_id object_name source`; only `is_a` is read here
+- codes: `code title` (ICD-10-CM categories, codes with or without the dot)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from auscult.concepts.concept import Concept
+from auscult.concepts.concept import Concept, distinct_names
+from auscult.concepts.identifiers import icd10_code, normalise_identifier, normalise_identifiers
 from auscult.concepts.obo import read_obo
-from auscult.concepts.tsv import (
-    CODE_COLUMNS,
-    ENTITY_COLUMNS,
-    TRIPLE_COLUMNS,
-    read_codes,
-    read_entities,
-    read_parents,
-    tsv_columns,
-)
 from auscult.errors import DataError
+from auscult.files.lines import read_lines
+
+ENTITY_COLUMNS = ("id", "name", "source", "synonyms", "definition", "xrefs")
+TRIPLE_COLUMNS = ("subject_id", "subject_name", "relation", "object_id", "object_name", "source")
+CODE_COLUMNS = ("code", "title")
+CODE_SOURCE = "ICD-10-CM"
 
 
 def read_taxonomies(
@@ -83,3 +88,93 @@ def _read_into(path: Path, records: list[Concept], parents: dict[str, list[str]]
         kinds = " or ".join(f"'{' '.join(kind)}'" for kind in (ENTITY_COLUMNS, TRIPLE_COLUMNS, CODE_COLUMNS))
         got = f"columns '{' '.join(columns)}'" if columns else f"a file named {path.name}"
         raise DataError(f"an .obo file or a .tsv table with columns {kinds}", got, "convert the taxonomy")
+
+
+def tsv_columns(path: Path) -> tuple[str, ...]:
+    """The column names of a `.tsv` or `.tsv.gz` file.
+
+    Raises:
+        DataError: The file is empty, cannot be read, or is not UTF-8 text.
+    """
+    for _, cells in read_rows(path, None):
+        return tuple(cells)
+    raise DataError(f"a line of column names in {path}", "an empty file", "give a table with a header line")
+
+
+def read_entities(path: Path) -> Iterator[Concept]:
+    """Concepts of an entities table, in file order and without parents.
+
+    Raises:
+        DataError: A row has another number of columns, or no id or name; names file and line.
+    """
+    for number, (concept_id, name, source, synonyms, definition, xrefs) in _body(path, ENTITY_COLUMNS):
+        canonical = normalise_identifier(concept_id)
+        if not canonical or not name:
+            got = f"id {concept_id!r} and name {name!r}"
+            raise DataError(f"an identifier and a name at {path}:{number}", got, "correct or remove that line")
+        yield Concept(
+            concept_id=canonical,
+            name=name.strip(),
+            synonyms=distinct_names(tuple(synonyms.split("|")), name),
+            definition=definition.strip(),
+            xrefs=normalise_identifiers(xrefs.split("|")),
+            source=source,
+        )
+
+
+def read_parents(path: Path) -> dict[str, list[str]]:
+    """Child id -> parent ids, of the `is_a` rows of a triples table whose object has an id.
+
+    Raises:
+        DataError: A row has another number of columns; names file and line.
+    """
+    parents: dict[str, list[str]] = {}
+    for _, (subject, _, relation, target, _, _) in _body(path, TRIPLE_COLUMNS):
+        child, parent = normalise_identifier(subject), normalise_identifier(target)
+        if relation == "is_a" and child and parent:
+            parents.setdefault(child, []).append(parent)
+    return parents
+
+
+def read_codes(path: Path) -> Iterator[Concept]:
+    """ICD-10 categories as concepts "ICD10:N02.8"; the parent is the nearest shorter code of the table.
+
+    Raises:
+        DataError: A row has another number of columns; names file and line.
+    """
+    rows = [(icd10_code(code), title.strip()) for _, (code, title) in _body(path, CODE_COLUMNS)]
+    known = {code for code, _ in rows}
+    for code, title in rows:
+        bare = code.replace(".", "")
+        shorter = (icd10_code(bare[:length]) for length in range(len(bare) - 1, 2, -1))
+        parent = next((candidate for candidate in shorter if candidate in known), None)
+        parents = (f"ICD10:{parent}",) if parent else ()
+        yield Concept(f"ICD10:{code}", title, parents=parents, source=CODE_SOURCE)
+
+
+def _body(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+    rows = read_rows(path, len(columns))
+    _, head = next(rows, (1, []))
+    if tuple(head) != columns:
+        raise DataError(f"columns {' '.join(columns)} in {path}", " ".join(head) or "none", "rename the header line")
+    yield from rows
+
+
+def read_rows(path: Path, width: int | None) -> Iterator[tuple[int, list[str]]]:
+    """(line number, cells) of every line that is not empty, the first among them.
+
+    Args:
+        path: `.tsv` or `.tsv.gz`.
+        width: How many cells a line has to have; None takes any number.
+
+    Raises:
+        DataError: A line has another number of cells or is not UTF-8, or the file cannot be read; names file and line.
+    """
+    for number, line in read_lines(path):
+        if not line:
+            continue
+        cells = line.split("\t")
+        if width is not None and len(cells) != width:
+            got = f"{len(cells)} columns"
+            raise DataError(f"{width} columns at {path}:{number}", got, "correct or remove that line")
+        yield number, cells

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from auscult.concepts.abbreviations import abbreviations
 from auscult.concepts.concept import Concept
 from auscult.concepts.fuzzy import FuzzyNames
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.names import normalise_name, order_free_key, short_key
+from auscult.concepts.names import abbreviations, normalise_name, order_free_key, short_key
 
 MatchKind = Literal["identifier", "name", "synonym", "fuzzy"]
 

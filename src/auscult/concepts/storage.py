@@ -16,24 +16,25 @@ from pathlib import Path
 
 from auscult.concepts.concept import Concept
 from auscult.errors import DataError
+from auscult.files.packed import packing
+from auscult.files.writing import whole_or_nothing
 
 FORMAT = "auscult-knowledge-base"
 VERSION = 1
 
 
 def write_concepts(path: Path, concepts: Iterable[Concept], codes: Iterable[Concept]) -> None:
-    """Write to a temporary neighbour, then replace `path`: a kill leaves the old file whole."""
-    buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0, compresslevel=6) as archive:
+    """Write a file whole or not at all: a kill leaves the old one.
+
+    Raises:
+        DataError: The place cannot be written to.
+    """
+    with whole_or_nothing(path) as partial, packing(partial, level=6) as archive:
         archive.write(_line({"format": FORMAT, "version": VERSION}))
         for concept in concepts:
             archive.write(_line(_fields(concept)))
         for code in codes:
             archive.write(_line(["code", *_fields(code)]))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_bytes(buffer.getvalue())
-    temporary.replace(path)
 
 
 def read_concepts(path: Path) -> tuple[list[Concept], list[Concept]]:
@@ -65,10 +66,7 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> tuple[list[Concept],
     try:
         with gzip.open(io.BytesIO(data), "rt", encoding="utf-8") as lines:
             header = json.loads(next(lines, "null"))
-            if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (
-                FORMAT,
-                VERSION,
-            ):
+            if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (FORMAT, VERSION):
                 raise DataError(f"a knowledge base of version {VERSION} {where}", str(header)[:80], remedy)
             for line in lines:
                 number += 1

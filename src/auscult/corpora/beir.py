@@ -11,13 +11,13 @@ The JSON lines may be gzip-compressed (corpus.jsonl.gz).
 
 from __future__ import annotations
 
-import codecs
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from auscult.corpora.records import Record, read_records, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.corpora.text_rows import numbered_lines
 from auscult.documents import Document, Section
 from auscult.errors import CorpusMissingError, DataError
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -39,12 +39,7 @@ class BeirCorpus(SectionedCorpus):
     """
 
     def __init__(
-        self,
-        folder: Path | str,
-        *,
-        name: str = "",
-        skip_bad: bool = False,
-        splitter: SentenceSplitter | None = None,
+        self, folder: Path | str, *, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
     ) -> None:
         self.folder = Path(folder)
         super().__init__(
@@ -85,9 +80,7 @@ class BeirCorpus(SectionedCorpus):
         missing = judged.difference(query.query_id for query in queries)
         if missing:
             raise DataError(
-                f"every query of qrels/{split}.tsv in {path}",
-                f"no query {min(missing)!r}",
-                "add it, or its line",
+                f"every query of qrels/{split}.tsv in {path}", f"no query {min(missing)!r}", "add it, or its line"
             )
         return queries
 
@@ -104,16 +97,12 @@ class BeirCorpus(SectionedCorpus):
         if not path.is_file():
             have = sorted(p.stem for p in path.parent.glob("*.tsv"))
             raise CorpusMissingError(f"a split '{split}' at {path}", f"the splits {have}", "name one of these")
-        try:
-            lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
-        except OSError as error:
-            raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
         judgements = []
         scores: dict[tuple[str, str], int] = {}
-        for number, line in enumerate(lines, start=1):
+        for number, line in numbered_lines(path):
             where = f"{path}, line {number}"
-            parts = _text(line, where).split("\t")
-            if (number == 1 and parts[-1] == "score") or parts == [""]:
+            parts = line.split("\t")
+            if number == 1 and parts[-1] == "score":
                 continue
             judgement = _judgement(parts, where)
             pair = (judgement.query_id, judgement.passage_id)
@@ -123,24 +112,12 @@ class BeirCorpus(SectionedCorpus):
             judgements.append(judgement)
         return judgements
 
-    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """None are given."""
-        return {}
-
 
 def _existing(folder: Path, name: str) -> Path:
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
     raise CorpusMissingError(f"{name} (or {name}.gz) in {folder}", "no such file", "name a folder in BEIR's layout")
-
-
-def _text(line: bytes, where: str) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{line[error.start]:02x} at position {error.start}"
-        reject("invalid UTF-8", where, "text in UTF-8", found, "save the file as UTF-8")
 
 
 def _judgement(parts: list[str], where: str) -> Judgement:
@@ -169,6 +146,3 @@ def _query(record: Record) -> Query:
         entity_id=fields.text("entity_id", ""),
         text=text,
     )
-
-
-__all__ = ["BeirCorpus"]

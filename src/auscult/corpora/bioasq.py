@@ -21,10 +21,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from auscult.corpora.packed import open_unpacked
-from auscult.corpora.records import BadRecords, Record, RecordError, read_records, reject
+from auscult.corpora.records import BadRecords, Record, RecordError, read_records, reject, settle
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.packed import open_unpacked
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.queries import Query
 
@@ -78,11 +78,7 @@ class BioasqCorpus:
     """
 
     def __init__(
-        self,
-        *paths: Path | str,
-        name: str = "bioasq",
-        skip_bad: bool = False,
-        splitter: SentenceSplitter | None = None,
+        self, *paths: Path | str, name: str = "bioasq", skip_bad: bool = False, splitter: SentenceSplitter | None = None
     ) -> None:
         if not paths:
             raise CorpusMissingError("at least one file", "none", "name the corpus' files")
@@ -164,9 +160,7 @@ class BioasqCorpus:
                         found = f"{question.question_id!r} again"
                         reject("duplicate id", record.where, "an id of its own for each question", found)
                 except RecordError as error:
-                    if not skip_bad:
-                        raise
-                    self.bad.add(error)
+                    settle(error, skip_bad, self.bad)
                     continue
                 seen.add(question.question_id)
                 yield question
@@ -228,6 +222,3 @@ def _snippets(record: Record) -> Iterator[_Snippet]:
         if _WORD.search(text):
             pmid = snippet.text("pmid", "") or snippet.text("document", "").rstrip("/").rpartition("/")[2]
             yield _Snippet(text, pmid)
-
-
-__all__ = ["TEST_BATCHES", "BioasqCorpus", "is_task_b", "passage_id_of"]

@@ -6,8 +6,6 @@ that the entries name; nothing here touches the network.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -22,8 +20,6 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from auscult.errors import ConfigError, CorpusMissingError
-
-_CHUNK = 1 << 20
 
 
 class Access(StrEnum):
@@ -96,6 +92,7 @@ class Entry:
         reader: Which corpus reads it; empty where it holds no documents.
         folder: Where the set as a whole lies, relative to `data_dir()`; empty where it is its files.
         instructions: How to get a set that no command fetches, as an imperative clause.
+        measured_only: Models are measured and chosen with it; no experiment may learn from it.
     """
 
     name: str
@@ -108,6 +105,7 @@ class Entry:
     reader: str = ""
     folder: str = ""
     instructions: str = ""
+    measured_only: bool = False
     sources: tuple[Source, ...] = ()
     files: tuple[DataFile, ...] = ()
 
@@ -213,31 +211,3 @@ def locate(name: str, root: Path | None = None) -> Path:
     if missing:
         raise CorpusMissingError(f"{found.title} at {found.path(folder)}", f"no {missing[0]}", found.remedy(folder))
     return found.path(folder)
-
-
-def sha256_of(path: Path, *, uncompressed: bool = False) -> str:
-    """SHA-256 of a file's bytes, or of what a gzip file holds.
-
-    Raises:
-        OSError, EOFError, zlib.error: The file cannot be read (is no gzip file, is cut short).
-    """
-    digest = hashlib.sha256()
-    with gzip.open(path) if uncompressed else path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-__all__ = [
-    "Access",
-    "DataFile",
-    "Entry",
-    "Source",
-    "catalogue",
-    "data_dir",
-    "entry",
-    "locate",
-    "near_names",
-    "sha256_of",
-    "unknown_name",
-]

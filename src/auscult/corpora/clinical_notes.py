@@ -78,11 +78,5 @@ def _primock(record: Record) -> Draft:
         sections=note_sections(record.text("note")),
         text=record.text("note"),
         source="PriMock57",
-        metadata={
-            "presenting_complaint": record.text("presenting_complaint", ""),
-            "patient": record.text("note_id"),
-        },
+        metadata={"presenting_complaint": record.text("presenting_complaint", ""), "patient": record.text("note_id")},
     )
-
-
-__all__ = ["ClinicalNotesCorpus"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora.csv_rows import read_rows
 from auscult.corpora.records import BadRecords, Record
 from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.corpora.text_rows import read_rows
 from auscult.documents.note_headings import note_sections
 from auscult.interfaces import SentenceSplitter
 
@@ -65,6 +65,3 @@ class CsvCorpus(SectionedCorpus):
             url=record.text("url", ""),
             metadata={"patient": doc_id, **told},
         )
-
-
-__all__ = ["SUFFIXES", "CsvCorpus"]

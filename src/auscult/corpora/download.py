@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from auscult import __version__
-from auscult.corpora.catalogue import sha256_of
 from auscult.errors import ConfigError, CorpusMissingError, DataError
+from auscult.files.digests import digest_of_file
+from auscult.files.writing import partial_of, put_file
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes had so far and the total, None where the server does not tell it."""
@@ -69,7 +70,7 @@ def download(
     if not url.startswith(("http://", "https://")):
         raise ConfigError("an http or https address", repr(url), "correct the address")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
+    part = partial_of(target)
     for attempt in range(attempts):
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))
@@ -80,12 +81,10 @@ def download(
             reason = str(interruption)
     else:
         raise CorpusMissingError(
-            f"all of {url}",
-            reason,
-            "check the network and run the command again (it goes on where it stopped)",
+            f"all of {url}", reason, "check the network and run the command again (it goes on where it stopped)"
         )
     if sha256:
-        found = sha256_of(part)
+        found = digest_of_file(part)
         if found != sha256:
             part.unlink()
             raise DataError(
@@ -93,7 +92,7 @@ def download(
                 f"{found[:12]}…",
                 "run the command again; if it stays so, the published file has changed",
             )
-    part.replace(target)
+    put_file(part, target)
     return target
 
 
@@ -116,9 +115,7 @@ def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -
         if error.code in _RETRIED_STATUS:
             raise _Interrupted(f"HTTP {error.code} {error.reason}") from error
         raise CorpusMissingError(
-            f"a file at {url}",
-            f"HTTP {error.code} {error.reason}",
-            "check the address, or get the file elsewhere",
+            f"a file at {url}", f"HTTP {error.code} {error.reason}", "check the address, or get the file elsewhere"
         ) from error
     # What the network does is tried again; what the disk does (another OSError) is not.
     except (urllib.error.URLError, TimeoutError, ConnectionError, http.client.HTTPException) as error:
@@ -146,6 +143,3 @@ def _receive(response: _Response, part: Path, have: int, progress: Progress | No
 def _total(content_range: str) -> int | None:
     match = re.fullmatch(r"bytes \S+/(\d+)", content_range)
     return int(match[1]) if match else None
-
-
-__all__ = ["Progress", "download"]

@@ -55,9 +55,7 @@ def unpack(tarball: Path, target: Path, *, tree: str, wanted: re.Pattern[str]) -
     found = _tree_id(top).hex()
     if found != tree:
         raise DataError(
-            f"the git tree {tree[:12]} in {tarball}",
-            f"tree {found[:12]}",
-            "delete it and run the command again",
+            f"the git tree {tree[:12]} in {tarball}", f"tree {found[:12]}", "delete it and run the command again"
         )
     return count
 
@@ -96,6 +94,3 @@ def _tree_id(tree: _Tree) -> bytes:
 def _hash(kind: bytes, content: bytes) -> bytes:
     header = kind + b" " + str(len(content)).encode() + b"\0"
     return hashlib.sha1(header + content, usedforsecurity=False).digest()
-
-
-__all__ = ["unpack"]

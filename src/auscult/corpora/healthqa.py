@@ -20,11 +20,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from auscult.corpora.records import BadRecords, reject
-from auscult.corpora.text_lines import numbered_lines
+from auscult.corpora.text_rows import numbered_lines
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -122,11 +122,9 @@ class HealthQaCorpus:
         """The questions of a split, in order."""
         marks = self._marks(split)
         return [
-            Query(
+            replace(
+                marks.get(group.line, Query("", group.question)),
                 query_id=self._query_id(split, group),
-                entity=marks[group.line].entity if group.line in marks else group.question,
-                aspects=marks[group.line].aspects if group.line in marks else (),
-                entity_id=marks[group.line].entity_id if group.line in marks else "",
                 text=group.question,
             )
             for group in self.groups(split)
@@ -217,6 +215,3 @@ def _group(rows: Sequence[tuple[str, str, str]], first: int, path: Path) -> Grou
     if len(relevant) != 1:
         reject("bad group", where, "one text with label 1 in a group", f"{len(relevant)} of them")
     return Group(first, rows[0][1], {passage_id: text for _, passage_id, text in ids}, relevant)
-
-
-__all__ = ["ANNOTATIONS", "CANDIDATES", "SPLITS", "Group", "HealthQaCorpus", "split_files"]

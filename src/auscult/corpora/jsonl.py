@@ -37,11 +37,7 @@ class JsonlCorpus(SectionedCorpus):
     """
 
     def __init__(
-        self,
-        *paths: Path | str,
-        name: str = "",
-        skip_bad: bool = False,
-        splitter: SentenceSplitter | None = None,
+        self, *paths: Path | str, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
     ) -> None:
         given = name or (Path(paths[0]).name.removesuffix(".gz").removesuffix(".jsonl") if paths else "")
         super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
@@ -76,6 +72,3 @@ class JsonlCorpus(SectionedCorpus):
             entity_ids=record.texts("entity_ids"),
             metadata=metadata,
         )
-
-
-__all__ = ["JsonlCorpus"]

@@ -101,6 +101,3 @@ def _files_only(places: Sequence[Path]) -> Sequence[Path]:
             kind = "folder" if place.is_dir() else "saved knowledge base"
             raise ConfigError("taxonomy files, where several are given", f"the {kind} {place}", "give it alone")
     return places
-
-
-__all__ = ["ACCEPTED", "DEFAULT", "open_knowledge_base", "open_named"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from auscult.concepts.graph.encyclopedia import graph_of_documents
-from auscult.concepts.graph.graph import KnowledgeGraph
-from auscult.concepts.graph.reading import ACCEPTED as FILES
-from auscult.concepts.graph.reading import WHOLE, Part, read_graph
 from auscult.corpora.catalogue import catalogue, data_dir, locate
 from auscult.corpora.knowledge import DEFAULT
 from auscult.corpora.opening import open_corpus
-from auscult.errors import DataError
+from auscult.errors import ConfigError, DataError
+from auscult.graphs.encyclopedia import graph_of_documents
+from auscult.graphs.graph import KnowledgeGraph
+from auscult.graphs.reading import ACCEPTED as FILES
+from auscult.graphs.reading import WHOLE, Part, read_graph
 
 ACCEPTED = f"{FILES}; `{DEFAULT}`; or a corpus (`enwiki`), whose sections give a general graph"
 """What `open_graph` takes, in the words of the command line's help."""
@@ -31,7 +31,7 @@ def open_graph(spec: str | Path, part: Part = WHOLE) -> KnowledgeGraph:
     Raises:
         CorpusMissingError: It is not on this machine; the remedy says where to get it.
         DataError: There is nothing at the path, nothing that holds a graph, or a file is malformed.
-        ConfigError: It has no such parts.
+        ConfigError: It has no such parts, or is a corpus that models are only measured with.
     """
     entry = catalogue().get(str(spec))
     if entry is None and _NAME.fullmatch(str(spec)) and not Path(spec).exists():
@@ -41,9 +41,9 @@ def open_graph(spec: str | Path, part: Part = WHOLE) -> KnowledgeGraph:
         return read_graph(spec, part)
     part.check()
     if entry.reader:
+        if entry.measured_only:
+            expected, remedy = "a corpus that models may learn from", "name another one"
+            raise ConfigError(expected, f"{spec}, which is only to measure them with", remedy)
         return graph_of_documents(open_corpus(str(spec)).documents)
     place = locate(str(spec))
     return read_graph(data_dir() / "kg" if spec == DEFAULT else place)
-
-
-__all__ = ["ACCEPTED", "open_graph"]

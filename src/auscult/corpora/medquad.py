@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from auscult.corpora import medquad_records as format_
-from auscult.corpora.records import BadRecords, Record, RecordError, read_records, reject
+from auscult.corpora.medquad_overlap import strict_documents
+from auscult.corpora.records import BadRecords, Record, RecordError, read_records, reject, settle
 from auscult.documents import Document
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -19,6 +20,7 @@ QUERIES: Mapping[str, str] = {
     "test": "queries_test.jsonl.gz",
     "train": "queries_train.jsonl.gz",
     "train-disjoint": "queries_train.jsonl.gz",
+    format_.STRICT: "queries_train.jsonl.gz",
 }
 CANDIDATES = "candidates_test_bm25.tsv.gz"
 CANDIDATE_COLUMNS = ("query_id", "rank", "relevance", "passage_id", "bm25_score")
@@ -27,9 +29,9 @@ CANDIDATE_COLUMNS = ("query_id", "rank", "relevance", "passage_id", "bm25_score"
 class MedQuadCorpus:
     """A folder of prepared files: 5,486 documents, CDV's 3,293 test queries, 9,889 train queries.
 
-    Splits: "test", "train" and "train-disjoint" (train documents whose entity has neither the name nor exactly
-    the identifiers of a test document's, see `medquad_records.SPLITS`: the only part of MedQuAD that may be learned
-    from when the test is reported).
+    Splits: "test", "train", and its parts "train-disjoint" and "train-strict" (`medquad_records.SPLITS`): only these
+    may be learned from when the test is reported. The first is what older figures were made with; some of its
+    documents share names, concepts and passages with test documents, those of the second none.
 
     Args:
         path: The folder.
@@ -56,26 +58,20 @@ class MedQuadCorpus:
             ConfigError: No such split.
             RecordError: A record is bad or repeats an id (unless `skip_bad`).
         """
-        _require_split(split)
+        require_split(split)
         self.bad = report = BadRecords()
+        strict = self._strict(split, report)
         seen: set[str] = set()
         for record in read_records(self.path / DOCUMENTS, skip_bad=self._skip_bad, report=report):
             try:
                 doc_id = record.text("doc_id")
                 if doc_id in seen:
-                    reject(
-                        "duplicate id",
-                        record.where,
-                        "an id of its own for each document",
-                        f"{doc_id!r} again",
-                    )
+                    reject("duplicate id", record.where, "an id of its own for each document", f"{doc_id!r} again")
                 seen.add(doc_id)
-                if format_.in_split(record, split):
+                if format_.in_split(record, split, strict):
                     yield format_.document_of(record, self._splitter)
             except RecordError as error:
-                if not self._skip_bad:
-                    raise
-                report.add(error)
+                settle(error, self._skip_bad, report)
 
     def queries(self, split: str) -> Sequence[Query]:
         """Queries of a split, in file order."""
@@ -90,7 +86,7 @@ class MedQuadCorpus:
 
         The file lists true answers first. Sorting takes that order away for good.
         """
-        _require_split(split)
+        require_split(split)
         if split != "test":
             return {}
         found: dict[str, list[str]] = {}
@@ -99,13 +95,26 @@ class MedQuadCorpus:
         return {query_id: sorted(passage_ids) for query_id, passage_ids in found.items()}
 
     def _asked(self, split: str) -> Iterator[Record]:
-        _require_split(split)
+        require_split(split)
+        strict = self._strict(split)
         for record in read_records(self.path / QUERIES[split]):
-            if split == "test" or format_.in_split(record, split):
+            if split == "test" or format_.in_split(record, split, strict):
                 yield record
 
+    def _strict(self, split: str | None, report: BadRecords | None = None) -> frozenset[str]:
+        """The documents of `train-strict`, where it is asked for."""
+        if split != format_.STRICT:
+            return frozenset()
+        records = read_records(self.path / DOCUMENTS, skip_bad=self._skip_bad)
+        return strict_documents(records, skip_bad=self._skip_bad, report=report)
 
-def _require_split(split: str | None) -> None:
+
+def require_split(split: str | None) -> None:
+    """Refuse a name that is no split's; None means all.
+
+    Raises:
+        ConfigError: There is no such split.
+    """
     if split is not None and split not in format_.SPLITS:
         raise ConfigError(f"one of the splits {', '.join(format_.SPLITS)}", repr(split), "correct the split")
 
@@ -132,6 +141,3 @@ def _read_candidates(path: Path) -> Iterator[tuple[str, str]]:
             f"{damage} ({path}, behind line {number})",
             "run: auscult data get medquad",
         ) from damage
-
-
-__all__ = ["CANDIDATES", "CANDIDATE_COLUMNS", "DOCUMENTS", "QUERIES", "MedQuadCorpus"]

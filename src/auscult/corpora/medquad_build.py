@@ -6,14 +6,13 @@ must stand where CDV saw it, character for character.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from auscult.corpora.medquad_candidates import SHORTEST, Candidate, PassageSearch, draw
 from auscult.corpora.medquad_cdv import CdvAnnotations, DocumentMark
+from auscult.corpora.medquad_overlap import NOT_A_NAME, normalised_name
 from auscult.corpora.medquad_records import ASPECT_HEADINGS, answer_text, aspect_of
 from auscult.corpora.medquad_xml import XmlDocument
 from auscult.errors import DataError
@@ -23,7 +22,6 @@ Fields = dict[str, Any]
 # CDV's reader keeps documents of semantic group Disorders; its published split has none of these two
 # collections.
 _OUTSIDE_POOL = frozenset({"4_MPlus_Health_Topics_QA", "9_CDC_QA"})
-_NOT_A_NAME = "What I need to know about "
 
 
 def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> list[Fields]:
@@ -144,16 +142,11 @@ class _Overlap:
 
     def __init__(self, test: Iterable[Fields]) -> None:
         test = list(test)
-        self._names = {_normalised(record["entity"]) for record in test} - {""}
+        self._names = {normalised_name(record["entity"]) for record in test} - {""}
         self._concepts = {frozenset(record["umls_cuis"]) for record in test if record["umls_cuis"]}
 
     def __call__(self, xml: XmlDocument) -> bool:
-        return _normalised(xml.title) in self._names or frozenset(xml.umls_cuis) in self._concepts
-
-
-def _normalised(name: str | None) -> str:
-    folded = unicodedata.normalize("NFKD", (name or "").replace(_NOT_A_NAME, "")).casefold()
-    return " ".join(re.findall(r"[a-z0-9]+", "".join(c for c in folded if not unicodedata.combining(c))))
+        return normalised_name(xml.title) in self._names or frozenset(xml.umls_cuis) in self._concepts
 
 
 def test_queries(cdv: CdvAnnotations) -> Iterator[Fields]:
@@ -184,7 +177,7 @@ def train_queries(records: Iterable[Fields]) -> list[Fields]:
     for record in records:
         if record.get("split") != "train" or record["title"] is None:
             continue
-        entity = record["title"].replace(_NOT_A_NAME, "")
+        entity = record["title"].replace(NOT_A_NAME, "")
         concepts = frozenset(record["umls_cuis"])
         for passage in record["passages"]:
             aspect = aspect_of(record["source"], passage["qtype"])
@@ -247,10 +240,7 @@ def candidate_pools(records: Iterable[Fields], queries: Iterable[Fields]) -> Ite
     search = PassageSearch(passages)
     for query in queries:
         relevant = [passage["passage_id"] for passage in query["relevant"]]
-        yield (
-            query["query_id"],
-            tuple(draw(query["entity"], query["aspect_heading"], relevant, search, siblings)),
-        )
+        yield (query["query_id"], tuple(draw(query["entity"], query["aspect_heading"], relevant, search, siblings)))
 
 
 def candidate_rows(pools: Iterable[tuple[str, Sequence[Candidate]]]) -> Iterator[tuple[str, ...]]:
@@ -258,13 +248,3 @@ def candidate_rows(pools: Iterable[tuple[str, Sequence[Candidate]]]) -> Iterator
     for query_id, pool in pools:
         for rank, candidate in enumerate(pool, start=1):
             yield query_id, str(rank), str(candidate.relevance), candidate.passage_id, f"{candidate.bm25:.4f}"
-
-
-__all__ = [
-    "candidate_pools",
-    "candidate_rows",
-    "document_records",
-    "test_queries",
-    "train_queries",
-    "withheld_records",
-]

@@ -118,6 +118,3 @@ def draw(
         if place >= max(POOL, len(relevant)):
             return
         yield Candidate(passage_id, int(place < len(relevant)), found.get(passage_id, 0.0))
-
-
-__all__ = ["POOL", "SHORTEST", "Candidate", "PassageSearch", "draw", "rounded_length", "tokens"]

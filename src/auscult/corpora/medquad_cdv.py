@@ -74,9 +74,7 @@ def read_annotations(folder: Path) -> CdvAnnotations:
         queries = tuple(_query(query) for query in top["queries"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise DataError(
-            f"CDV's annotations in {folder / ANNOTATIONS}",
-            f"{type(error).__name__}: {error}",
-            "fetch the file again",
+            f"CDV's annotations in {folder / ANNOTATIONS}", f"{type(error).__name__}: {error}", "fetch the file again"
         ) from error
     source_files = set()
     for number, line in enumerate(_read(folder / SOURCES).splitlines(), start=1):
@@ -114,21 +112,5 @@ def _query(fields: dict[str, Any]) -> CdvQuery:
     asked = fields["annotations"][0]
     relevant = tuple((r["id"], r["documentRef"], r["relevance"]) for r in fields["results"])
     return CdvQuery(
-        fields["text"],
-        asked["entity"],
-        asked.get("entityId", ""),
-        asked["aspect"],
-        asked["aspectHeading"],
-        relevant,
+        fields["text"], asked["entity"], asked.get("entityId", ""), asked["aspect"], asked["aspectHeading"], relevant
     )
-
-
-__all__ = [
-    "ANNOTATIONS",
-    "SOURCES",
-    "CdvAnnotations",
-    "CdvQuery",
-    "DocumentMark",
-    "PassageMark",
-    "read_annotations",
-]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from auscult.corpora import medquad_records as format_
-from auscult.corpora.medquad import CANDIDATE_COLUMNS, CANDIDATES, DOCUMENTS, QUERIES
+from auscult.corpora.medquad import CANDIDATE_COLUMNS, CANDIDATES, DOCUMENTS, QUERIES, require_split
 from auscult.corpora.medquad_build import (
     candidate_pools,
     candidate_rows,
@@ -23,10 +20,13 @@ from auscult.corpora.medquad_build import (
     withheld_records,
 )
 from auscult.corpora.medquad_cdv import CdvAnnotations, read_annotations
+from auscult.corpora.medquad_overlap import strict_documents
 from auscult.corpora.medquad_xml import XmlDocument, read_tree
 from auscult.corpora.records import BadRecords, Record
 from auscult.documents import Document
 from auscult.errors import ConfigError
+from auscult.files.packed import packing
+from auscult.files.writing import renewed_folder
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.queries import Query
 
@@ -62,13 +62,10 @@ def rebuild(tree: Path, annotations: Path, folder: Path) -> tuple[Path, ...]:
         CANDIDATES: _table(candidate_rows(candidate_pools(records, asked))),
         WITHHELD: map(_json_line, withheld_records(documents)),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=folder) as work:
+    with renewed_folder(folder) as fresh:
         for name, lines in contents.items():
-            with _packed(Path(work) / name) as stream:
+            with packing(fresh / name) as packed, io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream:
                 stream.writelines(lines)
-        for name in contents:
-            (Path(work) / name).replace(folder / name)
     return tuple(folder / name for name in contents)
 
 
@@ -80,17 +77,6 @@ def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
     yield "\t".join(CANDIDATE_COLUMNS) + "\n"
     for row in rows:
         yield "\t".join(row) + "\n"
-
-
-@contextmanager
-def _packed(path: Path) -> Iterator[io.TextIOWrapper]:
-    # Neither name nor time in the header: the same content is the same file.
-    with (
-        path.open("wb") as raw,
-        gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=9, mtime=0) as packed,
-        io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream,
-    ):
-        yield stream
 
 
 class MedQuadXmlCorpus:
@@ -133,6 +119,9 @@ class MedQuadXmlCorpus:
         tree: list[XmlDocument] = list(read_tree(self.root, skip_bad=self._skip_bad, report=self.bad))
         return [self._as_record(fields) for fields in document_records(tree, self._cdv)]
 
+    def _strict(self, split: str | None) -> frozenset[str]:
+        return strict_documents(self._records) if split == format_.STRICT else frozenset()
+
     def _as_record(self, fields: Mapping[str, Any]) -> Record:
         return Record(self.root / fields.get("file", ""), 1, fields)
 
@@ -145,8 +134,9 @@ class MedQuadXmlCorpus:
             DataError: A file is malformed (unless `skip_bad`), or the annotations do not fit the tree.
         """
         self._require(split)
+        strict = self._strict(split)
         for record in self._records:
-            if format_.in_split(record, split):
+            if format_.in_split(record, split, strict):
                 yield format_.document_of(record, self._splitter)
 
     def queries(self, split: str) -> Sequence[Query]:
@@ -163,8 +153,7 @@ class MedQuadXmlCorpus:
         if split != "test":
             return {}
         pools = candidate_pools(
-            (dict(record.fields) for record in self._records),
-            (dict(record.fields) for record in self._asked(split)),
+            (dict(record.fields) for record in self._records), (dict(record.fields) for record in self._asked(split))
         )
         return {query_id: sorted(c.passage_id for c in pool) for query_id, pool in pools}
 
@@ -173,17 +162,14 @@ class MedQuadXmlCorpus:
         if split == "test":
             return (self._as_record(fields) for fields in (test_queries(self._cdv) if self._cdv else ()))
         records = map(self._as_record, train_queries(dict(record.fields) for record in self._records))
-        return (record for record in records if format_.in_split(record, split))
+        strict = self._strict(split)
+        return (record for record in records if format_.in_split(record, split, strict))
 
     def _require(self, split: str | None) -> None:
-        if split is not None and split not in format_.SPLITS:
-            raise ConfigError(f"one of the splits {', '.join(format_.SPLITS)}", repr(split), "correct the split")
+        require_split(split)
         if split is not None and self.annotations is None:
             raise ConfigError(
                 "CDV's annotations, which make the splits",
                 "the XML tree alone",
                 "name a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv",
             )
-
-
-__all__ = ["WITHHELD", "MedQuadXmlCorpus", "rebuild"]

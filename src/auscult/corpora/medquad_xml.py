@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from auscult.corpora.records import REMEDY, BadRecords, RecordError
+from auscult.corpora.records import REMEDY, BadRecords, RecordError, settle
 from auscult.errors import CorpusMissingError
 
 _COLLECTION = re.compile(r"(\d+)_.+")
@@ -85,10 +85,7 @@ def read_tree(root: Path, *, skip_bad: bool = False, report: BadRecords | None =
             try:
                 yield read_file(path)
             except RecordError as error:
-                if not skip_bad:
-                    raise
-                if report is not None:
-                    report.add(error)
+                settle(error, skip_bad, report)
 
 
 def read_file(path: Path) -> XmlDocument:
@@ -160,12 +157,4 @@ def _first(root: ET.Element, tag: str) -> str | None:
 
 
 def _bad(kind: str, path: Path, line: int, found: str) -> RecordError:
-    return RecordError(
-        kind,
-        "a MedQuAD XML file",
-        f"{found} ({path}, line {line})",
-        REMEDY,
-    )
-
-
-__all__ = ["QAPair", "XmlDocument", "read_file", "read_tree"]
+    return RecordError(kind, "a MedQuAD XML file", f"{found} ({path}, line {line})", REMEDY)

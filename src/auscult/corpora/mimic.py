@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from auscult.corpora.csv_rows import read_rows
 from auscult.corpora.records import BadRecords, Record, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.corpora.text_rows import read_rows
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError
 from auscult.interfaces import SentenceSplitter
@@ -96,6 +96,3 @@ class MimicCorpus(SectionedCorpus):
                 "description": record.text("DESCRIPTION").strip(),
             },
         )
-
-
-__all__ = ["COLUMNS", "DISCHARGE", "FILES", "MimicCorpus", "note_events"]

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from auscult.corpora.records import BadRecords, Record, RecordError, reject
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject, settle
 from auscult.corpora.sectioned import Draft, SectionedCorpus
-from auscult.corpora.text_lines import numbered_lines
+from auscult.corpora.text_rows import numbered_lines
 from auscult.documents import Document, Section
 from auscult.errors import CorpusMissingError, DataError
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -86,14 +86,10 @@ class NfCorpus(SectionedCorpus):
         for path in self.paths:
             for number, line in numbered_lines(path):
                 fields = [field.strip() for field in line.split("\t")]
-                try:
-                    if len(fields) != len(_FIELDS):
-                        expected = f"{', '.join(_FIELDS)} between tabs"
-                        reject("malformed line", f"{path}, line {number}", expected, f"{len(fields)} fields")
-                except RecordError as error:
-                    if not self._skip_bad:
-                        raise
-                    report.add(error)
+                if len(fields) != len(_FIELDS):
+                    expected = f"{', '.join(_FIELDS)} between tabs"
+                    found = f"{len(fields)} fields ({path}, line {number})"
+                    settle(RecordError("malformed line", expected, found, REMEDY), self._skip_bad, report)
                     continue
                 yield Record(path, number, dict(zip(_FIELDS, fields, strict=True)))
 
@@ -162,6 +158,3 @@ def _judgement(line: str, where: str, levels: str, shift: int) -> Judgement:
     if parts[3] not in levels.split("-"):
         reject("wrong type", where, f"a level of {levels}", repr(parts[3]))
     return Judgement(parts[0], parts[2], int(parts[3]) + shift)
-
-
-__all__ = ["SPLITS", "Kind", "NfCorpus", "is_nfcorpus"]

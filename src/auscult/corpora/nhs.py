@@ -52,10 +52,7 @@ class NhsCorpus(SectionedCorpus):
             split=split_of(title),
             source="NHS",
             url=record.text("url", ""),
-            metadata={
-                "page_type": record.text("page_type", ""),
-                "last_reviewed": record.text("last_reviewed", ""),
-            },
+            metadata={"page_type": record.text("page_type", ""), "last_reviewed": record.text("last_reviewed", "")},
         )
 
     def queries(self, split: str) -> Sequence[Query]:
@@ -85,6 +82,3 @@ class NhsCorpus(SectionedCorpus):
             for heading, passage_ids in under.items():
                 query_id = f"{draft.doc_id}:{heading.replace(' ', '_')}"
                 yield Query(query_id=query_id, entity=draft.title, aspects=(heading,)), passage_ids
-
-
-__all__ = ["NhsCorpus", "split_of"]

@@ -122,6 +122,3 @@ def open_labeller(
 def _in_running_text(name: str) -> str:
     """Small letters, but for words in capitals that are short enough to be acronyms: "COPD" stays as it is."""
     return " ".join(word if word.isupper() and len(word) < 6 else word.lower() for word in name.split())
-
-
-__all__ = ["NO_LABELS", "NoteLabeller", "PassageEntity", "open_labeller"]

@@ -168,6 +168,3 @@ class NoteQueriesCorpus:
             name = min(names[key], key=lambda each: (-names[key][each], each))
             query = Query(f"{split}:{key}:{aspect.replace(' ', '_')}", name, (aspect,), entity_id=key)
             yield _Asked(query, tuple(answers[key, aspect]))
-
-
-__all__ = ["MOST_QUERIES", "NAME", "OVERLAPPING", "SOURCES", "SPLITS", "Candidates", "NoteQueriesCorpus"]

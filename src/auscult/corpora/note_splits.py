@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ _SHARED = 1 / 3
 # Runs of words that more notes share are phrases of the trade: "was prepped and draped in the usual sterile fashion".
 _MOST_HOLDERS = 50
 _WORD = re.compile(r"\w+")
+_Member = TypeVar("_Member", str, int)
 
 
 def split_of(sample: str) -> str:
@@ -54,7 +56,7 @@ def samples_of(notes: Mapping[str, str], patients: Mapping[str, str] | None = No
         Id -> name of the sample; the same in every order of the notes.
     """
     patients = patients or {}
-    keeper = _Groups(notes)
+    keeper = Groups(notes)
     first_of: dict[str, str] = {}
     for note, patient in sorted(patients.items()):
         if note in notes:
@@ -96,21 +98,24 @@ def _runs(text: str) -> npt.NDArray[np.int64]:
     return np.unique(np.fromiter(runs, dtype=np.int64))
 
 
-class _Groups:
-    """Notes that belong together; each group is known by its first note."""
+class Groups(Generic[_Member]):
+    """Notes, or whatever else has an order, that belong together; each group is known by its first member.
 
-    def __init__(self, notes: Iterable[str]) -> None:
-        self._above = {note: note for note in notes}
+    Args:
+        members: Each at first in a group of its own.
+    """
 
-    def first(self, note: str) -> str:
-        while self._above[note] != note:
-            self._above[note] = self._above[self._above[note]]
-            note = self._above[note]
-        return note
+    def __init__(self, members: Iterable[_Member]) -> None:
+        self._above: dict[_Member, _Member] = {member: member for member in members}
 
-    def join(self, one: str, other: str) -> None:
+    def first(self, member: _Member) -> _Member:
+        """The first of a member's group."""
+        while self._above[member] != member:
+            self._above[member] = self._above[self._above[member]]
+            member = self._above[member]
+        return member
+
+    def join(self, one: _Member, other: _Member) -> None:
+        """Make one group of two members'."""
         first, second = sorted((self.first(one), self.first(other)))
         self._above[second] = first
-
-
-__all__ = ["same_samples", "samples_of", "split_notes", "split_of"]

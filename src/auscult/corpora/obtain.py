@@ -1,26 +1,42 @@
-"""Bring a data set onto this machine: rebuild, download or copy its files, and verify them."""
+"""Bring a data set onto this machine: rebuild, download or copy its files, and verify them against the catalogue."""
 
 from __future__ import annotations
 
-import gzip
 import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from auscult.corpora.catalogue import Access, DataFile, Entry, Source
 from auscult.corpora.download import Progress, download
 from auscult.corpora.git_archive import unpack
 from auscult.corpora.medquad_rebuild import rebuild
-from auscult.corpora.verification import FileState, check_file, require_same
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError
+from auscult.files.digests import digest_of_file, digest_of_unpacked
+from auscult.files.packed import packing
+from auscult.files.writing import put_file
 
 Report = Callable[[str, int, int | None], None]
 """Called with what is being transferred, the bytes had so far, and the total where it is known."""
 
 _XML = re.compile(r"\d+_\w+/\w+\.xml")
+
+
+class FileState(StrEnum):
+    """What a file turned out to be.
+
+    `SAME`: byte for byte the catalogue's. `SAME_CONTENT`: packed differently, same uncompressed bytes.
+    `DIFFERENT`: readable, but other content, or not readable to its end. `MISSING`: not there.
+    """
+
+    SAME = "same"
+    SAME_CONTENT = "same content"
+    DIFFERENT = "different"
+    MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +121,30 @@ def obtain(
     return tuple(root / file.path for file in entry.files)
 
 
+def check_file(file: DataFile, path: Path) -> FileState:
+    """Compare the file at `path` with the catalogue's digests."""
+    if not path.exists():
+        return FileState.MISSING
+    if digest_of_file(path) == file.sha256:
+        return FileState.SAME
+    try:
+        content = digest_of_unpacked(path)
+    except (OSError, EOFError, zlib.error):
+        return FileState.DIFFERENT
+    return FileState.SAME_CONTENT if content == file.content_sha256 else FileState.DIFFERENT
+
+
+def require_same(file: DataFile, path: Path, remedy: str) -> None:
+    """Refuse a file whose content is not the catalogue's.
+
+    Raises:
+        DataError: Naming the file, with `remedy`.
+    """
+    state = check_file(file, path)
+    if state in (FileState.DIFFERENT, FileState.MISSING):
+        raise DataError(f"{file.path} with the catalogue's checksum", f"a {state.value} file at {path}", remedy)
+
+
 def _good(state: FileState) -> bool:
     return state in (FileState.SAME, FileState.SAME_CONTENT)
 
@@ -127,11 +167,7 @@ def _download(file: DataFile, target: Path, report: Report | None) -> None:
     plain = target.with_name(target.name + ".plain")
     fresh = target.with_name(target.name + ".new")
     download(file.url, plain, sha256=file.content_sha256, progress=_labelled(report, file.path))
-    with (
-        plain.open("rb") as source,
-        fresh.open("wb") as raw,
-        gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
-    ):
+    with plain.open("rb") as source, packing(fresh) as packed:
         shutil.copyfileobj(source, packed)
     plain.unlink()
     _accept(file, fresh, target, "run the command again")
@@ -143,16 +179,11 @@ def _accept(file: DataFile, fresh: Path, target: Path, remedy: str) -> None:
     except DataError:
         fresh.unlink()
         raise
-    fresh.replace(target)
+    put_file(fresh, target)
 
 
 def _rebuild(
-    entry: Entry,
-    root: Path,
-    tree: Path | None,
-    annotations: Path | None,
-    report: Report | None,
-    github: GitHub,
+    entry: Entry, root: Path, tree: Path | None, annotations: Path | None, report: Report | None, github: GitHub
 ) -> None:
     downloads = root / "downloads" / entry.name
     downloads.mkdir(parents=True, exist_ok=True)
@@ -168,8 +199,7 @@ def _rebuild(
             )
         for file in entry.files:
             target = root / file.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            made[target.name].replace(target)
+            put_file(made[target.name], target)
     # Kept until here so that a failure need not download again.
     shutil.rmtree(downloads)
     if not any(downloads.parent.iterdir()):
@@ -201,6 +231,3 @@ def _fetch_sources(
 
 def _labelled(report: Report | None, label: str) -> Progress | None:
     return (lambda done, total: report(label, done, total)) if report else None
-
-
-__all__ = ["GitHub", "Report", "obtain"]

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from auscult.corpora.articles import OpenStaxCorpus, PmcTrialsCorpus
 from auscult.corpora.beir import BeirCorpus
 from auscult.corpora.bioasq import BioasqCorpus, is_task_b
 from auscult.corpora.catalogue import catalogue, locate, unknown_name
 from auscult.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult.corpora.csv_table import SUFFIXES, CsvCorpus
 from auscult.corpora.healthqa import HealthQaCorpus, split_files
 from auscult.corpora.jsonl import JsonlCorpus
@@ -21,8 +23,6 @@ from auscult.corpora.nhs import NhsCorpus
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NAME as NOTES
 from auscult.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
-from auscult.corpora.openstax import OpenStaxCorpus
-from auscult.corpora.pmc_trials import PmcTrialsCorpus
 from auscult.corpora.text_folder import SUFFIX, TextFolderCorpus, text_files
 from auscult.corpora.wikipedia import WikipediaCorpus
 from auscult.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
@@ -57,6 +57,7 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
             *_wikisection_files(path), name=name, skip_bad=skip_bad
         ),
         "bioasq": lambda path, name, skip_bad: BioasqCorpus(path, name=name, skip_bad=skip_bad),
+        "consumer_questions": lambda path, name, skip_bad: ConsumerQuestionsCorpus(path, name=name, skip_bad=skip_bad),
     }
 )
 
@@ -171,6 +172,15 @@ def collections_of(spec: str) -> frozenset[str]:
     return frozenset({path.name.removesuffix(".gz").removesuffix(".jsonl")})
 
 
+def learnable(spec: str) -> bool:
+    """Whether models may learn from a corpus, and not only be measured with it (`Entry.measured_only`).
+
+    Args:
+        spec: As `open_corpus` takes it.
+    """
+    return not any(catalogue()[name].measured_only for name in collections_of(spec) if name in catalogue())
+
+
 def divided_alike(first: str, second: str) -> bool:
     """Whether one name of a split means the same documents in two corpora that share documents.
 
@@ -257,14 +267,3 @@ def _wikisection_files(folder: Path) -> list[Path]:
             "put the unpacked .json files there",
         )
     return found
-
-
-__all__ = [
-    "NOTE_QUERIES",
-    "READERS",
-    "collections_of",
-    "divided_alike",
-    "divided_notes",
-    "makes_queries",
-    "open_corpus",
-]

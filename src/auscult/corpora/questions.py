@@ -6,12 +6,12 @@ holds one question a line.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
 from auscult.corpora.catalogue import catalogue, locate
-from auscult.errors import CorpusMissingError, DataError
+from auscult.errors import CorpusMissingError
+from auscult.files.lines import read_lines
 
 GENERAL = "general-questions"
 """The catalogue's collection of questions about anything."""
@@ -27,24 +27,17 @@ def read_questions(spec: str | Path = GENERAL) -> Iterator[str]:
 
     Raises:
         CorpusMissingError: It is not on this machine.
-        DataError: The file is no text in UTF-8.
+        DataError: The file cannot be read, or is no text in UTF-8.
     """
     path = locate(spec) if isinstance(spec, str) and spec in catalogue() else Path(spec)
     if not path.is_file():
         raise CorpusMissingError(f"a file of questions at {path}", "no such file", f"correct it, or give '{GENERAL}'")
     column: int | None = None
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines):
-                cells = line.rstrip("\n").split("\t")
-                if number == 0 and _COLUMN in cells:
-                    column = cells.index(_COLUMN)
-                    continue
-                question = line if column is None else cells[min(column, len(cells) - 1)]
-                if question.strip():
-                    yield question.strip()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise DataError("a file of questions in UTF-8", f"{path}: {error}", "fetch or convert the file") from None
-
-
-__all__ = ["GENERAL", "read_questions"]
+    for number, line in read_lines(path):
+        cells = line.split("\t")
+        if number == 1 and _COLUMN in cells:
+            column = cells.index(_COLUMN)
+            continue
+        question = line if column is None else cells[min(column, len(cells) - 1)]
+        if question.strip():
+            yield question.strip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import zlib
 from collections import Counter
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from auscult.corpora.packed import open_unpacked
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.packed import Unpacked, open_unpacked
 
 _BOM = b"\xef\xbb\xbf"
 _PROBE = 4096
@@ -213,7 +212,7 @@ def settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> Non
         report.add(error)
 
 
-def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
+def _open(path: Path) -> Unpacked:
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise CorpusMissingError(f"a JSON lines file at {path}", found, "correct the path")
@@ -239,12 +238,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
             # Half a surrogate pair passes JSON but can never be written out again.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
-        reject(
-            "invalid UTF-8",
-            where,
-            "text in UTF-8",
-            f"byte 0x{line[error.start]:02x} at position {error.start}",
-        )
+        reject("invalid UTF-8", where, "text in UTF-8", f"byte 0x{line[error.start]:02x} at position {error.start}")
     except UnicodeEncodeError:
         reject("invalid Unicode", where, "whole Unicode characters", "half a surrogate pair")
     except RecursionError:
@@ -266,6 +260,3 @@ def read_many(paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecor
     """The records of several files, one file after the other; see `read_records`."""
     for path in paths:
         yield from read_records(path, skip_bad=skip_bad, report=report)
-
-
-__all__ = ["REMEDY", "BadRecords", "Record", "RecordError", "left_out", "read_many", "read_records", "reject"]

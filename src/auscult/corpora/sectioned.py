@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from auscult.corpora.records import BadRecords, Record, RecordError, read_many, reject
+from auscult.corpora.records import BadRecords, Record, RecordError, read_many, reject, settle
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -58,11 +58,7 @@ class SectionedCorpus(ABC):
     name = ""
 
     def __init__(
-        self,
-        *paths: Path | str,
-        name: str = "",
-        skip_bad: bool = False,
-        splitter: SentenceSplitter | None = None,
+        self, *paths: Path | str, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
     ) -> None:
         if not paths:
             raise CorpusMissingError("at least one file", "none", "name the corpus' files")
@@ -124,9 +120,7 @@ class SectionedCorpus(ABC):
             try:
                 draft = _checked(self.draft(record), record, seen, seen_passages)
             except RecordError as error:
-                if not self._skip_bad:
-                    raise
-                report.add(error)
+                settle(error, self._skip_bad, report)
                 continue
             seen.add(draft.doc_id)
             seen_passages.update(section.passage_id for section in draft.sections)
@@ -178,6 +172,3 @@ def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[st
     if repeated is not None:
         reject("duplicate id", record.where, "section ids that no other document has", f"{repeated!r} again")
     return replace(draft, sections=sections)
-
-
-__all__ = ["Draft", "SectionedCorpus", "headed_sections", "numbered"]

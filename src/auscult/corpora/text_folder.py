@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora.records import LEAVE_OUT, BadRecords, Record, RecordError, reject
+from auscult.corpora.records import LEAVE_OUT, BadRecords, Record, RecordError, reject, settle
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError
@@ -98,9 +98,7 @@ class TextFolderCorpus(SectionedCorpus):
             try:
                 yield Record(path, 1, {"text": read_text(path)})
             except RecordError as error:
-                if not self._skip_bad:
-                    raise
-                report.add(error)
+                settle(error, self._skip_bad, report)
 
     def draft(self, record: Record) -> Draft:
         """Read one note."""
@@ -139,6 +137,3 @@ def read_text(path: Path) -> str:
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
         found = f"byte 0x{data[offset]:02x}"
         reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", found, _REMEDY)
-
-
-__all__ = ["SUFFIX", "TextFolderCorpus", "read_text", "text_files"]

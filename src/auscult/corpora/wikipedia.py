@@ -24,23 +24,10 @@ _PUNCTUATION = re.compile(r"[^\w\s]+")
 # Headings that name no aspect of the article's subject.
 NO_ASPECT = frozenset(
     {
-        "",
-        "bibliography",
-        "citations",
-        "external links",
-        "footnotes",
-        "further reading",
-        "gallery",
-        "miscellaneous",
-        "notes",
-        "other",
-        "others",
-        "references",
-        "related pages",
-        "see also",
-        "sources",
+        "", "bibliography", "citations", "external links", "footnotes", "further reading", "gallery", "miscellaneous",
+        "notes", "other", "others", "references", "related pages", "see also", "sources",
     }
-)
+)  # fmt: skip
 
 
 def aspect_of(heading: str) -> str:
@@ -117,6 +104,3 @@ class WikipediaCorpus(SectionedCorpus):
                     relevant.setdefault(key, []).append(section.passage_id)
         for key, (query_id, title) in titles.items():
             yield query_id, title, key[1], relevant[key]
-
-
-__all__ = ["NO_ASPECT", "WikipediaCorpus", "aspect_of"]

@@ -30,12 +30,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from auscult.corpora.packed import open_unpacked
 from auscult.corpora.records import BadRecords, Record, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.corpora.wikipedia import aspect_of
 from auscult.documents import Section
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.packed import open_unpacked
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.queries import Query
 
@@ -95,11 +95,7 @@ class WikiSectionCorpus(SectionedCorpus):
     """
 
     def __init__(
-        self,
-        *paths: Path | str,
-        name: str = "",
-        skip_bad: bool = False,
-        splitter: SentenceSplitter | None = None,
+        self, *paths: Path | str, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
     ) -> None:
         given = name or (collection_of(Path(paths[0])) if paths else "")
         super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
@@ -285,6 +281,3 @@ def _query(record: Record, query_id: str) -> tuple[Query, dict[str, int]]:
         text=record.text("text", ""),
     )
     return query, results
-
-
-__all__ = ["WikiSectionCorpus", "collection_of", "is_wikisection", "split_of"]

@@ -1,9 +1,8 @@
 """Documents, passages and sentences, with character offsets into the untouched text."""
 
 from auscult.documents.building import Section, build_document, segment_passage
-from auscult.documents.document import Document, Passage, Sentence
+from auscult.documents.document import Document, Passage, Sentence, check_document
 from auscult.documents.splitting import SPLITTERS, default_splitter
-from auscult.documents.validation import check_document
 
 __all__ = [
     "SPLITTERS",

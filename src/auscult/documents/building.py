@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Sentence
 from auscult.documents.splitting import default_splitter
-from auscult.documents.structure import paragraphs
-from auscult.documents.wrapping import unwrapped
+from auscult.documents.structure import paragraphs, unwrapped
 from auscult.interfaces import SentenceSplitter
 
 
@@ -131,6 +130,3 @@ def build_document(
         entity_ids=tuple(entity_ids),
         metadata=MappingProxyType(dict(metadata or {})),
     )
-
-
-__all__ = ["Section", "build_document", "segment_passage"]

@@ -94,6 +94,3 @@ def _vocabulary() -> _Vocabulary:
     core, beside, short = (frozenset(table[name].split()) for name in ("core", "with", "short"))
     inner = frozenset(part.strip() for part in re.split(r"[|\n]", table["inner"]) if part.strip())
     return _Vocabulary(core | short, beside, short, inner)
-
-
-__all__ = ["MOST_WORDS", "Words", "examine", "known_end"]

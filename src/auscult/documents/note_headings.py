@@ -156,6 +156,3 @@ def _after_blank(text: str, at: int) -> bool:
     """Whether what begins a line stands behind an empty line, or begins the text."""
     before = text[max(at - 200, 0) : at].rstrip(" \t\r").removesuffix("\n").rstrip(" \t\r")
     return not before or before.endswith("\n")
-
-
-__all__ = ["NoteSection", "find_sections", "note_sections"]

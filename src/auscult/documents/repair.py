@@ -79,6 +79,3 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
         if not _SHORTENED.match(text, obvious.start()):
             kept.add(obvious.end())
     return sorted(kept)
-
-
-__all__ = ["repair"]

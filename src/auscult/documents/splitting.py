@@ -37,6 +37,11 @@ def ranges_from_starts(text: str, starts: Iterable[int]) -> list[tuple[int, int]
     return ranges
 
 
+def plain_characters(text: str) -> str:
+    """The text with half surrogate pairs, which compiled libraries refuse, replaced; the length stays."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
 class LineSplitter:
     """Takes each paragraph for one sentence: for text that has one sentence, or one phrase, a line."""
 
@@ -76,7 +81,7 @@ class SentencexSplitter:
             return self._segment("en", text)
         except UnicodeEncodeError:
             # Half a surrogate pair is no character to a compiled library; a stand-in of equal length is.
-            return self._segment("en", _SURROGATE.sub("\ufffd", text))
+            return self._segment("en", plain_characters(text))
 
 
 def _unrepaired() -> SentenceSplitter:
@@ -92,6 +97,3 @@ SPLITTERS: Mapping[str, Callable[[], SentenceSplitter]] = MappingProxyType(
 def default_splitter() -> SentenceSplitter:
     """The splitter used where none is named, "sentencex+repair"; made once per process."""
     return SentencexSplitter()
-
-
-__all__ = ["SPLITTERS", "LineSplitter", "SentencexSplitter", "default_splitter", "ranges_from_starts"]

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from auscult.evaluation.published_figures import PublishedTable
 from auscult.evaluation.question_types import QUESTION_TYPES
 from auscult.evaluation.records import EvaluationRecord
 from auscult.evaluation.tables import (
@@ -24,10 +23,9 @@ from auscult.evaluation.tables import (
     notes_of,
     percent,
     published_cells,
-    published_notes,
     repeated_row,
-    tables_beside,
     unmatched_rows,
+    with_encoders,
 )
 
 INTERVALS = ("R@1", "MAP")
@@ -60,39 +58,12 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
     )  # fmt: skip
     title = f"{ordered[0].asked.title}, {track} track: {ordered[0].queries:,} queries"
     notes = (*notes_of(ordered, track, published), *_cost_notes(ordered))
-    return TextTable(title, columns, tuple(rows), notes)
+    return with_encoders(TextTable(title, columns, tuple(rows), notes), ordered)
 
 
 def in_table_order(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
     """Term-based models first, then best MAP first."""
     return sorted(records, key=lambda each: (each.track != "untrained", -each.measures["MAP"], each.model))
-
-
-def beside_tables(records: Sequence[EvaluationRecord], track: str) -> list[TextTable]:
-    """A table for each published table beyond the main one: all its measures, measured and published.
-
-    Args:
-        records: Of one task.
-        track: Their track.
-    """
-    main = main_table(records, track)
-    tables = (_beside(records, published, track) for published in tables_beside(records) if published is not main)
-    return [table for table in tables if table.rows]
-
-
-def _beside(records: Sequence[EvaluationRecord], published: PublishedTable, track: str) -> TextTable:
-    rows = []
-    for record in records:
-        row = repeated_row(record, published)
-        if row is not None:
-            own = record.measures
-            measured = [percent(own[name]) if name in own else "" for name in published.measures]
-            rows.append((record.model, *_alternate(measured, published_cells(row, published.measures))))
-    for model, *figures in unmatched_rows(published, records, track, published.measures, blanks=0):
-        rows.append((model, *_alternate([""] * len(figures), figures)))
-    columns = _alternate(published.measures, [f"publ. {name}" for name in published.measures])
-    notes = (*published_notes(records[0], track, published), *([published.note] if published.note else []))
-    return TextTable(f"Beside {published.title}", ("Model", *columns), tuple(rows), notes)
 
 
 def question_type_table(records: Sequence[EvaluationRecord], measure: str = "RR") -> TextTable:
@@ -174,7 +145,3 @@ def _cost_notes(records: Sequence[EvaluationRecord]) -> tuple[str, ...]:
 
 def _number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else ""
-
-
-def _alternate(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    return tuple(each for pair in zip(first, second, strict=True) for each in pair)

@@ -1,18 +1,19 @@
-"""Evaluating several models on one task: runs, measures, intervals, tests, breakdowns, in one record each."""
+"""What runs of several models on one task come to: measures, intervals, tests, breakdowns, in one record each."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError
 from auscult.evaluation.breakdown import Group, break_down, match_rates
 from auscult.evaluation.collection import PassageRecord, read_passages
-from auscult.evaluation.fusion import Compared, Fusion, fused_run
+from auscult.evaluation.ensembles import Compared
 from auscult.evaluation.measures import MEASURES, QueryMeasures, measure
-from auscult.evaluation.protocol import Progress, Run, run_task
+from auscult.evaluation.protocol import Run
 from auscult.evaluation.published_figures import published_measures
 from auscult.evaluation.records import (
     Difference,
@@ -24,12 +25,11 @@ from auscult.evaluation.records import (
 )
 from auscult.evaluation.statistics import bootstrap_intervals, compare, differences
 from auscult.evaluation.task import Task
-from auscult.evaluation.variants import planned_pairs
-from auscult.evaluation.writing import file_name
+from auscult.files.writing import file_name
 from auscult.interfaces import Scorer
 
 _COMPARED = ("AP", "R@1", "RR")
-"""Measures that variants are compared by."""
+"""Measures that planned pairs are compared by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,7 @@ class Contender:
         training: What it says about its training.
         prepare: False when the scorer shares a collection that has been prepared.
         precision: What its transformers compute in, "float32" or "bf16".
+        runs: Folder that its runs are kept in (`kept_runs`); None to rank anew.
     """
 
     scorer: Scorer
@@ -51,6 +52,7 @@ class Contender:
     training: Mapping[str, Any] = field(default_factory=dict)
     prepare: bool = True
     precision: str = "float32"
+    runs: Path | None = None
 
     @property
     def name(self) -> str:
@@ -80,61 +82,30 @@ class Comparison:
     passages: Mapping[str, PassageRecord]
 
 
-def compare_models(
-    task: Task,
-    contenders: Sequence[Contender],
-    *,
-    fusions: Sequence[Fusion] = (),
-    depth: int = 100,
-    progress: Callable[[Contender], Progress] | None = None,
-) -> Comparison:
-    """Rank, measure and compare.
-
-    Args:
-        task: The same for all.
-        contenders: Two may share a name or a track, but not both.
-        fusions: Of some of them, compared with all.
-        depth: How many passages an end-to-end ranking keeps.
-        progress: Makes a callback for one contender's queries.
-
-    Raises:
-        ConfigError: Two contenders of one name and track.
-        AuscultError: See `run_task` and `measure`.
-    """
-    check_distinct([*contenders, *fusions])
-    runs = []
-    for contender in contenders:
-        report = progress(contender) if progress is not None else None
-        runs.append(run_task(task, contender.scorer, depth=depth, prepare=contender.prepare, progress=report))
-    return compare_runs(task, contenders, runs, fusions=fusions)
-
-
 def compare_runs(
-    task: Task, contenders: Sequence[Contender], runs: Sequence[Run], *, fusions: Sequence[Fusion] = ()
+    task: Task, contenders: Sequence[Compared], runs: Sequence[Run], *, pairs: Sequence[tuple[str, str]] = ()
 ) -> Comparison:
     """Measure and compare runs that have been made.
 
     Args:
         task: Of all the runs.
-        contenders: Two may share a name or a track, but not both.
+        contenders: Models and ensembles. Two may share a name or a track, but not both.
         runs: Theirs, in the same order.
-        fusions: Of some of them, compared with all.
+        pairs: Labels of two of them that were planned to be compared, the one that should be better first: besides
+            letters for all pairs, their records carry the differences of these, corrected as a family of their own.
 
     Raises:
+        ConfigError: A pair of others.
         AuscultError: See `measure`.
     """
-    own = {contender.label: run for contender, run in zip(contenders, runs, strict=True)}
-    return _compare_all(task, [*contenders, *fusions], [*runs, *(fused_run(task, fusion, own) for fusion in fusions)])
-
-
-def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]) -> Comparison:
+    check_pairs(pairs, contenders)
     passages = read_passages(task.documents)
     # What was published on this corpus is measured too, to stand beside it.
     names = tuple(dict.fromkeys((*MEASURES, *published_measures(task.corpus))))
     measured = [measure(run.rankings, task.judgements, names) for run in runs]
     by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
     better = compare(by_label, seed=task.seed)
-    gaps = _differences(contenders, by_label, task.seed)
+    gaps = _differences(by_label, pairs, task.seed)
     comparison = _digest(task, contenders, measured)
     records = []
     for contender, run, values in zip(contenders, runs, measured, strict=True):
@@ -179,10 +150,9 @@ def _compare_all(task: Task, contenders: Sequence[Compared], runs: Sequence[Run]
 
 
 def _differences(
-    contenders: Sequence[Compared], measured: Mapping[str, QueryMeasures], seed: int
+    measured: Mapping[str, QueryMeasures], pairs: Sequence[tuple[str, str]], seed: int
 ) -> dict[str, list[DifferenceRecord]]:
-    """By label, the differences between variants that answer wang2021's questions."""
-    pairs = planned_pairs((each.label, each.name, each.track) for each in contenders)
+    """By label, the differences of planned pairs."""
     records: dict[str, list[DifferenceRecord]] = {}
     for (label, other), gaps in differences(measured, pairs, _COMPARED, seed=seed).items():
         told = {name: Difference(**asdict(gap)) for name, gap in gaps.items()}
@@ -214,14 +184,21 @@ def check_distinct(contenders: Sequence[Compared]) -> None:
         seen.add(file_name(contender.label))
 
 
+def check_pairs(pairs: Sequence[tuple[str, str]], contenders: Sequence[Compared]) -> None:
+    """Whether planned pairs are of models that are compared.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    labels = {each.label for each in contenders}
+    for label in (label for pair in pairs for label in pair):
+        if label not in labels:
+            raise ConfigError("pairs of models that are compared", f"'{label}', which is none", "leave the pair out")
+
+
 def shares_label(contender: Compared, others: Sequence[Compared]) -> bool:
     """Whether a contender could not be told from another, as `check_distinct` tells them."""
     return file_name(contender.label) in {file_name(each.label) for each in others}
-
-
-def call_by(contender: Contender, experiment: str) -> None:
-    """Put the name of its experiment behind a contender's own."""
-    contender.scorer.name = f"{contender.name} ({experiment})"
 
 
 def _mean_candidates(task: Task) -> float | None:

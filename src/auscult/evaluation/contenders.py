@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from auscult.errors import ModelError
+from auscult.corpora.questions import read_questions
+from auscult.errors import ConfigError, ModelError
 from auscult.evaluation.comparison import Contender
-from auscult.evaluation.encoder_scorer import EncoderScorer
+from auscult.evaluation.pre_trained import bare_encoder
 from auscult.evaluation.tracks import track_on
+from auscult.files.digests import digest_of_file
 from auscult.interfaces import Precision
 from auscult.models import (
-    SENTENCE_TRANSFORMER,
     SHIPPED,
-    is_ranker,
-    is_scorer,
+    kind_of,
     load_model,
     load_scorer,
     model_folder,
-    model_kind,
     training_record,
 )
+from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
+from auscult.models.encoder_identity import digest_of_weights
+from auscult.models.encoder_scorer import EncoderScorer
 from auscult.models.lexical import Bm25Scorer, QueryLikelihoodScorer, TfIdfScorer
+from auscult.models.word_vectors import read_word_vectors
 
 LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer]] = {
     "bm25": Bm25Scorer,
@@ -30,6 +33,21 @@ LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer
 }
 """Models that learn nothing, by name."""
 
+COSINES = ("cosine", "cosine-idf", "cosine-q")
+"""Weighted cosines (galko2017's CD, CD_idf and CD_q), by what stands before a file of word vectors and a colon."""
+
+_PARTS = ":parts"
+
+
+def is_untrained(model: str) -> bool:
+    """Whether a name is of a model that learns nothing: of words counted, or of given word vectors."""
+    return model in LEXICAL or _cosine(model) is not None
+
+
+def whole_of(model: str) -> str:
+    """A model's name without the wish for its parts."""
+    return model.removesuffix(_PARTS)
+
 
 def open_contenders(
     model: str,
@@ -37,41 +55,51 @@ def open_contenders(
     *,
     split: str = "test",
     track: str | None = None,
-    parts: bool = False,
     precision: Precision = "float32",
     progress: Callable[[int], None] | None = None,
 ) -> list[Contender]:
     """Open a model for evaluation on a corpus.
 
     Args:
-        model: "bm25", "tfidf", "ql", a shipped model's name, a model folder, or a bare sentence-transformers folder,
-            which counts as untrained: nothing says what it was trained on, but not for this.
+        model: "bm25", "tfidf", "ql", "cosine:VECTORS" (`COSINES`), a shipped model's name, a model folder, or a bare
+            sentence-transformers folder. That and word vectors count as untrained: nothing says what they were trained
+            on, but not for this; a record names the encoder. A model's name and ":parts" opens its entity half and its
+            aspect half alone, too, as further contenders.
         corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
-        parts: Also its entity half and its aspect half alone, as further contenders.
         precision: What the transformers of CAPR's architectures and of sentence-transformers compute in (`CaprScorer`).
         progress: Called with the number of documents encoded so far.
 
     Raises:
         ModelError: There is no such model.
+        CorpusMissingError: There are no general questions for "cosine-q".
         ConfigError: It was trained on the test documents, or its track is unknown or told otherwise than its record
             says (see `track_on`).
     """
     if model in LEXICAL:
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
+    if (cosine := _cosine(model)) is not None:
+        return [_open_cosine(*cosine)]
+    parts, model = model.endswith(_PARTS), whole_of(model)
+    if parts and model in LEXICAL:
+        raise ConfigError("a model with an entity and an aspect half", f"'{model}{_PARTS}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
-        names = ", ".join((*LEXICAL, *SHIPPED))
+        names = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
         raise ModelError(f"a model by name ({names}) or by its folder", repr(model), "correct it")
-    if model_kind(model) == SENTENCE_TRANSFORMER:
+    kind = kind_of(model)
+    if not kind.told:
         bare = load_scorer(model, precision=precision)
-        return [Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint, precision=precision)]
+        told = {"encoder": bare_encoder(bare.name, digest_of_weights(Path(model)))}
+        return [
+            Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=told, precision=precision)
+        ]
     training = training_record(model_folder(model))
     own = track_on(model, training, corpus, split, told=track)
-    if is_ranker(model):
+    if kind.reads_words:
         ranker = load_scorer(model)
         return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
-    if is_scorer(model):
+    if kind.scorer is not None:
         ready = load_scorer(model, precision=precision)
         return [
             Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training, precision=precision)
@@ -92,3 +120,20 @@ def open_contenders(
             for part in encoder.parts
         ]
     return contenders
+
+
+def _cosine(model: str) -> tuple[str, Path] | None:
+    """Which weights, and the file of word vectors; None for another model."""
+    kind, colon, vectors = model.partition(":")
+    return (kind, Path(vectors)) if colon and vectors and kind in COSINES else None
+
+
+def _open_cosine(kind: str, file: Path) -> Contender:
+    if not file.is_file():
+        raise ModelError(f"a file of word vectors behind '{kind}:'", f"{file}, which is none", "correct the path")
+    vectors = read_word_vectors(file)
+    if kind == "cosine-q":
+        scorer = CosineScorer(vectors, InverseDocumentFrequencies.of_texts(read_questions()))
+    else:
+        scorer = CosineScorer(vectors, "passages" if kind == "cosine-idf" else None)
+    return Contender(scorer=scorer, track="untrained", fingerprint=digest_of_file(file))

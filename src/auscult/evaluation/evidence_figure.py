@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
-from auscult.evaluation.bars import check_format, save_as
-from auscult.evaluation.writing import check_file
+from auscult.evaluation.figure_files import check_format, save_as
+from auscult.files.writing import check_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

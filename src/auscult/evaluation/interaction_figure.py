@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
-from auscult.evaluation.bars import INK, check_format, save_as
-from auscult.evaluation.writing import check_file
+from auscult.evaluation.figure_files import INK, check_format, save_as
+from auscult.files.writing import check_file
 from auscult.interfaces import FloatArray
 
 if TYPE_CHECKING:

@@ -114,7 +114,7 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
         The main one first; none for an unknown corpus.
     """
     corpus = STANDS_FOR.get(corpus, corpus)
-    tables = tuple(each for name in TABLES if (each := _table(_read(name), corpus)) is not None)
+    tables = tuple(each for name in TABLES if (each := _table(published_content(name), corpus)) is not None)
     return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
 
 
@@ -136,21 +136,10 @@ def published_measures(corpus: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
 
 
-def cross_domain_table(trained: Trained, corpus: str) -> PublishedTable | None:
-    """A part of grundmann2021's Table 3, on one corpus; None where it has no such corpus.
-
-    Args:
-        trained: What its models were trained on.
-        corpus: What was tested on; "clinical-notes" gives the figures on MIMIC-III.
-    """
-    parts = (each for each in published_tables(corpus) if each.citation == "grundmann2021")
-    return next((each for each in parts if each.trained_on == trained), None)
-
-
 @cache
 def published_references() -> dict[str, dict[str, str]]:
     """Authors, title and venue by citation key, of all files that say them."""
-    contents = [_read(path.name) for path in _FOLDER.iterdir() if path.name.endswith(".json")]
+    contents = [published_content(path.name) for path in _FOLDER.iterdir() if path.name.endswith(".json")]
     return {
         content["citation"]: {part: content[part] for part in ("authors", "title", "venue")}
         for content in contents
@@ -161,33 +150,9 @@ def published_references() -> dict[str, dict[str, str]]:
 @cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
     """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
-    return tuple((row["rate"], row["lowest"], row["highest"]) for row in _read("arnold2020_figure5.json")["rows"])
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedCost:
-    """What a variant of DRMM-TKS cost and reached on one corpus (wang2021, Table 4).
-
-    Attributes:
-        training_minutes: Of training.
-        query_ms: Milliseconds a query; the paper does not say over how many candidates.
-        measure: MAP, as a fraction.
-    """
-
-    training_minutes: float
-    query_ms: float
-    measure: float
-
-
-@cache
-def published_costs(corpus: str) -> dict[str, PublishedCost]:
-    """wang2021's Table 4 on a corpus ("healthqa" or "nfcorpus"), by model; empty for any other."""
-    rows = [(row["model"], row["costs"].get(corpus)) for row in _read("wang2021_table4.json")["rows"]]
-    return {
-        model: PublishedCost(cost["training_minutes"], cost["query_ms"], cost["MAP"] / 100.0)
-        for model, cost in rows
-        if cost
-    }
+    return tuple(
+        (row["rate"], row["lowest"], row["highest"]) for row in published_content("arnold2020_figure5.json")["rows"]
+    )
 
 
 def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
@@ -231,7 +196,8 @@ def _comparable(published: int | None, measured: float | None) -> bool:
     return published / 2 < measured < published * 2
 
 
-def _read(name: str) -> dict[str, Any]:
+def published_content(name: str) -> dict[str, Any]:
+    """What a file of published figures holds, by its name."""
     content: dict[str, Any] = json.loads(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
     return content
 

@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auscult.errors import DataError
-from auscult.evaluation.writing import check_file, write_json
+from auscult.evaluation.pre_trained import PRE_TRAINED, is_pre_trained
+from auscult.files.writing import check_file, write_json
 
 Track = Literal["untrained", "zero-shot", "adapted"]
 """What a model was trained on.
@@ -110,7 +111,7 @@ class EvaluationRecord(BaseModel):
         by_length: Measures of queries of each length in words (`question_lengths`).
         length_of: What these words are of: the "query" as models read it, or in older records the "question" as it was
             asked, of which models read entity and aspects where it has them.
-        differences: From the variants that its own is to be compared with (`variants`), where they were evaluated too.
+        differences: From the models that it was planned to be compared with (`comparison.compare_runs`).
         ms_per_query: Mean wall-clock milliseconds to score one query.
         prepare_seconds: Wall-clock seconds to read or encode the collection.
         precision: What transformers computed in, "float32" or "bf16".
@@ -160,7 +161,12 @@ class EvaluationRecord(BaseModel):
         return label_of(self.model, self.track)
 
     @property
-    def is_ranker(self) -> bool:
+    def track_told(self) -> str:
+        """The track in words: another one than "zero-shot" where an encoder may have read anything."""
+        return PRE_TRAINED if self.track == "zero-shot" and is_pre_trained(self.training) else self.track
+
+    @property
+    def of_bench(self) -> bool:
         """Whether its training record is of a ranker, a CAPR model or several of them, one of many on a bench."""
         return self.training.get("kind") in ("ranker", "capr", "fusion")
 

@@ -8,8 +8,9 @@ text (clinical notes, health pages, both) stand beside none that has learned.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from rich import box
 from rich.cells import cell_len
@@ -18,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from auscult.evaluation.candidates import CANDIDATES
+from auscult.evaluation.pre_trained import encoder_cell, encoder_notes
 from auscult.evaluation.published_figures import (
     PublishedRow,
     PublishedTable,
@@ -30,13 +32,20 @@ from auscult.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
 WIDEST = 4
-"""How many published measures a table of results has room for; `bench_tables.beside_table` shows all."""
+"""How many published measures a table of results has room for."""
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω"
 PARTIAL = {
     "wikisection": "measured on the part of the test articles that could be had; published on all 716",
-    "clinical-notes": "measured on notes that may be shared; published on MIMIC-III",
+    "clinical-notes": "here notes that may be shared, published MIMIC-III",
 }
 """Corpora whose published figures are of another test set."""
+
+
+SUPERVISED = {
+    "medquad": "Not without labels: headings of MedQuAD's documents are its own question types, renamed to the words "
+    "that test queries ask by.",
+}
+"""Corpora whose training documents bring the labels that test queries ask for, and what that means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +152,23 @@ def _result_table(records: list[EvaluationRecord], track: str, beside: bool) -> 
         rows.append((*cells, _milliseconds(record.ms_per_query)))
     rows += [(*row, "") for row in unmatched_rows(published, records, track, compared, blanks=len(shown))]
     columns = ("Model", *shown, *(f"publ.\n{name}" for name in compared), "ms per\nquery")
-    return TextTable(_title(first, track), columns, tuple(rows), notes_of(records, track, published, pools=beside))
+    notes = notes_of(records, track, published, pools=beside)
+    return with_encoders(TextTable(_title(first, track), columns, tuple(rows), notes), records)
+
+
+def with_encoders(table: TextTable, records: Sequence[EvaluationRecord]) -> TextTable:
+    """A table with a column more for the encoders that models began with; as it is where none began with any.
+
+    Args:
+        table: Its first rows are the records', in their order.
+        records: Of these rows.
+    """
+    cells = [encoder_cell(record.training) for record in records]
+    if not any(cells):
+        return table
+    cells += [""] * (len(table.rows) - len(cells))
+    rows = tuple((*row, cell) for row, cell in zip(table.rows, cells, strict=True))
+    return replace(table, columns=(*table.columns, "encoder"), rows=rows)
 
 
 def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
@@ -263,6 +288,11 @@ def notes_of(
     if intervals:
         widest = max(high - low for low, high in intervals) / 2
         notes.append(f"95 % bootstrap intervals of R@1 are within ± {100 * widest:.1f} points.")
+    if track == "adapted" and records[0].corpus in SUPERVISED:
+        notes.append(SUPERVISED[records[0].corpus])
+    letters = model_letters(records)
+    notes += remarks([(letters.get(each.label, each.model), each.training) for each in records])
+    notes += encoder_notes([(letters.get(each.label, each.model), each.training) for each in records], track)
     half = [record.model for record in records if record.precision != "float32"]
     if half:
         notes.append(f"Ranked in half precision (bf16): {', '.join(half)}.")
@@ -277,6 +307,27 @@ def notes_of(
     if records[0].protocol == "end-to-end":
         notes.append("Passages of documents without judgements count as wrong even where they answer.")
     return tuple(notes)
+
+
+def remarks(trainings: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """What experiments say in their `notes`, or records of trainings in theirs, and of which rows.
+
+    Args:
+        trainings: What rows are called in a note, and their training records.
+    """
+    said: dict[str, list[str]] = {}
+    for name, training in trainings:
+        for note in dict.fromkeys(_said(training)):
+            said.setdefault(note, []).append(name)
+    return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()]
+
+
+def _said(training: Mapping[str, Any]) -> Iterator[str]:
+    note = training.get("notes") or (training.get("experiment") or {}).get("notes")
+    if note:
+        yield str(note)
+    for model in (training.get("models") or {}).values():
+        yield from _said(model)
 
 
 def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
@@ -301,7 +352,7 @@ def published_notes(record: EvaluationRecord, track: str, published: PublishedTa
     """Where published figures are from, and how what a record measured differs from it."""
     notes = [f"Published: {published.title}, {published.track}{_other_track(published, track)}."]
     if record.query_subset:
-        notes.append("Published figures are over all queries, those measured here over a subset.")
+        notes.append("Published over all queries, measured over a subset.")
     if record.corpus in PARTIAL:
         notes.append(f"Not the same test set: {PARTIAL[record.corpus]}.")
     return notes

@@ -111,7 +111,7 @@ def _follows(model: str, read: Sequence[_Choice], corpus: str, split: str) -> Le
     collections = collections_of(corpus)
     shared = [choice for choice in read if collections_of(choice.name) & collections]
     for choice in shared:
-        # MedQuAD's "train-disjoint" is a part of its "train".
+        # MedQuAD's "train-disjoint" and "train-strict" are parts of its "train".
         same = choice.split is None or choice.split.partition("-")[0] == split.partition("-")[0]
         # Splits that are no parts of each other say nothing: what was read may be any document of the corpus.
         if same or not divided_alike(choice.name, corpus):

@@ -6,13 +6,14 @@ fields parted by white space. Order in a run is by score; its rank column orders
 
 from __future__ import annotations
 
-import gzip
+import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from auscult.errors import DataError
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.files.packed import open_as_named, packing
+from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Judgement, Ranking
 
 
@@ -97,7 +98,7 @@ def write_qrels(path: Path, judgements: Iterable[Judgement]) -> None:
 def _lines(path: Path, width: int, layout: str) -> Iterator[tuple[int, Sequence[str]]]:
     number = 0
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+        with io.TextIOWrapper(open_as_named(path), encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 fields = line.split()
                 if not fields:
@@ -124,10 +125,8 @@ def _word(identifier: str) -> str:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    with whole_or_nothing(path) as partial, partial.open("wb") as raw:
-        if path.suffix == ".gz":
-            # No name and no time in the header: equal runs give equal files.
-            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-                packed.writelines(line.encode() for line in lines)
-        else:
-            raw.writelines(line.encode() for line in lines)
+    with (
+        whole_or_nothing(path) as partial,
+        packing(partial) if path.suffix == ".gz" else partial.open("wb") as file,
+    ):
+        file.writelines(line.encode() for line in lines)

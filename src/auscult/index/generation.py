@@ -19,6 +19,7 @@ from auscult.index import layout
 from auscult.index.manifest import Counts, Manifest, ModelRecord
 from auscult.index.storage import ArrayFile, ByteFile, file_records, sync_tree, write_synced
 from auscult.interfaces import FloatArray
+from auscult.models.passage_rows import passage_means
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase
@@ -174,22 +175,6 @@ class GenerationWriter:
             span = (begin + byte_of[passage.start], begin + byte_of[passage.end])
             row = (self._passage_records.size, document, passage.start, passage.end, *span, first)
         return np.array([row], layout.PASSAGE_ROW)
-
-
-def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:
-    """The mean of each passage's unit sentence vectors, shape (passages, dim), not normalised again.
-
-    The inner product of a query with it *is* the passage's mean sentence cosine (arnold2020 Eq. 14). A passage
-    without sentences gets zeros; search leaves it out.
-    """
-    means = np.zeros((len(passages), vectors.shape[1]), np.float32)
-    first = 0
-    for row, passage in enumerate(passages):
-        last = first + len(passage.sentences)
-        if last > first:
-            means[row] = vectors[first:last].mean(axis=0, dtype=np.float64)
-        first = last
-    return means
 
 
 def save_knowledge_base(knowledge_base: KnowledgeBase | bytes | None, generation: Path) -> str:

@@ -65,8 +65,7 @@ class ArrayFile:
     def _write_header(self) -> None:
         shape = (self._rows,) if self._width is None else (self._rows, self._width)
         np.lib.format.write_array_header_1_0(
-            self._file,
-            {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False, "shape": shape},
+            self._file, {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False, "shape": shape}
         )
 
 

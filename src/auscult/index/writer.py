@@ -97,14 +97,7 @@ class IndexWriter(_Transaction):
         IndexFolderError: Another writer is at work, or the folder cannot be written.
     """
 
-    def __init__(
-        self,
-        folder: str | Path,
-        encoder: DocumentEncoder,
-        *,
-        corpus: str = "",
-        model_path: str = "",
-    ) -> None:
+    def __init__(self, folder: str | Path, encoder: DocumentEncoder, *, corpus: str = "", model_path: str = "") -> None:
         super().__init__(folder, encoder)
         self._corpus = corpus
         try:

@@ -275,3 +275,8 @@ def find_file(name_or_path: str, file: str) -> Path | None:
     except (OSError, ValueError):
         return None
     return Path(found) if found else None
+
+
+def fastest_device() -> torch.device:
+    """The first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another GPU, or none."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

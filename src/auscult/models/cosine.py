@@ -32,7 +32,7 @@ from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
 from auscult.models.passage_rows import distinct_passages, rows_of
 from auscult.models.word_vectors import WordVectors
-from auscult.queries import Query
+from auscult.queries import Query, query_text
 
 NO_WORD_SCORE = -1.0
 """Score of a passage without a known word: the lowest a cosine can be, so that nothing ranks below it."""
@@ -168,7 +168,8 @@ class CosineScorer:
             DataError: A passage is not of the prepared collection.
         """
         rows = rows_of(self._positions, passage_ids, self.name)
-        (vector,) = self._encode([self.config.analyzer(query.text or query.terms)])
+        # The weights of CD_q are those of words in questions: the question goes before what was read of it.
+        (vector,) = self._encode([self.config.analyzer(query_text(query, question="rather"))])
         units = self._units[rows]
         # Summed in double precision: the order of passages must not show in the last digit of a score.
         scores = (units.astype(np.float64) @ vector.astype(np.float64)).astype(np.float32)
@@ -188,6 +189,3 @@ class CosineScorer:
         norms = np.linalg.norm(means, axis=1, keepdims=True)
         units: FloatArray = np.divide(means, norms, out=np.zeros_like(means), where=norms > 0)
         return units
-
-
-__all__ = ["NO_WORD_SCORE", "CosineConfig", "CosineScorer", "InverseDocumentFrequencies"]

@@ -12,24 +12,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+import torch
 
 from auscult.errors import ModelError
+from auscult.files.digests import digest_of_file
+from auscult.files.writing import renewed_folder, write_json
 from auscult.interfaces import FloatArray
+from auscult.models.folder import opening, read_arrays, write_arrays
 
 KIND = "knowledge"
 FORMAT = 2
 _DESCRIBED, _ARRAYS = "knowledge.json", "knowledge.safetensors"
-_REMEDY = "make them again with `auscult graph embed`, or copy the folder again"
-_OLD_REMEDY = "make them again with `auscult graph embed --restart`, and train what was made of them again"
+_REMEDY = "make them again with `auscult concepts graph embed`, or copy the folder again"
+_OLD_REMEDY = "make them again with `auscult concepts graph embed --restart`, and train what was made of them again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +72,23 @@ def save(vectors: KnowledgeVectors, folder: Path) -> None:
         folder: Made when missing.
 
     Raises:
-        ModelError: Ids, names and rows differ in number, or the place cannot be written to.
+        ModelError: Ids, names and rows differ in number.
+        DataError: The place cannot be written to.
     """
     _check(vectors, "the vectors to save", "give every entity and relation one row")
     arrays = {"entities": vectors.vectors, "relations": vectors.relation_vectors}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            rows, described = Path(scratch) / _ARRAYS, Path(scratch) / _DESCRIBED
-            save_file({key: np.ascontiguousarray(value, dtype=np.float32) for key, value in arrays.items()}, rows)
-            # A kill between the two renames leaves a pair that `load` refuses, never other vectors.
-            record = {
-                "kind": KIND,
-                "format": FORMAT,
-                "vectors_sha256": hashlib.sha256(rows.read_bytes()).hexdigest(),
-                "training": dict(vectors.training),
-                "relations": list(vectors.relations),
-                "entities": [[id_, *names] for id_, names in zip(vectors.entities, vectors.names, strict=True)],
-            }
-            described.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-            rows.replace(folder / _ARRAYS)
-            described.replace(folder / _DESCRIBED)
-    except OSError as error:
-        raise ModelError("a writable folder", f"{folder}: {error.strerror}", "choose another one") from error
+    with renewed_folder(folder, last=_DESCRIBED) as fresh:
+        rows = fresh / _ARRAYS
+        write_arrays(rows, {key: torch.from_numpy(value.astype(np.float32)) for key, value in arrays.items()})
+        record = {
+            "kind": KIND,
+            "format": FORMAT,
+            "vectors_sha256": digest_of_file(rows),
+            "training": dict(vectors.training),
+            "relations": list(vectors.relations),
+            "entities": [[id_, *names] for id_, names in zip(vectors.entities, vectors.names, strict=True)],
+        }
+        write_json(fresh / _DESCRIBED, record)
 
 
 def load(folder: Path) -> KnowledgeVectors:
@@ -102,24 +97,22 @@ def load(folder: Path) -> KnowledgeVectors:
     Raises:
         ModelError: A file is missing, damaged, of another training or of another format.
     """
-    try:
+    with opening("a whole folder of knowledge vectors", folder, _REMEDY):
         record = json.loads((folder / _DESCRIBED).read_bytes())
         if (found := record.get("format", 1)) != FORMAT:
             expected = f"knowledge vectors of format {FORMAT}, entities in the most triples first"
             raise ModelError(expected, f"format {found} in {folder}", _OLD_REMEDY)
-        if hashlib.sha256((folder / _ARRAYS).read_bytes()).hexdigest() != record["vectors_sha256"]:
+        if digest_of_file(folder / _ARRAYS) != record["vectors_sha256"]:
             raise ModelError(f"the vectors that {_DESCRIBED} tells of", f"others in {folder}", _REMEDY)
-        arrays = load_file(folder / _ARRAYS)
+        arrays = read_arrays(folder / _ARRAYS)
         vectors = KnowledgeVectors(
             tuple(row[0] for row in record["entities"]),
             tuple(tuple(row[1:]) for row in record["entities"]),
-            arrays["entities"],
+            arrays["entities"].numpy(),
             tuple(record["relations"]),
-            arrays["relations"],
+            arrays["relations"].numpy(),
             record["training"],
         )
-    except (OSError, AttributeError, KeyError, IndexError, TypeError, ValueError, SafetensorError) as error:
-        raise ModelError("a whole folder of knowledge vectors", f"{folder} ({error})", _REMEDY) from error
     _check(vectors, str(folder), _REMEDY)
     return vectors
 
@@ -136,6 +129,3 @@ def _check(vectors: KnowledgeVectors, what: str, remedy: str) -> None:
     if not whole:
         got = f"arrays of {rows.shape} and {relation_rows.shape} in {what}"
         raise ModelError(f"vectors of {entities} entities and {relations} relations", got, remedy)
-
-
-__all__ = ["FORMAT", "KIND", "KnowledgeVectors", "load", "save"]

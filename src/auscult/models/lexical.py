@@ -43,7 +43,7 @@ from auscult.errors import ConfigError, DataError, ModelError
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
 from auscult.models.passage_rows import distinct_passages, rows_of
-from auscult.queries import Query
+from auscult.queries import Query, query_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class _TermScorer:
         rows = rows_of(self._positions, passage_ids, self.name)
         if self._index is None:
             raise ModelError("a prepared collection", "none yet", f"call prepare() of '{self.name}' first")
-        everything = self._index.score_all(self._analyzer(query.terms))
+        everything = self._index.score_all(self._analyzer(query_text(query, question="never")))
         # A passage too short to be indexed has row -1, which would otherwise read the last passage's score.
         lowest = np.float32(0) if self._index.lowest_is_zero else everything.min()
         return np.where(rows < 0, lowest, everything[rows])
@@ -308,14 +308,3 @@ class _QueryLikelihoodIndex:
         if not columns:
             return np.zeros(len(self._length_loss), dtype=np.float32)
         return np.asarray(self._gains[:, columns] @ repeats + repeats.sum() * self._length_loss, dtype=np.float32)
-
-
-__all__ = [
-    "Bm25Config",
-    "Bm25Index",
-    "Bm25Scorer",
-    "QueryLikelihoodConfig",
-    "QueryLikelihoodScorer",
-    "TfIdfConfig",
-    "TfIdfScorer",
-]

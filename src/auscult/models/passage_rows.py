@@ -1,4 +1,4 @@
-"""Where each passage of a prepared collection stands, for scorers that keep one row a passage."""
+"""What scorers and indexes keep of a collection: one row a passage, where it stands, and the mean of its sentences."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Passage
 from auscult.errors import DataError, ModelError
+from auscult.interfaces import FloatArray
 
 
 def distinct_passages(documents: Iterable[Document]) -> Iterator[tuple[Document, Passage]]:
@@ -52,4 +53,17 @@ def rows_of(positions: dict[str, int], passage_ids: Sequence[str], name: str) ->
         ) from None
 
 
-__all__ = ["distinct_passages", "rows_of"]
+def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:
+    """The mean of each passage's unit sentence vectors, shape (passages, dim), not normalised again.
+
+    The inner product of a query with it *is* the passage's mean sentence cosine (arnold2020 Eq. 14). A passage
+    without sentences gets zeros; search leaves it out.
+    """
+    means = np.zeros((len(passages), vectors.shape[1]), np.float32)
+    first = 0
+    for row, passage in enumerate(passages):
+        last = first + len(passage.sentences)
+        if last > first:
+            means[row] = vectors[first:last].mean(axis=0, dtype=np.float64)
+        first = last
+    return means

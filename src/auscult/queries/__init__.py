@@ -2,5 +2,6 @@
 
 from auscult.queries.parsing import QuestionParser, Reading, parse_query
 from auscult.queries.query import Query
+from auscult.queries.text import query_text
 
-__all__ = ["Query", "QuestionParser", "Reading", "parse_query"]
+__all__ = ["Query", "QuestionParser", "Reading", "parse_query", "query_text"]

@@ -1,8 +1,9 @@
 """Which words ask for which aspect. A table, so that a reader can see and extend what is understood.
 
 Aspects are named as headings name them ("symptoms", "diagnosis", "prognosis"), because a query's aspect is encoded
-like a heading. In `CUES` the first pattern that fits a whole question wins, so narrow ones stand before wide ones; `X`
-is the slot of the entity. `ASPECT_WORDS` serves questions that fit no pattern ("asthma: causes and treatment").
+like a heading. The first pattern that fits a whole question wins, so narrow ones stand before wide ones. `X` is the slot
+of the entity, `Y` that of another thing it is asked together with, `WHO` whoever takes or has it. All aspects, with an
+example each, stand in `aspect_words.py`, which serves questions that fit no pattern ("asthma: causes and treatment").
 """
 
 # ruff: noqa: E501 - one cue a line, however long
@@ -11,20 +12,92 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-INFORMATION = "information"
-_SLOT = r"(?P<x>.+?)"
+from auscult.concepts.aspects import INFORMATION
+
+_SLOTS = {
+    "X": r"(?P<x>.+?)",
+    "Y": r"(?P<y>.+)",
+    "WHO": r"(?:i|you|we|one|he|she|they|people|someone|somebody|patients|adults|a person|(?:my |a |the )?(?:child|children|kids?|baby|mother|father|mom|dad|wife|husband|son|daughter|women|woman|men|man)|pregnant women)",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A pattern of whole questions; an empty aspect means that the words in its `aspects` group name them."""
+    """A pattern of whole questions, and the aspect asked for; the words in its `aspects` group, if any, name more."""
 
     pattern: re.Pattern[str]
     aspect: str
 
 
-# Left: pattern with a slot X. Right: the aspect asked for.
+# Left: pattern with a slot X, and at most one Y. Right: the aspect asked for.
 _TABLE = (
+    # medicines: what for, how, how much
+    (r"what (?:is|are) X (?:used|prescribed|taken|given|good|indicated)(?: for| to treat)", "uses"),
+    (r"what (?:does|do) X treat", "uses"),
+    (r"why (?:is|are) X (?:prescribed|used|taken|given)", "uses"),
+    (r"who should (?:get|take|use|receive) X(?: and why (?:is it|are they) (?:prescribed|used))?", "uses"),
+    (r"why (?:get vaccinated with|(?:do|does|should) WHO (?:take|need)) X", "uses"),
+    (r"how (?:should|must|can|do|is|are) X (?:be )?(?:used|taken|given|administered|applied|injected)(?P<aspects>,? and .+)?", "administration"),
+    (r"(?:how|when|what time(?: of day)?) (?:to|(?:should|do|can|must) WHO) (?:take|use|apply|inject|administer|swallow) X", "administration"),
+    (r"(?:should|can|must) X be (?:taken|used) (?:with|without|before|after|on) (?:food|meals?|milk|water|an empty stomach|eating|breakfast)", "administration"),
+    (r"(?:should|can|must) WHO (?:take|use) X (?:with|without|before|after|on) (?:food|meals?|milk|water|an empty stomach|eating|breakfast)", "administration"),
+    (r"what should WHO do (?:if|when) WHO (?:forget|forgets|forgot|miss|misses|missed|skip|skipped)(?: to take| taking)?(?: (?:a|one|my|the) (?:dose|pill|tablet))?(?: of)? X", "missed dose"),
+    (r"(?:what (?:is|are) )?(?:the )?(?:usual |normal |maximum |right |correct |recommended |safe |daily |starting )*(?:dosages?|doses?|dosing) (?:of|for) X", "dosage"),
+    (r"how (?:much|many(?: (?:mg|milligrams?|tablets?|pills?|capsules?|drops|units))?)(?: of)? X (?:should|can|could|may|do|does|must) WHO (?:safely )?(?:take|give|have|use|get)\b.*", "dosage"),
+    (r"how often (?:should|can|could|may|do|must) WHO (?:safely )?(?:take|give|use|apply|inject) X", "dosage"),
+    (r"(?:what (?:to|should WHO) do )?in case of (?:an )?(?:emergency or )?overdose (?:of|on|with) X", "overdose"),
+    (r"what happens (?:if|when) WHO (?:take|takes|took) too (?:much|many) X", "overdose"),
+    (r"(?:can|could) WHO overdose on X", "overdose"),
+    (r"how (?:much|many) X (?:is|are) (?:too much|too many|toxic|lethal|dangerous)", "overdose"),
+    # medicines: what can go wrong, and for whom
+    (r"(?:is|are) X (?:safe|ok|okay|dangerous|harmful)(?: to (?:take|use))? (?:in|during|while|when|if|for)\b.{0,30}? (?:pregnan\w+|trying to conceive)", "pregnancy"),
+    (r"(?:(?:can|should|may|could) WHO|is it (?:safe|ok|okay|dangerous) to) (?:take|use|have|get) X (?:in|during|while|when|if|for)\b.{0,30}? (?:pregnan\w+|trying to conceive)", "pregnancy"),
+    (r"(?:can|should|may|could) pregnant women (?:take|use|have|get) X", "pregnancy"),
+    (r"(?:does|can|could|will) X (?:affect|harm|hurt) (?:my |the |an? )?(?:unborn (?:baby|child)|fetus|pregnancy)", "pregnancy"),
+    (r"(?:is|are) X (?:safe|ok|okay|dangerous|harmful)(?: to (?:take|use))? (?:in|during|while|when|if|for)\b.{0,30}? (?:breast[- ]?feed\w*|nursing|lactat\w+)", "breastfeeding"),
+    (r"(?:(?:can|should|may|could) WHO|is it (?:safe|ok|okay|dangerous) to) (?:take|use|have|get) X (?:in|during|while|when|if|for)\b.{0,30}? (?:breast[- ]?feed\w*|nursing|lactat\w+)", "breastfeeding"),
+    (r"(?:does|do|can|will) X (?:get|pass|go) into (?:my |the )?breast ?milk", "breastfeeding"),
+    (r"(?:what|which) (?:are|is) (?:the )?(?:possible |common |long[- ]term |serious |most common )*(?:side[- ]?effects?|adverse (?:effects?|reactions?|events?))(?: (?:or|and) risks?)? (?:of|from|for|with|when taking|to) (?:taking )?X", "side effects"),
+    (r"(?:does|do|can) X (?:have|cause) (?:any )?(?:serious |bad |long[- ]term )*(?:side[- ]?effects?|adverse (?:effects?|reactions?))", "side effects"),
+    (r"are there (?:any )?(?:serious |bad |long[- ]term )*(?:side[- ]?effects?|adverse (?:effects?|reactions?)) (?:of|from|to|with) X", "side effects"),
+    (r"what to do in case of (?:a |an )?(?:severe|allergic|bad) reaction to X", "side effects"),
+    (r"(?:is|are) X (?:addictive|habit[- ]forming)", "side effects"),
+    (r"(?:what are |are there )?(?:the |any )?(?:known )?(?:drug )?interactions? (?:between|of|with|for) X(?: (?:and|with) (?:other |any )?(?:medications?|medicines?|drugs?|foods?|herbs|supplements|herbs and supplements|alcohol))?", "interactions"),
+    (r"(?:what|which) (?:other )?(?:medications?|medicines?|drugs?|foods?|herbs|supplements) (?:will |can |may |might )?interact with X", "interactions"),
+    (r"(?:does|do|can|could|will) X interact(?: together| with each other)?", "interactions"),
+    (r"(?:does|do|can|could|will) X interact with Y", "interactions"),
+    (r"(?:(?:can|could|may|should) WHO|is it (?:safe|ok|okay|all right|alright|dangerous) to|what happens if WHO) (?:take|use|mix|combine|drink) X (?:and|with|together with|along with|at the same time as|while (?:taking|on|using)|when taking|if (?:i am|i'm|you are) (?:taking|on)) Y", "interactions"),
+    (r"(?:can|could|may|should) X be (?:taken|used|mixed|combined) (?:with|together with|along with|at the same time as) Y", "interactions"),
+    (r"(?:what are )?(?:the )?contraindications (?:of|for|to) X", "contraindications"),
+    (r"who (?:should not|shouldn'?t|must not|cannot|can'?t|can not) (?:get|take|use|have|receive|be given) X(?P<aspects>,? and .+)?", "contraindications"),
+    (r"when should X not be (?:taken|used|given)", "contraindications"),
+    (r"(?:are there )?(?:any )?(?:safety concerns|(?:special )?precautions|warnings)(?: (?:or|and) (?:special )?(?:precautions|warnings))? (?:about|with|for|of|when taking) X", "precautions"),
+    (r"what (?:important )?(?:warnings?|precautions?)(?: or information)? should WHO (?:know about|take with|follow with) X", "precautions"),
+    (r"(?:is|are) X safe(?: (?:for|to) .+)?", "precautions"),
+    (r"(?:how safe (?:is|are)|is it safe to (?:take|use)) X", "precautions"),
+    (r"what happens (?:if|when) WHO (?:stop|stops|quit|quits) (?:taking |using )X", "withdrawal"),
+    (r"(?:what are |how long (?:do|does) )?(?:the )?withdrawal(?: symptoms| effects)? (?:of|from) X(?: last)?", "withdrawal"),
+    (r"(?:how|when|can|should|is it safe) (?:to |(?:can |should |do )?WHO )(?:safely |suddenly |just )?(?:stop (?:taking|using)|quit taking|come off|get off|wean off|taper off|discontinue) X", "withdrawal"),
+    # medicines: the rest
+    (r"what should WHO know about (?:storage|disposal)(?: and disposal)? of X", "storage"),
+    (r"(?:how|where) (?:to|(?:should|do|can|must) WHO) (?:store|keep|dispose of|throw away) X", "storage"),
+    (r"(?:how|where) (?:should|must|can|are|is) X (?:be )?(?:stored|kept|disposed of)", "storage"),
+    (r"(?:does|do) X (?:need to be refrigerated|need refrigeration|expire|go bad)", "storage"),
+    (r"what (?:are|is) (?:the )?(?:brand|trade|generic|other) names? (?:of|for) (?:combination products (?:of|with) )?X", "brand names"),
+    (r"what (?:is|are) the (?:actions?|mechanism of action) of X(?: and how does it work)?", "mechanism of action"),
+    (r"how (?:does|do) X work", "mechanism of action"),
+    (r"what (?:does|do) X do(?: (?:to|in|for) (?:the|your|my) body)?", "mechanism of action"),
+    (r"how (?:effective|efficient) (?:is|are) X", "effectiveness"),
+    (r"(?:how well )?(?:does|do) X (?:really |actually )?work(?: (?:for|against) .+)?", "effectiveness"),
+    (r"(?:is|are) X effective(?: (?:for|against|in) .+)?", "effectiveness"),
+    (r"how much (?:does|do|will|would) X cost", "cost"),
+    (r"(?:what (?:is|are) the (?:costs?|price) of|how expensive (?:is|are)) X", "cost"),
+    # diet, help
+    (r"what (?:special )?(?:dietary instructions|diet) should WHO follow (?:with|for|if i have|while taking) X", "diet"),
+    (r"(?:what|which) (?:(?:is|are) )?(?:the )?(?:best |good |right |healthy |recommended )*(?:diets?|foods?|food)(?: (?:to (?:eat|avoid)|(?:should|can) WHO (?:eat|avoid)|(?:is|are) (?:good|bad|best)))? (?:for|with|if (?:i|you) have|when (?:i|you) have) X", "diet"),
+    (r"what (?:should|can|can'?t|may) (?:WHO|people with|someone with) (?:eat|drink)(?: (?:or|and) (?:eat|drink|avoid))? (?:if|when|with|for|on)(?: (?:i|you|they) (?:have|has|had))? X", "diet"),
+    (r"(?:(?:do|should|must) WHO|when (?:should|do|must) WHO|is it necessary to) (?:need to |have to )?(?:see|call|visit|contact|go to) (?:a |the |my |your )?(?:doctor|physician|specialist|hospital|emergency room) (?:for|about|with|if (?:i|you) have) X", "when to see a doctor"),
+    (r"where (?:to|can WHO|do WHO) (?:find|get) (?:support|help)(?: groups?)? (?:for|with)(?: people with)? X", "support groups"),
     # symptoms
     (r"what (?:are|is) (?:the )?(?:(?:first |early |common |main |typical )*(?:signs? (?:and|or|&) )?symptoms?|(?:early |warning )?signs?) (?:of|for|in) X", "symptoms"),
     (r"(?:how (?:do|can|would) (?:i|you|we) (?:know|tell) (?:if|that|whether) (?:i|you|someone) (?:have|has|had|got)) X", "symptoms"),
@@ -82,32 +155,18 @@ _TABLE = (
     (r"how (?:do|can|does) (?:i|you|people|someone|one) (?:get|catch|contract|become infected with) X", "causes"),
     (r"(?:what|which) (?:are|is) (?:the )?(?:main |common |most common |possible |underlying )*(?:causes?|reasons?|triggers?|etiology|aetiology) (?:of|for) X", "causes"),
     (r"what (?:can )?(?:causes?|triggers?|leads? to|brings? on) X", "causes"),
+    (r"(?:does|do|can|could|will) X (?:cause|lead to|trigger|bring on) Y", "causes"),
     (r"why (?:do|does|did) (?:i|you|people|someone|some people|one) (?:get|have|develop) X", "causes"),
     # several aspects before a preposition: "symptoms and treatment of asthma"
     (r"(?:(?:what|which) (?:are|is)|tell me (?:about)?|explain|describe|give me|list|show(?: me)?)? ?(?:the )?(?P<aspects>[\w ,&/-]{3,60}?) (?:of|for|in|with) X", ""),
     # general
     (r"(?:do you have|is there|where can i find|i (?:need|want)|give me|i'?m looking for)(?: any| more| some)? information (?:about|on|for) X", INFORMATION),
+    (r"(?:what (?:other|more) information should WHO know|(?:how|where) can WHO (?:learn|find out|read) more) about X", INFORMATION),
     (r"what (?:is|are)(?: \(are\))? (?:meant by )?X", INFORMATION),
     (r"(?:what's|whats|define|explain|describe|tell me(?: more)? about|what do (?:i|you) (?:need to )?know about|information (?:about|on)) X", INFORMATION),
 )  # fmt: skip
 
-_WORD_TABLE = (
-    (r"symptoms?|signs?|(?:feels?|looks?) like|presentation|manifestations?", "symptoms"),
-    (r"treat(?:ed|ment|ments|ing)?|therap(?:y|ies)|cures?|cured|medications?|medicines?|drugs?|remed(?:y|ies)|surgery", "treatment"),
-    (r"diagnos(?:is|e|ed|ing|tic)|tests?|exams?|detect(?:ed|ion)?|screening", "diagnosis"),
-    (r"causes?|caused|reasons?|triggers?|a?etiology|pathogenesis|why", "causes"),
-    (r"prevent(?:ion|ed|ing)?|avoid(?:ed|ing)?|vaccines?|vaccination|protect(?:ion)?", "prevention"),
-    (r"outlook|prognosis|life expectancy|survival|survive|curable|fatal|deadly|recovery|mortality", "prognosis"),
-    (r"inherit(?:ed|ance)|hereditary|runs? in (?:the )?famil(?:y|ies)|passed (?:on|down)", "inheritance"),
-    (r"genetics?|genes?|mutations?|chromosomes?", "genetics"),
-    (r"risks?(?: factors?)?|susceptib(?:le|ility)|likely to get", "risk factors"),
-    (r"how (?:many|common|rare|often)|prevalence|incidence|frequen(?:cy|t)|epidemiology|statistics", "frequency"),
-    (r"complications?|consequences|long[- ]term effects", "complications"),
-    (r"stages?|staging|grades?|phases?", "staging"),
-    (r"clinical trials?|research|studies", "research"),
-    (r"contagious|transmi(?:ssion|tted|ssible)|spread(?:s|ing)?|catching", "transmission"),
-    (r"manag(?:e|ed|es|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|diet|self[- ]care|lifestyle", "management"),
-)  # fmt: skip
-
-CUES = tuple(Cue(re.compile(rf"^{pattern.replace('X', _SLOT)}$", re.IGNORECASE), aspect) for pattern, aspect in _TABLE)
-ASPECT_WORDS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), aspect) for words, aspect in _WORD_TABLE)
+CUES = tuple(
+    Cue(re.compile(rf"^{re.sub('X|Y|WHO', lambda slot: _SLOTS[slot.group()], pattern)}$", re.IGNORECASE), aspect)
+    for pattern, aspect in _TABLE
+)

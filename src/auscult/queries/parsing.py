@@ -6,8 +6,10 @@ A question is read in two steps, both by rule and both open to inspection:
    `X` for the entity ("what are the symptoms of X").
 2. The entity: what stands in the slot, less articles and the like. A slot that asks on ("gout and how is it
    treated") ends where it does, and what it asks is another aspect. A slot that is no name of a concept but holds
-   one ("my father's asthma") gives way to the longest mention in it; so does the whole question when no slot was
-   found.
+   one ("my father's asthma") gives way to the longest mention in it.
+
+Where something is told before it is asked, the sentences that ask are read so. A question that fits no pattern is about
+what stands behind its asking words ("side effects of …"), else about its longest mention.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ from dataclasses import dataclass
 
 from auscult.concepts.aspects import INFORMATION, normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
-from auscult.concepts.linking import EntityResolver, Match, MentionLinker
+from auscult.concepts.mentions import MentionLinker
+from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
-from auscult.queries.cues import ASPECT_WORDS, CUES
+from auscult.queries.asking import asks_from_the_start, object_asked_about, sentences_that_ask
+from auscult.queries.aspect_words import ASPECT_WORDS
+from auscult.queries.cues import CUES
 from auscult.queries.query import Query
 
 _AFFIXES = re.compile(
@@ -36,31 +41,14 @@ _OWNERS = re.compile(
 )
 _SMALL_WORDS = frozenset(
     [
-        "what",
-        "how",
-        "why",
-        "which",
-        "who",
-        "is",
-        "are",
-        "the",
-        "a",
-        "an",
-        "does",
-        "do",
-        "can",
-        "of",
-        "for",
-        "and",
-        "in",
-        "with",
-        "&",
+        "what", "how", "why", "which", "who", "is", "are", "the", "a", "an", "does", "do", "can", "of", "for", "and",
+        "in", "with", "&",
     ]
-)
+)  # fmt: skip
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
     (
-        *(pattern.pattern for pattern, _ in ASPECT_WORDS),
+        *(words.pattern.pattern for words in ASPECT_WORDS),
         *(rf"\b(?:{re.escape(word)})(?!\w)" for word in sorted(_SMALL_WORDS | _PRONOUNS) if word != "&"),
         r"\b(?:its|their|them|or|be|should|usually)\b",
     )
@@ -114,16 +102,33 @@ class QuestionParser:
             Aspects ("information",) when the question speaks of none; an empty entity when nothing names one.
         """
         text = _END.sub("", " ".join(question.split()))
+        asking = tuple(_END.sub("", sentence) for sentence in sentences_that_ask(text))
+        for sentence in (text, *asking) if asks_from_the_start(text) else asking:
+            reading = self._by_cue(sentence)
+            if reading:
+                return reading
+        return self._by_words(text, " ".join(asking))
+
+    def _by_cue(self, text: str) -> Reading | None:
         for cue in CUES:
             found = cue.pattern.match(text)
             if found:
-                slot = _trimmed(found.group("x"))
-                aspects = (cue.aspect,) if cue.aspect else _aspects_named(found.group("aspects"))
+                slots = found.groupdict(default="")
+                slot = " and ".join(filter(None, (_trimmed(slots.get(name, "")) for name in "xy")))
+                named = _aspects_named(slots.get("aspects", ""))
+                aspects = tuple(dict.fromkeys((cue.aspect, *named) if cue.aspect else named))
                 if slot and aspects:
                     return Reading(*self._entity(slot, aspects))
+        return None
+
+    def _by_words(self, text: str, asking: str) -> Reading:
+        asked_about = _trimmed(object_asked_about(asking) or object_asked_about(text))
+        if asked_about:
+            rest = (part.replace(asked_about, " ") for part in (asking, text))
+            return Reading(*self._entity(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,))))
         mention = self._longest_mention(text)
-        rest = text.replace(mention, " ", 1) if mention else text
-        aspects = _aspects_named(rest)
+        aspects = _aspects_named(asking.replace(mention, " ", 1) if mention else asking)
+        aspects = aspects or _aspects_named(text.replace(mention, " ", 1) if mention else text)
         if not mention:
             mention = _trimmed(_without_aspect_words(text)) if aspects else _trimmed(text)
         return Reading(mention, aspects or (INFORMATION,))
@@ -216,19 +221,19 @@ def _asked_on(slot: str) -> tuple[str, tuple[str, ...]]:
 
 def _aspects_named(text: str) -> tuple[str, ...]:
     """The aspects whose words a text uses, in the order of the text."""
-    found = [(match.start(), aspect) for pattern, aspect in ASPECT_WORDS if (match := pattern.search(text))]
+    found = [(match.start(), words.aspect) for words in ASPECT_WORDS if (match := words.pattern.search(text))]
     return tuple(dict.fromkeys(aspect for _, aspect in sorted(found)))
 
 
 def _without_aspect_words(text: str) -> str:
-    for pattern, _ in ASPECT_WORDS:
-        text = pattern.sub(" ", text)
-    words = text.split()
-    while words and words[0].lower() in _SMALL_WORDS:
-        words.pop(0)
-    while words and words[-1].lower() in _SMALL_WORDS:
-        words.pop()
-    return " ".join(words)
+    for words in ASPECT_WORDS:
+        text = words.pattern.sub(" ", text)
+    left = text.split()
+    while left and left[0].lower() in _SMALL_WORDS:
+        left.pop(0)
+    while left and left[-1].lower() in _SMALL_WORDS:
+        left.pop()
+    return " ".join(left)
 
 
 def _is_possessed(slot: str, mention: str) -> bool:

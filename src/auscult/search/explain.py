@@ -109,3 +109,23 @@ def describe(query: Query) -> str:
     """A query in words: "symptoms, treatment of IgA nephropathy"."""
     aspects = ", ".join(query.aspects)
     return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
+
+
+def told(curves: ScoreCurves) -> dict[str, object]:
+    """Curves as JSON: every sentence by its place in the document, in order."""
+    sentences = [sentence for passage in curves.document.passages for sentence in passage.sentences]
+    scores = zip(sentences, curves.entity, curves.aspect, curves.combined, strict=True)
+    return {
+        "document": curves.document.doc_id,
+        "entity": curves.query.entity,
+        "aspects": list(curves.query.aspects),
+        "passages": [
+            {"passage_id": each.passage_id, "heading": each.heading, "sentences": each.last - each.first,
+             "score": each.score}
+            for each in curves.passages
+        ],
+        "sentences": [
+            {"start": at.start, "end": at.end, "entity": entity, "aspect": aspect, "combined": combined}
+            for at, entity, aspect, combined in scores
+        ],
+    }  # fmt: skip

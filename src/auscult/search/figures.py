@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auscult.drawing import blank_figure, drawing_style
+from auscult.drawing import blank_figure, check_target, drawing_style, write_figure
 from auscult.errors import ConfigError
 from auscult.search.explain import ScoreCurves, describe, printable
 
@@ -27,12 +26,7 @@ _MOST_LISTED = 40
 #: Inches.
 _TITLE, _PANEL_HEIGHT, _AXIS, _KEY_ROW, _LEFT, _NUMBER_WIDTH = 1.10, 1.35, 0.62, 0.19, 0.62, 0.24
 # Blue and orange for the halves, green for their sum: told apart by the colour-blind too.
-_PANELS = (
-    ("entity", "#3b6fb6"),
-    ("aspect", "#d9772b"),
-    ("combined", "#2f8f5b"),
-)
-_FORMATS = (".png", ".svg", ".pdf")
+_PANELS = (("entity", "#3b6fb6"), ("aspect", "#d9772b"), ("combined", "#2f8f5b"))
 _STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -46,43 +40,24 @@ _STYLE = {
 }
 
 
-def check_target(path: Path) -> None:
-    """Whether a picture could be written there, for asking before the work is done.
-
-    Raises:
-        ConfigError: The suffix is none of .png, .svg and .pdf, the folder does not exist, or a folder has the name.
-    """
-    if path.suffix.lower() not in _FORMATS:
-        raise ConfigError(f"a picture file ({', '.join(_FORMATS)})", f"'{path.name}'", "change the file's suffix")
-    if not path.parent.is_dir():
-        raise ConfigError(f"an existing folder for {path.name}", f"'{path.parent}'", "make the folder first")
-    if path.is_dir():
-        raise ConfigError("a picture file to write", f"'{path}', a folder", "give another name")
-
-
 def save_figure(curves: ScoreCurves, path: str | Path) -> None:
     """Draw score curves to a .png, .svg or .pdf file; an old file is replaced only by a whole new one.
 
     Raises:
         ConfigError: The path is not one for a picture, or the document has no sentences.
+        DataError: The file cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
     path = Path(path)
     check_target(path)
+    if path.is_dir():
+        raise ConfigError("a picture file to write", f"'{path}', a folder", "give another name")
     if not curves.combined:
         raise ConfigError("a document with sentences", f"'{curves.document.doc_id}' without", "choose another")
-    suffix = path.suffix.lower()
     with drawing_style(_STYLE):
         figure = blank_figure()
         draw(curves, figure)
-        draft = path.with_name(f".{path.name}.draft")
-        # Without a date the same curves give the same bytes.
-        metadata = {"Date": None} if suffix == ".svg" else None
-        try:
-            figure.savefig(draft, format=suffix[1:], dpi=160, metadata=metadata)
-            os.replace(draft, path)  # noqa: PTH105
-        finally:
-            draft.unlink(missing_ok=True)
+        write_figure(figure, path)
 
 
 def draw(curves: ScoreCurves, figure: Figure) -> None:

@@ -16,7 +16,7 @@ from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.index import GroupBy
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
-from auscult.models.fusion import fuse
+from auscult.models.score_fusion import fuse_scores
 from auscult.queries import Query
 from auscult.search.searcher import Searcher
 
@@ -29,8 +29,8 @@ class Pipeline:
         scorer: Re-ranks. It is shown the candidates' passages within the text of their documents, and all passages of
             these documents where it `ReadsDocuments`; it must not need statistics of the collection.
         candidates: How many passages are retrieved for it, at least 1.
-        fuse: Order by the mean of both scores, each standardised over the candidates (`models.fusion`), and not by the
-            scorer's alone.
+        fuse: Order by the mean of both scores, each standardised over the candidates (`models.score_fusion`), and not
+            by the scorer's alone.
 
     Raises:
         QueryError: `candidates` is below 1.
@@ -73,7 +73,7 @@ class Pipeline:
             self.scorer.prepare(documents)
             scores = self.scorer.score(query, [hit.passage_id for hit in found])
         if self.fuse:
-            scores = fuse([np.array([hit.score for hit in found], dtype=np.float32), scores])
+            scores = fuse_scores([np.array([hit.score for hit in found], dtype=np.float32), scores])
         order = sorted(range(len(found)), key=lambda row: -scores[row])[:k]
         return [
             replace(found[row], rank=rank, score=float(scores[row]), entity_score=0.0, aspect_score=0.0)
@@ -87,6 +87,3 @@ class Pipeline:
             document = self.searcher.index.reader.document(row)
             passages = document.passages if whole else (p for p in document.passages if p.passage_id in wanted)
             yield replace(document, passages=tuple(passages))
-
-
-__all__ = ["Pipeline"]

@@ -1,4 +1,4 @@
-"""Score curves in a terminal: three rows of block characters over a document's sentences."""
+"""In a terminal: a hit with its best sentences highlighted, and score curves as three rows of block characters."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from auscult.interfaces import Hit
 from auscult.search.explain import ScoreCurves, describe, printable
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 3
 _LABEL = 9
+#: Letters of a passage that are shown at least, and how many sentences of it are highlighted.
+_LETTERS = 360
+_HIGHLIGHTED = 2
 
 
 def render_curves(curves: ScoreCurves, width: int = 80) -> RenderableType:
@@ -61,12 +65,7 @@ def _best_columns(curves: ScoreCurves, columns: Sequence[range]) -> list[bool]:
 
 
 def _bars(
-    name: str,
-    scores: Sequence[float],
-    colour: str,
-    columns: Sequence[range],
-    top: float,
-    best: Sequence[bool],
+    name: str, scores: Sequence[float], colour: str, columns: Sequence[range], top: float, best: Sequence[bool]
 ) -> list[Text]:
     means = [max(0.0, sum(scores[n] for n in column) / len(column)) for column in columns]
     heights = [round(mean / top * 8 * _ROWS) for mean in means]
@@ -119,3 +118,55 @@ def _table(curves: ScoreCurves) -> Table:
             style="bold" if best else "",
         )
     return table
+
+
+def print_hit(console: Console, hit: Hit) -> None:
+    """Show one hit: heading, score and its halves, document, and the best sentences highlighted."""
+    first = Text(f"{hit.rank:>2}  ", style="dim")
+    first.append(printable(hit.heading) or "(no heading)", style="not dim bold")
+    second = Text(f"{hit.score:.3f}", style="green")
+    if hit.entity_score or hit.aspect_score:
+        second.append(f" = entity {hit.entity_score:.3f} + aspect {hit.aspect_score:.3f}", style="dim")
+    second.append(f"   {printable(hit.title)}", style="cyan")
+    second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
+    console.print(first)
+    _print_indented(console, second)
+    if hit.url:
+        console.print(Text(f"    {printable(hit.url)}", style="dim"), soft_wrap=True)
+    _print_indented(console, _excerpt(hit, console.is_terminal))
+    console.print()
+
+
+def _print_indented(console: Console, text: Text) -> None:
+    for line in text.wrap(console, max(20, console.width - 4)):
+        line.rstrip()
+        console.print(Text("    ").append_text(line), soft_wrap=True)
+
+
+def _excerpt(hit: Hit, colours: bool) -> Text:
+    """The best stretch of a passage's sentences, the best of them highlighted: by colour, or by **stars**."""
+    words = [printable(" ".join(sentence.text.split())) for sentence in hit.sentences]
+    scores = [sentence.score for sentence in hit.sentences]
+    shown = _best_stretch(scores, [len(each) for each in words])
+    best = sorted(shown, key=lambda n: -scores[n])[:_HIGHLIGHTED]
+    text = Text("… " if shown.start else "")
+    for n in shown:
+        if n in best and colours:
+            text.append(words[n], style="bold yellow")
+        else:
+            text.append(f"**{words[n]}**" if n in best else words[n])
+        text.append(" ")
+    text.append("…" if shown.stop < len(words) else "")
+    return text
+
+
+def _best_stretch(scores: Sequence[float], lengths: Sequence[int]) -> range:
+    """Consecutive sentences from the best on, growing to the better side until there are enough letters."""
+    first = max(range(len(scores)), key=lambda n: scores[n])
+    last = first + 1
+    while sum(lengths[first:last]) < _LETTERS and last - first < len(scores):
+        if last == len(scores) or (first > 0 and scores[first - 1] > scores[last]):
+            first -= 1
+        else:
+            last += 1
+    return range(first, last)

@@ -54,6 +54,13 @@ class AskedPart:
     questions: Sequence[Question]
     documents: Mapping[PassageKey, Document]
 
+    def answered(self, rows: Mapping[PassageKey, int]) -> Iterator[tuple[int, Question, tuple[int, ...]]]:
+        """The questions that some passages answer: their number, themselves, and the rows of their answers in order."""
+        for number, question in enumerate(self.questions):
+            answers = tuple(sorted(rows[key] for key in question.answers if key in rows))
+            if answers:
+                yield number, question, answers
+
 
 @dataclass(frozen=True, slots=True)
 class AskedCorpora:
@@ -150,6 +157,3 @@ def _hold_out(
         remedy = "lower validation.documents or name more validation.corpora"
         raise ConfigError(f"more than {wanted} documents that answer a query", str(len(aside)), remedy)
     return chosen, aside
-
-
-__all__ = ["AskedCorpora", "AskedPart", "PassageKey", "Question", "read_asked"]

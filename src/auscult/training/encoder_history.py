@@ -1,6 +1,7 @@
 """What a model had read before its training, in the encoder or word vectors that it begins with.
 
 Without it, a model that begins with another's encoder would count as new to documents which that one was trained on.
+An encoder that was trained elsewhere may have read anything: the record names it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from auscult.models import model_folder, training_record
+from auscult.models.backbone import find_file
+from auscult.models.encoder_identity import digest_of_weights, name_of_weights
 
 _FIELD = "backbone_corpora"
 """Of a training's record."""
@@ -36,9 +39,60 @@ def corpora_read_before(*begun_with: str) -> dict[str, Any]:
     return {_FIELD: read} if read else {}
 
 
+def encoder_begun_with(*begun_with: str) -> dict[str, Any]:
+    """The encoder that a training begins with: the first of a chain, where it was passed on by models made here.
+
+    Args:
+        begun_with: As for `corpora_read_before`; word vectors are no encoder.
+
+    Returns:
+        The field of a training's record: "name"; "sha256" of its weights; "through", the models made here whose
+        training it went through before, first to last, by their titles; and "training_known", whether all that it was
+        trained on is told, as it is where it began here with random weights. Empty where there is no encoder.
+
+    Raises:
+        ModelError: The model that one is part of cannot be read.
+    """
+    for name in begun_with:
+        folder = _weights_folder(name)
+        if folder is not None and (digest := digest_of_weights(folder)):
+            return {"encoder": _first_of_chain(name, folder, digest)}
+    return {}
+
+
+def _first_of_chain(name: str, folder: Path, digest: str) -> dict[str, Any]:
+    # A folder that the library's cache of hub models keeps has a name that says nothing.
+    called = name_of_weights(digest, folder.resolve().name if Path(name).is_dir() else name)
+    model = _model_of(folder)
+    if model is None:
+        return {"name": called, "sha256": digest, "through": [], "training_known": False}
+    record = training_record(model)
+    title, before = str(record.get("model", called)), _fields(record, "encoder")
+    if before:
+        return {**before, "through": [*_listed(before, "through"), title]}
+    # Of models from before this field was kept it is not told what they began with.
+    from_nothing = record.get("kind") == "mlm" and bool(_fields(_fields(record, "experiment"), "encoder"))
+    return {"name": title, "sha256": digest, "through": [], "training_known": from_nothing}
+
+
+def _weights_folder(name: str) -> Path | None:
+    """Where an encoder's files are; None where a hub name has none on this machine."""
+    folder = model_folder(name)
+    if folder.is_dir():
+        return folder
+    found = next(filter(None, (find_file(name, file) for file in ("model.safetensors", "pytorch_model.bin"))), None)
+    return None if found is None else found.parent
+
+
+def _model_of(inside: Path) -> Path | None:
+    """The model made here that a folder is, or is part of."""
+    folders = (inside, inside.parent) if inside.is_dir() else ()
+    return next((folder for folder in folders if (folder / "model.json").is_file()), None)
+
+
 def _read_by(inside: Path) -> list[Any]:
-    model = next((folder for folder in (inside, inside.parent) if (folder / "model.json").is_file()), None)
-    if not inside.is_dir() or model is None:
+    model = _model_of(inside)
+    if model is None:
         return []
     record = training_record(model)
     return [*_listed(record, "corpora"), *_listed(record, _FIELD), *_texts_of_words(record)]
@@ -59,6 +113,3 @@ def _listed(record: Mapping[str, object], field: str) -> list[Any]:
 def _fields(record: Mapping[str, object], field: str) -> Mapping[str, object]:
     found = record.get(field)
     return found if isinstance(found, Mapping) else {}
-
-
-__all__ = ["corpora_read_before"]

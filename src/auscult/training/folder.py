@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError, DataError
-from auscult.models.file_digest import digest_of
+from auscult.files.digests import digest_of_files
+from auscult.files.writing import partial_of, write_json, write_text
 from auscult.provenance import now, origin
 from auscult.training.experiment import DataExperiment, Settings
 from auscult.training.loop import History, is_main_process
@@ -69,9 +70,9 @@ def claim(experiment: Settings, folder: Path) -> None:
     if not (folder / _DESCRIBED).is_file():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _write(folder / _STANDS_FOR, json.dumps(meant, indent=1))
-            _write(folder / _ORIGINS, json.dumps([origin()], indent=1))
-            _write(folder / _DESCRIBED, experiment.model_dump_json(indent=1))
+            write_text(folder / _STANDS_FOR, json.dumps(meant, indent=1))
+            write_text(folder / _ORIGINS, json.dumps([origin()], indent=1))
+            write_text(folder / _DESCRIBED, experiment.model_dump_json(indent=1))
         except OSError as error:
             raise DataError("a folder to train in", f"{folder}: {error.strerror}", "choose another --out") from error
 
@@ -91,7 +92,7 @@ def _check_same(experiment: Settings, meant: dict[str, str], folder: Path) -> No
 
 def _is_only_begun(folder: Path) -> bool:
     beginnings = [folder / name for name in _BEGINNINGS]
-    return {*folder.iterdir()} <= {*beginnings, *map(_partial, beginnings)}
+    return {*folder.iterdir()} <= {*beginnings, *map(partial_of, beginnings)}
 
 
 def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
@@ -108,7 +109,7 @@ def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
             path = Path(meant).expanduser()
             files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
             folder = path if path.is_dir() else path.parent
-            found[said] = f"sha256:{digest_of(files, folder)}" if path.exists() else meant
+            found[said] = f"sha256:{digest_of_files(sorted(files), folder)}" if path.exists() else meant
     return dict(sorted(found.items()))
 
 
@@ -175,7 +176,7 @@ def _go_on(folder: Path) -> None:
     kept, own = folder / _ORIGINS, origin()
     told = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else [dict.fromkeys(own, "")]
     if told[-1] != own:
-        _write(kept, json.dumps([*told, own], indent=1))
+        write_text(kept, json.dumps([*told, own], indent=1))
 
 
 def made_by(folder: Path) -> dict[str, Any]:
@@ -200,7 +201,7 @@ def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object])
     model = folder / "model"
     if is_main_process():
         save(model)
-        _write(folder / _RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        write_json(folder / _RECORD, record)
     return Outcome(model, record)
 
 
@@ -222,7 +223,7 @@ def remember(content: dict[str, Any], path: Path) -> dict[str, Any]:
             remedy = "put them back, choose another --out, or pass --restart to begin anew"
             raise BegunOtherwiseError("the documents that this training was begun with", "others", remedy)
         return content
-    _write(path, json.dumps(content, indent=1))
+    write_text(path, json.dumps(content, indent=1))
     return content
 
 
@@ -254,13 +255,3 @@ def describe(experiment: DataExperiment, history: History, folder: Path) -> dict
 
 def _silence(_: str) -> None:
     """Says nothing."""
-
-
-def _write(path: Path, content: str) -> None:
-    partial = _partial(path)
-    partial.write_text(content, encoding="utf-8")
-    partial.replace(path)
-
-
-def _partial(path: Path) -> Path:
-    return path.with_suffix(".part")

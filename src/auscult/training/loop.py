@@ -25,10 +25,14 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError
+from auscult.training.schedule import Precision, Schedule
 
 _LAST, _BEST = "last", "best"
-Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
-PRECISIONS: Mapping[str, Precision] = {"float32": "32-true", "bf16": "bf16-mixed", "16-mixed": "16-mixed"}
+_PRECISIONS: Mapping[Precision, Literal["32-true", "bf16-mixed", "16-mixed"]] = {
+    "float32": "32-true",
+    "bf16": "bf16-mixed",
+    "16-mixed": "16-mixed",
+}
 """The library's names of precisions by those of experiment files."""
 
 
@@ -62,42 +66,21 @@ class Resumable(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Schedule:
-    """How long and where to train.
-
-    Attributes:
-        seed: Of every step's chance (dropout, negatives drawn in the loss), together with the step and the process: a
-            training that was resumed draws what an uninterrupted one would.
-        decay: Factor on the learning rate after each epoch.
-        warm_up: Share of all steps in which the learning rate rises from 0; from there it falls to 0 at the last
-            step, both in a straight line, and `decay` takes no part. None leaves the rate to `decay`.
-        precision: "bf16-mixed" and "16-mixed" compute in half precision and keep weights in single.
-        checkpoint_minutes: Also checkpoint inside epochs, as often as this; the loader's batch sampler must then be
-            `Resumable`. None checkpoints at the end of epochs only.
-        monitor: The validation measure that chooses the epoch; None keeps the last one and writes no checkpoints.
-        patience: Stop after so many epochs without a better one; None never stops early.
-    """
-
-    epochs: int
-    seed: int
-    decay: float = 1.0
-    warm_up: float | None = None
-    precision: Precision = "32-true"
-    checkpoint_minutes: float | None = None
-    monitor: str | None = None
-    patience: int | None = None
-    gradient_clip: float | None = None
-    accelerator: str = "auto"
-    devices: int | Literal["auto"] = "auto"
-
-
 @dataclass(frozen=True, slots=True)
 class History:
     """Figures of every epoch, and which epoch's weights the network has now."""
 
     epochs: list[dict[str, float]]
     best: int
+
+    @property
+    def seconds(self) -> float:
+        """Of all epochs; a resumed training has some of an earlier process."""
+        return round(sum(epoch["seconds"] for epoch in self.epochs), 1)
+
+    def with_queries(self, per_epoch: int) -> list[dict[str, float]]:
+        """Figures of every epoch, and how many queries had been shown at its end."""
+        return [{**epoch, "queries": (row + 1) * per_epoch} for row, epoch in enumerate(self.epochs)]
 
 
 @dataclass(slots=True)
@@ -192,7 +175,27 @@ class _Module(lightning.LightningModule):
         return [optimizer], [{"scheduler": rate, "interval": "step"}]
 
 
-class _TimedCheckpoint(ModelCheckpoint):
+class _Checkpoint(ModelCheckpoint):
+    """Goes on also where the folder was moved: the library then forgets which score is to be beaten.
+
+    It would keep the first epoch after the move, however bad, over the best one before.
+    """
+
+    @property
+    def state_key(self) -> str:
+        """The library's own, under which checkpoints keep what was best so far; it is made of the name of the class."""
+        return super().state_key.replace(_Checkpoint.__qualname__, ModelCheckpoint.__qualname__)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        def here(path: str) -> str:
+            return str(Path(str(self.dirpath)) / Path(path).name) if path else path
+
+        moved = {key: here(state_dict[key]) for key in ("best_model_path", "kth_best_model_path", "last_model_path")}
+        scores = {here(path): score for path, score in state_dict["best_k_models"].items()}
+        super().load_state_dict({**state_dict, **moved, "best_k_models": scores, "dirpath": self.dirpath})
+
+
+class _TimedCheckpoint(_Checkpoint):
     """Checkpoints inside epochs; the end of an epoch is left to the callbacks that come after validation."""
 
     def on_train_batch_end(self, trainer: lightning.Trainer, *arguments: Any, **named: Any) -> None:
@@ -245,7 +248,7 @@ def fit(
         max_epochs=schedule.epochs,
         accelerator=schedule.accelerator,
         devices=schedule.devices,
-        precision=schedule.precision,
+        precision=_PRECISIONS[schedule.precision],
         gradient_clip_val=schedule.gradient_clip,
         callbacks=callbacks,
         default_root_dir=folder,
@@ -300,8 +303,8 @@ def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:
     # Two: the library's own "last" follows only the epochs that are better than those before.
     shared: dict[str, Any] = {"enable_version_counter": False, "save_on_train_epoch_end": True}
     callbacks: list[Callback] = [
-        ModelCheckpoint(folder, filename=_BEST, monitor=schedule.monitor, mode="max", **shared),
-        ModelCheckpoint(folder, filename=_LAST, every_n_epochs=1, **shared),
+        _Checkpoint(folder, filename=_BEST, monitor=schedule.monitor, mode="max", **shared),
+        _Checkpoint(folder, filename=_LAST, every_n_epochs=1, **shared),
     ]
     if schedule.checkpoint_minutes is not None:
         interval = timedelta(minutes=schedule.checkpoint_minutes)

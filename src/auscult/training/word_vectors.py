@@ -5,21 +5,60 @@ Made here, they are skip-gram with subwords (bojanowski2017), hashed into one sm
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.errors import DataError, MissingExtraError, ModelError
+from auscult.files.writing import whole_or_nothing
 from auscult.models import load_model
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.sentences import AveragedWords, sentence_tokens, tokenize
-from auscult.models.word_vectors import SubwordTable, WordVectors, read_word_vectors
-from auscult.training.experiment import WordVectorChoice
+from auscult.models.word_vectors import SubwordTable, WordVectors, from_state, read_word_vectors
+from auscult.training.data import TrainingData
+from auscult.training.experiment import DataExperiment, WordVectorChoice
 
 _THREADS = 2
+# Words beyond these count as rare as the rarest of them.
+_FREQUENT_WORDS = 30_000
+
+
+def word_vectors(
+    experiment: DataExperiment,
+    data: TrainingData,
+    given: WordVectors | None,
+    folder: Path,
+    say: Callable[[str], None],
+) -> tuple[WordVectors, dict[str, float]]:
+    """Word vectors, as given or trained and then kept in a folder, and how frequent the training text's words are."""
+    text, done = folder / "text.txt", folder / "vectors.npz"
+    if not text.is_file():
+        with whole_or_nothing(text) as partial:
+            written = write_lines(_lines(experiment, data), partial)
+        say(f"{written:,} words of training text")
+    shares = dict(islice(word_shares(text, min_count=experiment.word_vectors.min_count).items(), _FREQUENT_WORDS))
+    if given is not None:
+        return given, shares
+    if not done.is_file():
+        say("training word vectors")
+        arrays, settings = train_word_vectors(text, experiment.word_vectors).state()
+        with whole_or_nothing(done) as partial, partial.open("wb") as file:
+            np.savez(file, settings=np.array(json.dumps(settings)), table=arrays["table"])
+    with np.load(done, allow_pickle=False) as kept:
+        return from_state({"table": kept["table"]}, json.loads(str(kept["settings"]))), shares
+
+
+def _lines(experiment: DataExperiment, data: TrainingData) -> Iterator[list[str]]:
+    yield from document_lines(data.texts)
+    if experiment.word_vectors.glossary and data.knowledge is not None:
+        yield from knowledge_lines(data.knowledge)
 
 
 def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:

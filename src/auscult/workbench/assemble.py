@@ -18,10 +18,9 @@ from auscult.evaluation.task import Task
 from auscult.interfaces import Ranking
 from auscult.models.analysis import Analyzer
 from auscult.provenance import now
-from auscult.workbench.content import Answer, AskedQuestion, ReportContent
+from auscult.workbench.content import Answer, AskedQuestion, ReportContent, every_published_table
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import CANDIDATES
-from auscult.workbench.published import every_published_table
 from auscult.workbench.running import kept_answers, kept_records, user_task
 
 ANSWERS = 10
@@ -165,8 +164,7 @@ def _answers(question: str, ranking: Ranking, grades: Mapping[str, int], shown: 
 def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
     return {
         passage.passage_id: _Shown(
-            ": ".join(part for part in (document.title, passage.heading) if part),
-            document.slice(passage).strip(),
+            ": ".join(part for part in (document.title, passage.heading) if part), document.slice(passage).strip()
         )
         for document in documents
         for passage in document.passages
@@ -193,6 +191,3 @@ def excerpt(question: str, text: str) -> str:
     if end < len(text):
         end = max(text.rfind(" ", start + _LEAD, end), 0) or end
     return ("… " if start else "") + text[start:end].strip() + (" …" if end < len(text) else "")
-
-
-__all__ = ["ANSWERS", "SHOWN_QUESTIONS", "assemble", "excerpt", "highlights"]

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from auscult.workbench.faults import Findings, Place
-from auscult.workbench.similarity import words_of
-from auscult.workbench.userdata import Judged, Question, UserData, UserPassage
+from auscult.workbench.splitting import words_of
+from auscult.workbench.userdata import Findings, Judged, Place, Question, UserData, UserPassage
 
 LEAST_QUESTIONS = 30
 """Fewer say nothing about which model is better."""
@@ -220,6 +219,3 @@ def _plain(ids: Sequence[str], findings: Findings) -> dict[str, str]:
         if name != each:
             findings.warn("Blanks in ids are replaced by underscores.")
     return plain
-
-
-__all__ = ["FEW_QUESTIONS", "LEAST_PASSAGES", "LEAST_QUESTIONS", "check"]

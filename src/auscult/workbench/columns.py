@@ -44,12 +44,7 @@ QUESTIONS = Roles(
 )
 """Of a file of questions."""
 PASSAGES = Roles(
-    {
-        "passage id": ("id", *_PASSAGE_IDS),
-        "passage": _TEXTS,
-        "title": _TITLES,
-        "heading": _HEADINGS,
-    },
+    {"passage id": ("id", *_PASSAGE_IDS), "passage": _TEXTS, "title": _TITLES, "heading": _HEADINGS},
     required=("passage id", "passage"),
 )
 """Of a file of passages."""
@@ -102,6 +97,3 @@ def find_columns(columns: Sequence[str], roles: Roles) -> dict[str, str]:
 def lacking(found: Mapping[str, str], roles: Roles) -> list[str]:
     """Roles that must be played and are not."""
     return [role for role in roles.required if role not in found]
-
-
-__all__ = ["JOINED", "JUDGEMENTS", "PASSAGES", "QUESTIONS", "Roles", "find_columns", "lacking"]

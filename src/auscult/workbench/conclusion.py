@@ -120,6 +120,3 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) > _NAMED:
         return f"{len(names)} of them"
     return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])
-
-
-__all__ = ["best_first", "conclude", "deciding_measure", "short_names"]

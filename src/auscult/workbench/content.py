@@ -1,12 +1,15 @@
-"""What a report shows, computed, before it is laid out as a page."""
+"""What a report shows, computed, before it is laid out as a page; and the published tables that it shows beside."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
-from auscult.evaluation.published_figures import PublishedTable
+from auscult.evaluation.published_figures import PublishedRow, PublishedTable, published_content, published_tables
 from auscult.evaluation.records import EvaluationRecord
+
+_CORPORA = ("medquad", "wikisection", "healthqa", "nfcorpus", "mimic-iii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +77,27 @@ class ReportContent:
     date: str
 
 
-__all__ = ["Answer", "AskedQuestion", "ReportContent"]
+@cache
+def every_published_table() -> tuple[PublishedTable, ...]:
+    """Every re-ranking table that the five papers published, on each of its corpora, in their order; each once."""
+    return (*(table for corpus in _CORPORA for table in published_tables(corpus)), _weighted_cosine())
+
+
+def _weighted_cosine() -> PublishedTable:
+    """galko2017's, whose figures are fractions as they stand."""
+    content = published_content("galko2017_table1.json")
+    rows = [
+        PublishedRow(content["citation"], row["group"], row["model"], row["track"], row["measures"]["bioasq"])
+        for row in content["rows"]
+    ]
+    return PublishedTable(
+        citation=content["citation"],
+        table=content["table"],
+        corpus="bioasq",
+        track="adapted",
+        trained_on="pages",
+        queries=content["queries"]["bioasq"],
+        measures=tuple(dict.fromkeys(name for row in rows for name in row.measures)),
+        rows=tuple(rows),
+        note=content["note"],
+    )

@@ -65,6 +65,3 @@ def foreseen(rate: Rate, *, words: float, learned: int = 0, passages: int = 0, r
     """
     factor = min(max(words / _WORDS, _SHORTEST), _LONGEST)
     return factor * (rate.learn_ms * learned / 1e3 + rate.rank_us * ranked / 1e6 + rate.read_ms * passages / 1e3)
-
-
-__all__ = ["RATES", "WORD_VECTORS", "Rate", "foreseen"]

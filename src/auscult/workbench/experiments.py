@@ -1,20 +1,20 @@
-"""Any experiment that can be put on a bench: its name, the corpora it is asked, and its training."""
+"""Any experiment whose model can be compared: its name, the corpora it is asked, and its training."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError, naming_extra
-from auscult.evaluation.writing import file_name
+from auscult.files.writing import file_name
 
 
 @dataclass(frozen=True, slots=True)
-class BenchExperiment:
-    """An experiment of a bench.
+class Trainable:
+    """An experiment whose model can be compared.
 
     Attributes:
         name: Its.
@@ -26,6 +26,7 @@ class BenchExperiment:
         evaluate: Corpora whose test queries it is asked.
         train: Trains it in a folder, told what to say and whether to show progress; gives the model's folder.
         renew: Throws away what a folder holds of a training with other settings, and says whether it did.
+        compare_with: Names of the experiments from whose results its own are to be told.
     """
 
     name: str
@@ -37,32 +38,30 @@ class BenchExperiment:
     evaluate: Sequence[str]
     train: Callable[[Path, Callable[[str], None], bool], Path]
     renew: Callable[[Path], bool]
+    compare_with: Sequence[str] = ()
 
 
-def open_experiment(path: Path) -> BenchExperiment:
-    """Read an experiment of whichever kind can be put on a bench.
+def open_experiment(path: Path) -> Trainable:
+    """Read an experiment of whichever kind ranks passages.
+
+    Args:
+        path: A file, or FILE:VARIANT.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.
         MissingExtraError: What trains is not installed.
     """
     with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
-        from auscult.training.capr import experiment as capr
-        from auscult.training.capr.run import train as train_capr
-        from auscult.training.experiment import DataExperiment, read_model_name
-        from auscult.training.folder import BegunOtherwiseError, Outcome, is_another, restart
-        from auscult.training.ranking import experiment as ranking
-        from auscult.training.ranking.run import train as train_ranker
+        from auscult.training import stages
+        from auscult.training.encoders import experiment as capr
+        from auscult.training.experiment import DataExperiment
+        from auscult.training.experiment_files import read_compared, read_model_name
+        from auscult.training.folder import BegunOtherwiseError, is_another, restart
+        from auscult.training.rankers import experiment as ranking
 
-    def train(
-        run: Callable[..., Outcome],
-        experiment: DataExperiment,
-        folder: Path,
-        say: Callable[[str], None],
-        progress: bool,
-    ) -> Path:
+    def train(experiment: DataExperiment, folder: Path, say: Callable[[str], None], progress: bool) -> Path:
         try:
-            return run(experiment, folder, say=say, progress=progress).model
+            return stages.train(experiment, folder, say=say, progress=progress).model
         except BegunOtherwiseError as error:
             # Of many trainings there is no --restart.
             raise ConfigError(error.expected, error.got, f"choose another --out, or delete {folder}") from error
@@ -72,52 +71,69 @@ def open_experiment(path: Path) -> BenchExperiment:
             restart(folder)
         return found
 
+    given: Mapping[str, str] = {}
+    found: capr.CaprExperiment | ranking.RankingExperiment
     if read_model_name(path) == "capr":
-        asked = capr.read_capr_experiment(path)
-        return BenchExperiment(
-            asked.name,
-            asked.title,
-            path,
-            {"backbone": asked.backbone, "graph": str(asked.settings.get("knowledge", ""))},
-            [(choice.name, choice.split) for choice in asked.corpora],
-            asked.queries == "corpus",
-            asked.evaluate,
-            partial(train, train_capr, asked),
-            partial(renew, asked),
-        )
-    settings = ranking.read_ranking_experiment(path)
-    return BenchExperiment(
-        settings.name,
-        settings.title,
+        found = asked = capr.read_capr_experiment(path)
+        given = {"backbone": asked.backbone, "graph": str(asked.settings.get("knowledge", ""))}
+    else:
+        found = ranking.read_ranking_experiment(path)
+    return Trainable(
+        found.name,
+        found.title,
         path,
-        {},
-        [(choice.name, choice.split) for choice in settings.corpora],
-        settings.queries == "corpus",
-        settings.evaluate,
-        partial(train, train_ranker, settings),
-        partial(renew, settings),
+        given,
+        learns_from=[(choice.name, choice.split) for choice in found.corpora],
+        asked=found.queries == "corpus",
+        evaluate=found.evaluate,
+        train=partial(train, found),
+        renew=partial(renew, found),
+        compare_with=read_compared(path),
     )
 
 
-def open_experiments(folder: Path) -> list[BenchExperiment]:
+def open_all(given: Iterable[Path]) -> dict[Path, Trainable]:
+    """Read all experiments of files and folders, of a file with variants all of these.
+
+    Args:
+        given: Files, FILE:VARIANT, and folders of files.
+
+    Returns:
+        By file, or FILE:VARIANT, in the order given.
+
+    Raises:
+        ConfigError: A file is wrong, or a folder has none.
+        MissingExtraError: What trains is not installed.
+    """
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
+        from auscult.training.experiment_files import experiments_in
+    paths: list[Path] = []
+    for each in given:
+        found = experiments_in(each)
+        if not found:
+            raise ConfigError("a folder of experiment files (*.yaml)", f"{each} without any", "check the path")
+        paths += found
+    return {path: open_experiment(path) for path in paths}
+
+
+def open_experiments(folder: Path) -> list[Trainable]:
     """Read all experiments of a folder, which need not exist.
 
     Raises:
         ConfigError: A file is wrong, or two have names that differ in case and punctuation at most.
         MissingExtraError: What trains is not installed.
     """
-    opened: dict[str, BenchExperiment] = {}
-    for path in sorted(folder.glob("*.yaml")):
-        each = open_experiment(path)
+    opened: dict[str, Trainable] = {}
+    for each in open_all(sorted(folder.glob("*.yaml"))).values():
         # Files are named after models, and these after experiments.
         other = opened.setdefault(file_name(each.name), each)
         if other is not each:
             found = f"'{each.name}' again, as in {other.path}"
-            raise ConfigError("experiments of different names", found, f"rename the one in {path}")
+            raise ConfigError("experiments of different names", found, f"rename the one in {each.path}")
     return list(opened.values())
 
 
-def check_sources(experiment: BenchExperiment, data: str, parts: Sequence[str]) -> None:
+def check_sources(experiment: Trainable, data: str, parts: Sequence[str]) -> None:
     """Whether there is what an experiment learns from, for asking before hours of training other models.
 
     Args:
@@ -141,6 +157,3 @@ def check_sources(experiment: BenchExperiment, data: str, parts: Sequence[str]) 
             expected = f"a split of {name} with questions, in {experiment.path}"
             remedy = "name such a one as 'split'" + (f": {' or '.join(parts)}" if corpus is None else "")
             raise ConfigError(expected, f"'{split}'" if split else "none", remedy)
-
-
-__all__ = ["BenchExperiment", "check_sources", "open_experiment", "open_experiments"]

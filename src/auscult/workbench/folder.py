@@ -4,7 +4,7 @@ WORK/workbench.json        what this is: title, digest of the data, counts, warn
 WORK/data/NAME/            the data, normalised and divided, as `open_corpus` and every command takes it
 WORK/entities.json         entity and aspects of each question, where the data says them; for models that read no words
 WORK/experiments/*.yaml    what is trained; may be edited and added to
-WORK/runs/                 a folder a model, as `auscult bench` keeps them
+WORK/runs/                 a folder a model, as `auscult compare` keeps them
 WORK/rankings/*.run.gz     every model's ranking of the test questions (TREC)
 WORK/records.json          results
 WORK/report.html           the page
@@ -12,7 +12,6 @@ WORK/report.html           the page
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,7 +21,8 @@ from typing import Any
 
 from auscult.errors import ConfigError, DataError
 from auscult.evaluation.task import Protocol
-from auscult.evaluation.writing import whole_or_nothing, write_json
+from auscult.files.digests import digest_of_files
+from auscult.files.writing import whole_or_nothing, write_json, write_text
 from auscult.queries import Query
 from auscult.workbench.sources import find_layout
 from auscult.workbench.userdata import SPLITS, Question, UserData
@@ -62,46 +62,31 @@ class Description:
         return tuple(name for name in SPLITS if self.counts[COUNTED[name]])
 
 
-@dataclass(frozen=True, slots=True)
 class WorkFolder:
-    """The folder and its places."""
+    """The folder and its places.
 
-    root: Path
+    Args:
+        root: The folder; it need not exist yet.
 
-    @property
-    def described(self) -> Path:
-        """Of the description."""
-        return self.root / "workbench.json"
+    Attributes:
+        described: Of the description.
+        entities: Of what questions ask about.
+        experiments: Of what is trained.
+        runs: Of trainings.
+        rankings: Of rankings of the test questions.
+        records: Of results.
+        page: Of the report.
+    """
 
-    @property
-    def entities(self) -> Path:
-        """Of what questions ask about."""
-        return self.root / "entities.json"
-
-    @property
-    def experiments(self) -> Path:
-        """Of what is trained."""
-        return self.root / "experiments"
-
-    @property
-    def runs(self) -> Path:
-        """Of trainings."""
-        return self.root / "runs"
-
-    @property
-    def rankings(self) -> Path:
-        """Of rankings of the test questions."""
-        return self.root / "rankings"
-
-    @property
-    def records(self) -> Path:
-        """Of results."""
-        return self.root / "records.json"
-
-    @property
-    def page(self) -> Path:
-        """Of the report."""
-        return self.root / "report.html"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.described = root / "workbench.json"
+        self.entities = root / "entities.json"
+        self.experiments = root / "experiments"
+        self.runs = root / "runs"
+        self.rankings = root / "rankings"
+        self.records = root / "records.json"
+        self.page = root / "report.html"
 
     def data(self, name: str) -> Path:
         """Of the normalised data; absolute, because experiments name it."""
@@ -123,7 +108,7 @@ class WorkFolder:
             DataError: It is damaged.
         """
         if not self.described.is_file():
-            remedy = "make one: auscult bench init MYDATA --out " + str(self.root)
+            remedy = "make one: auscult try MYDATA --out " + str(self.root)
             raise ConfigError("the folder of a workbench", f"{self.root} without workbench.json", remedy)
         try:
             found = Description(**json.loads(self.described.read_text(encoding="utf-8")))
@@ -178,14 +163,11 @@ def digest_of(path: Path) -> str:
         DataError: A file cannot be read.
     """
     layout = find_layout(path)
-    digest = hashlib.sha256()
-    for file in layout.files:
-        digest.update(str(file.relative_to(layout.root)).encode())
-        try:
-            digest.update(hashlib.sha256(file.read_bytes()).digest())
-        except OSError as error:
-            raise DataError("a readable file", f"{file} ({error.strerror})", "correct its permissions") from error
-    return digest.hexdigest()
+    try:
+        return digest_of_files(layout.files, layout.root)
+    except OSError as error:
+        found = f"{error.filename} ({error.strerror})"
+        raise DataError("a readable file", found, "correct its permissions") from error
 
 
 def write_beir(data: UserData, folder: Path) -> None:
@@ -214,8 +196,7 @@ def write_beir(data: UserData, folder: Path) -> None:
         path.unlink(missing_ok=True)
         if rows:
             lines = (f"{each.question_id}\t{each.passage_id}\t{each.relevance}\n" for each in rows)
-            with whole_or_nothing(path) as partial:
-                partial.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines), encoding="utf-8")
+            write_text(path, "query-id\tcorpus-id\tscore\n" + "".join(lines))
 
 
 def count(data: UserData) -> dict[str, int]:
@@ -233,6 +214,3 @@ def count(data: UserData) -> dict[str, int]:
 def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     with whole_or_nothing(path) as partial, partial.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-__all__ = ["Description", "WorkFolder", "count", "digest_of", "write_beir"]

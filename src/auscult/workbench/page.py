@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 
 from auscult.errors import ConfigError
-from auscult.evaluation.writing import whole_or_nothing
+from auscult.files.writing import whole_or_nothing
 from auscult.workbench.conclusion import conclude
 from auscult.workbench.content import ReportContent
 from auscult.workbench.page_data import page_data
@@ -94,6 +94,3 @@ def _hash(text: str) -> str:
 
 def _read(name: str) -> str:
     return resources.files("auscult.workbench").joinpath("layout", name).read_text(encoding="utf-8")
-
-
-__all__ = ["write_page"]

@@ -160,13 +160,7 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
             for row in table.rows
         ]
         papers.setdefault(table.citation, []).append(
-            {
-                "table": table.table,
-                "about": about,
-                "measures": table.measures,
-                "rows": rows,
-                "note": table.note,
-            }
+            {"table": table.table, "about": about, "measures": table.measures, "rows": rows, "note": table.note}
         )
     return [{"key": key, "title": key, **references.get(key, {}), "tables": own} for key, own in papers.items()]
 
@@ -174,6 +168,3 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
 def _number(value: float | None) -> float | None:
     """Six significant digits; None for what is missing or no number (the loss of a training that diverged)."""
     return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
-
-
-__all__ = ["page_data"]

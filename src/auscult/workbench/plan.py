@@ -174,6 +174,3 @@ def _check_names(wishes: Wishes, proposals: Sequence[Proposal], own: Sequence[st
             raise ConfigError(expected, f"{wishes.backbone} without modules.json", "give such a folder as --backbone")
         if options := " and ".join(lacks.get(name, ())):
             raise ConfigError(f"{options} for the model '{name}'", "none", "give it")
-
-
-__all__ = ["CANDIDATES", "MOST_PASSAGES", "Proposal", "Wishes", "propose", "ranked_how"]

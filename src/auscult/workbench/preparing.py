@@ -9,13 +9,12 @@ from auscult.errors import ConfigError
 from auscult.models import load_scorer
 from auscult.workbench.checking import check
 from auscult.workbench.experiments import check_sources, open_experiments
-from auscult.workbench.faults import Findings
 from auscult.workbench.folder import Description, WorkFolder, count, digest_of, write_beir
 from auscult.workbench.plan import Proposal, Wishes, propose, ranked_how
 from auscult.workbench.reading import read_user_data
 from auscult.workbench.recipes import RECIPES, check_given, experiment_file, open_given, write_experiment
 from auscult.workbench.splitting import divide
-from auscult.workbench.userdata import UserData
+from auscult.workbench.userdata import Findings, UserData
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,10 @@ class Prepared:
     Attributes:
         description: Of the data and of what is compared.
         proposals: Every model that could be tried, chosen or not.
-        fresh: Whether the data was read now, and not by an earlier call.
     """
 
     description: Description
     proposals: tuple[Proposal, ...]
-    fresh: bool
 
     @property
     def trained(self) -> frozenset[str]:
@@ -86,7 +83,7 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
     untrained = [each.model for each in proposals if each.chosen and not each.trained]
     description = replace(description, untrained=untrained)
     work.describe(description)
-    return Prepared(description, proposals, data is not None)
+    return Prepared(description, proposals)
 
 
 def _described(mydata: Path, work: WorkFolder, digest: str, title: str) -> Description:
@@ -126,6 +123,3 @@ def _take_in(data: UserData, work: WorkFolder) -> None:
     work.entities.unlink(missing_ok=True)
     write_beir(data, work.data(data.name))
     work.write_entities(data.questions)
-
-
-__all__ = ["Prepared", "prepare"]

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from auscult.workbench.columns import JOINED, JUDGEMENTS, PASSAGES, QUESTIONS, Roles, find_columns, lacking
-from auscult.workbench.faults import Findings, Place
 from auscult.workbench.rows import SUFFIXES, Row, Table, read_table
 from auscult.workbench.sources import Layout, find_layout, split_name
-from auscult.workbench.userdata import Judged, Question, UserData, UserPassage
+from auscult.workbench.userdata import Findings, Judged, Place, Question, UserData, UserPassage
 
 _LISTED = 10
 # Of grades: nDCG has no number for what a thousand millions are worth.
@@ -36,10 +35,7 @@ def read_user_data(path: Path, findings: Findings) -> UserData:
 
 
 def _tell_unread(layout: Layout, findings: Findings) -> None:
-    unread = {
-        "their names say nothing": layout.unnamed,
-        f"only {', '.join(SUFFIXES)} are": layout.other_formats,
-    }
+    unread = {"their names say nothing": layout.unnamed, f"only {', '.join(SUFFIXES)} are": layout.other_formats}
     for reason, files in unread.items():
         if files:
             names = ", ".join(str(file.relative_to(layout.root)) for file in files[:_LISTED])
@@ -159,6 +155,3 @@ def _relevance(said: str) -> int | None:
     except ValueError:
         return None
     return max(int(value), 0) if value.is_integer() else None
-
-
-__all__ = ["read_user_data"]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError, naming_extra
-from auscult.evaluation.writing import whole_or_nothing
-from auscult.training.precision import native_precision
-from auscult.workbench.experiments import BenchExperiment
+from auscult.files.writing import write_text
+from auscult.training.schedule import native_precision
+from auscult.workbench.experiments import Trainable
 from auscult.workbench.folder import Description, WorkFolder
 
 _VALIDATION_SHARE = 0.15
@@ -126,11 +126,10 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
         fields |= _transformer(recipe, backbone, graph)
     else:
         fields |= _words(recipe, description)
-    with whole_or_nothing(path) as partial:
-        head = f"# {recipe.reason}\n{_ADVICE}\n"
-        # JSON is YAML too.
-        lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
-        partial.write_text(head + "".join(lines), encoding="utf-8")
+    head = f"# {recipe.reason}\n{_ADVICE}\n"
+    # JSON is YAML too.
+    lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+    write_text(path, head + "".join(lines))
 
 
 def experiment_file(recipe: Recipe, work: WorkFolder) -> Path:
@@ -171,7 +170,7 @@ def open_given(named: Iterable[Mapping[str, str]]) -> None:
             open_backbone(meant)
 
 
-def check_given(recipe: Recipe, kept: BenchExperiment, *, backbone: str, graph: str) -> None:
+def check_given(recipe: Recipe, kept: Trainable, *, backbone: str, graph: str) -> None:
     """Whether an experiment that is there, which users may have changed, is of the encoder and graph that are given.
 
     Args:
@@ -248,6 +247,3 @@ def _place(said: str) -> str:
     """A folder as it is found from anywhere; a hub name as it is."""
     path = Path(said)
     return str(path.resolve()) if path.exists() else said
-
-
-__all__ = ["OWN_WORD_VECTORS", "RECIPES", "Recipe", "check_given", "open_given", "write_experiment"]

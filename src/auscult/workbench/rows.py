@@ -6,7 +6,6 @@ Column names are folded to lower case and underscores, so that "Question ID", "q
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import re
@@ -16,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auscult.workbench.faults import Findings, Place
+from auscult.files.packed import open_unpacked
+from auscult.files.rows import read_cells, separator_of
+from auscult.workbench.userdata import Findings, Place
 
 SUFFIXES = (".csv", ".tsv", ".jsonl")
 """Formats that are read; each may be followed by `.gz`."""
-_DELIMITERS = ",;\t|"
+_SEPARATORS = ",;\t|"
 # Passages may be whole pages; the library's own limit is 131,072 characters.
 _LONGEST_CELL = 10_000_000
 # A cell and what ends it. Quotes count where a cell begins and ends with them, as spreadsheets write cells with tabs,
@@ -88,9 +89,8 @@ def folded(name: str) -> str:
 
 def _text(path: Path, place: Place, findings: Findings) -> str | None:
     try:
-        raw = path.read_bytes()
-        if raw.startswith(b"\x1f\x8b"):
-            raw = gzip.decompress(raw)
+        with open_unpacked(path) as stream:
+            raw = stream.read()
     except (OSError, EOFError, zlib.error) as error:
         findings.fault(place, "unreadable file", str(error), "check its permissions, or copy it again")
         return None
@@ -196,14 +196,12 @@ def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row of a CSV, with the line that the row begins in, up to the first that cannot be read."""
-    csv.field_size_limit(_LONGEST_CELL)
-    best = max(_DELIMITERS, key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=best, strict=True)
+    separator = separator_of(text.partition("\n")[0], _SEPARATORS)
     begins = 1
     try:
-        for cells in reader:
+        for ends, cells in read_cells(io.StringIO(text, newline=""), separator, longest=_LONGEST_CELL):
             yield begins, cells
-            begins = reader.line_num + 1
+            begins = ends + 1
     except csv.Error as error:
         here = Place(place.file, begins)
         if "field limit" in str(error):
@@ -217,6 +215,3 @@ def _check_header(header: list[str], here: Place, findings: Findings) -> None:
     for name in dict.fromkeys(header):
         if name and header.count(name) > 1:
             findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")
-
-
-__all__ = ["SUFFIXES", "Row", "Table", "folded", "format_of", "read_table"]

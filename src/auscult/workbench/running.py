@@ -8,17 +8,16 @@ from pathlib import Path
 
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError, DataError
-from auscult.evaluation.bench import kept_run
 from auscult.evaluation.candidates import draw_candidates
-from auscult.evaluation.comparison import Comparison, Contender, call_by, check_distinct, compare_runs, shares_label
-from auscult.evaluation.contenders import open_contenders
-from auscult.evaluation.encoder_scorer import EncoderScorer
+from auscult.evaluation.comparing import Entry, compare_models, open_entries
+from auscult.evaluation.comparison import Comparison
 from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.evaluation.trec import read_run, write_run
-from auscult.evaluation.writing import file_name, whole_or_nothing
+from auscult.files.writing import file_name, whole_or_nothing
 from auscult.interfaces import Ranking
-from auscult.workbench.experiments import BenchExperiment, open_experiments
+from auscult.models.encoder_scorer import EncoderScorer
+from auscult.workbench.experiments import Trainable, open_experiments
 from auscult.workbench.folder import Description, WorkFolder
 from auscult.workbench.plan import CANDIDATES
 from auscult.workbench.recipes import RECIPES
@@ -53,7 +52,7 @@ def user_task(work: WorkFolder, description: Description) -> Task:
     return replace(task, protocol="rerank", candidates=drawn)
 
 
-def find_experiments(work: WorkFolder, names: Collection[str]) -> list[BenchExperiment]:
+def find_experiments(work: WorkFolder, names: Collection[str]) -> list[Trainable]:
     """The folder's experiments of the given names.
 
     Raises:
@@ -65,9 +64,7 @@ def find_experiments(work: WorkFolder, names: Collection[str]) -> list[BenchExpe
     return sorted(chosen, key=lambda each: order.get(each.name, len(order)))
 
 
-def run(
-    work: WorkFolder, description: Description, experiments: Sequence[BenchExperiment], watcher: Watcher
-) -> Comparison:
+def run(work: WorkFolder, description: Description, experiments: Sequence[Trainable], watcher: Watcher) -> Comparison:
     """Train, rank, compare, and keep results and rankings in the folder.
 
     Args:
@@ -77,11 +74,10 @@ def run(
         watcher: Told how it goes.
 
     Raises:
-        AuscultError: See `training.ranking.run.train`, `training.capr.run.train` and `run_task`.
+        AuscultError: See `training.rankers.build.train`, `training.encoders.build.train` and `run_task`.
     """
     corpus = str(work.data(description.name))
-    models: list[tuple[str, Path, BenchExperiment | None]] = []
-    models += [(model, _folder(work, model), None) for model in description.untrained]
+    entries = [Entry(model=model, runs=_folder(work, model) / "evaluation") for model in description.untrained]
     for number, each in enumerate(experiments, start=1):
         watcher.say(each.name, f"training {number} of {len(experiments)}")
 
@@ -91,26 +87,18 @@ def run(
         folder = work.runs / each.name
         if each.renew(folder):
             say("its settings have changed: trained anew")
-        models.append((str(each.train(folder, say, False)), folder, each))
+        model = str(each.train(folder, say, False))
+        entries.append(Entry(model=model, experiment=each.name, copied=_is_copy(each), runs=folder / "evaluation"))
     watcher.say(description.name, "reading the test questions")
     task = user_task(work, description)
     # The shipped model reads no words, but what is asked about.
     named = replace(task, queries=work.name_entities(task.queries))
-    contenders: list[Contender] = []
-    runs = []
-    for model, folder, experiment in models:
-        for contender in open_contenders(model, corpus):
-            if experiment is not None and _called_by_name(experiment, contender, contenders):
-                call_by(contender, experiment.name)
-            check_distinct([*contenders, contender])
-            contenders.append(contender)
-            label = contender.label
-            watcher.ranked(label, 0, len(task.queries))
-            done = _teller(watcher, label)
-            asked = named if isinstance(contender.scorer, EncoderScorer) else task
-            runs.append(kept_run(asked, contender, folder / "evaluation", done))
-            watcher.ranked(label, len(task.queries), len(task.queries))
-    comparison = compare_runs(named, contenders, runs)
+    comparison = compare_models(
+        named,
+        open_entries(entries, corpus).contenders,
+        asked=lambda contender: named if isinstance(contender.scorer, EncoderScorer) else task,
+        progress=lambda contender: _teller(watcher, contender.label, len(task.queries)),
+    )
     _keep(work, comparison)
     return comparison
 
@@ -123,7 +111,7 @@ def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
         DataError: Their file is damaged.
     """
     if not work.records.is_file():
-        remedy = "let 'auscult bench init' run to its end"
+        remedy = "let 'auscult try' run to its end"
         raise ConfigError(f"results in {work.root}", "none yet", remedy)
     return tuple(evaluation_records(read_records(work.records)))
 
@@ -144,7 +132,7 @@ def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]
         DataError: It is missing or damaged, lacks a question, or names a passage that the task has not.
     """
     found, place = kept_rankings(work, label), _ranking(work, label)
-    remedy = "give 'auscult bench init' again, which writes it anew"
+    remedy = "give 'auscult try' again, which writes it anew"
     if lost := [query.query_id for query in task.queries if query.query_id not in found]:
         raise DataError("a ranking of every test question", f"{place} without '{lost[0]}'", remedy)
     known = {passage.passage_id for document in task.documents for passage in document.passages}
@@ -153,13 +141,13 @@ def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]
     return found
 
 
-def _called_by_name(experiment: BenchExperiment, contender: Contender, others: Sequence[Contender]) -> bool:
+def _is_copy(experiment: Trainable) -> bool:
     """A copy's model is called as the one that it was copied from, unless its file gives it a title of its own."""
-    own = experiment.name not in {recipe.name for recipe in RECIPES}
-    return (own and not experiment.title) or shares_label(contender, others)
+    return not experiment.title and experiment.name not in {recipe.name for recipe in RECIPES}
 
 
-def _teller(watcher: Watcher, label: str) -> Callable[[int, int], None]:
+def _teller(watcher: Watcher, label: str, total: int) -> Callable[[int, int], None]:
+    watcher.ranked(label, 0, total)
     return lambda done, total: watcher.ranked(label, done, total)
 
 
@@ -179,6 +167,3 @@ def _keep(work: WorkFolder, comparison: Comparison) -> None:
     # Only what was compared now: letters and tests hold within one comparison.
     with whole_or_nothing(work.records) as partial:
         write_records(partial, comparison.records)
-
-
-__all__ = ["Watcher", "find_experiments", "kept_answers", "kept_rankings", "kept_records", "run", "user_task"]

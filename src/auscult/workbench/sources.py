@@ -127,6 +127,3 @@ def _joined(folder: Path, readable: list[Path], other_formats: list[Path]) -> La
         remedy = "name them passages, questions and judgements, or keep one joined file"
         raise CorpusMissingError("files whose names say what they hold", names, remedy)
     return Layout(folder, joined=files, other_formats=other_formats)
-
-
-__all__ = ["Layout", "find_layout", "split_name"]

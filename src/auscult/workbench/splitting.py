@@ -1,25 +1,35 @@
-"""Dividing questions into training, development and test: as given, or at random with a seed."""
+"""Dividing questions into training, development and test: as given, or at random with a seed.
+
+Questions that ask the same in nearly the same words stay together. Two are alike when they share `ALIKE` of their
+distinct stemmed words (Jaccard). Pairs are found without comparing all: sets that share so much have one of their
+rarest words in common (prefix filtering).
+"""
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from auscult.workbench.faults import Findings, Place
-from auscult.workbench.similarity import groups_of
-from auscult.workbench.userdata import Question, UserData
+from auscult.corpora.note_splits import Groups
+from auscult.models.analysis import Analyzer
+from auscult.workbench.userdata import Findings, Place, Question, UserData
 
 SHARES = {"train": 0.6, "dev": 0.2, "test": 0.2}
 LEAST_TEST = 10
 """Fewer are too little data; a division gives the test part so many where its share is smaller."""
+ALIKE = 0.8
+_PLAIN = Analyzer()
+_STEMMED = Analyzer(stop_words=True, stemming=True)
 
 
 def divide(data: UserData, findings: Findings, *, seed: int = 1) -> UserData:
     """Give every question its split.
 
     Where the data names a training and a test part for its questions, these are kept. Otherwise questions are divided
-    60/20/20, those that ask the same in nearly the same words (`similarity`) staying together; of few questions, more
+    60/20/20, those that ask the same in nearly the same words (`groups_of`) staying together; of few questions, more
     than a fifth are for testing.
 
     Args:
@@ -78,4 +88,34 @@ def _as_given(questions: Sequence[Question], findings: Findings) -> tuple[Questi
     return kept
 
 
-__all__ = ["LEAST_TEST", "SHARES", "divide"]
+def words_of(text: str) -> tuple[str, ...]:
+    """A text's words without case, accents and punctuation: equal for texts that say the same."""
+    return tuple(_PLAIN(text))
+
+
+def groups_of(texts: Sequence[str]) -> list[list[int]]:
+    """Rows of texts that are alike, directly or through others; every row is in one group.
+
+    Args:
+        texts: In any order.
+
+    Returns:
+        Groups by their first row, rows in order.
+    """
+    # A question of stop words only is told apart by those.
+    sets = [frozenset(_STEMMED(text)) or frozenset(_PLAIN(text)) for text in texts]
+    times = Counter(word for words in sets for word in words)
+    alike = Groups(range(len(sets)))
+    holders: dict[str, list[int]] = {}
+    for row, words in enumerate(sets):
+        rarest = sorted(words, key=lambda word: (times[word], word))
+        for word in rarest[: len(words) - math.ceil(ALIKE * len(words)) + 1]:
+            for other in holders.setdefault(word, []):
+                together = alike.first(other) == alike.first(row)
+                if not together and len(words & sets[other]) >= ALIKE * len(words | sets[other]):
+                    alike.join(row, other)
+            holders[word].append(row)
+    groups: dict[int, list[int]] = {}
+    for row in range(len(sets)):
+        groups.setdefault(alike.first(row), []).append(row)
+    return list(groups.values())

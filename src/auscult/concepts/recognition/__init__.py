@@ -7,11 +7,9 @@ from auscult.concepts.recognition.context import CONTEXTS, ContextFilter
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
 from auscult.concepts.recognition.gliner_model import CLINICAL_LABELS, GlinerRecognizer
-from auscult.concepts.recognition.labelling import read_entities
-from auscult.concepts.recognition.opening import DICTIONARY, open_recognizers
-from auscult.concepts.recognition.placeholders import own_headings, placeholders
+from auscult.concepts.recognition.labelling import own_headings, placeholders, read_entities
+from auscult.concepts.recognition.opening import DICTIONARY, UnionRecognizer, open_recognizers
 from auscult.concepts.recognition.spacy_pipeline import MEDSPACY, SpacyRecognizer
-from auscult.concepts.recognition.union import UnionRecognizer
 
 __all__ = [
     "CLINICAL_LABELS",

@@ -24,7 +24,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, get_args
 
 from auscult.concepts.recognition.entity import Context, Entity
-from auscult.concepts.recognition.spacy_pipeline import blank_english, plain_characters
+from auscult.concepts.recognition.spacy_pipeline import blank_english
+from auscult.documents.splitting import plain_characters
 from auscult.errors import naming_extra
 
 if TYPE_CHECKING:
@@ -102,6 +103,3 @@ def _tokens(doc: Doc, entity: Entity) -> Span:
 
 def _mark(context: Context) -> str:
     return f"auscult_{context}"
-
-
-__all__ = ["CONTEXTS", "ContextFilter", "context_rules"]

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from auscult.concepts.abbreviations import abbreviations
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.mentions import MentionLinker
-from auscult.concepts.names import normalise_name
-from auscult.concepts.recognition.covered import Covered
-from auscult.concepts.recognition.entity import Entity
+from auscult.concepts.names import abbreviations, normalise_name
+from auscult.concepts.recognition.entity import Covered, Entity
 
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{2,5}\b")
 # What follows where "CVA" is the costovertebral angle and no stroke.
@@ -60,6 +58,3 @@ class DictionaryRecognizer:
             concept = self._abbreviations.get(normalise_name(found.group()))
             if concept and not (found.group() == "CVA" and _ANGLE.match(text, found.end())):
                 yield Entity(*found.span(), found.group(), concept, found_by=(self.name,))
-
-
-__all__ = ["DictionaryRecognizer"]

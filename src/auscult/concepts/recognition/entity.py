@@ -1,4 +1,4 @@
-"""An entity found in a text, and what finds them."""
+"""An entity found in a text, what finds them, and which characters of a text they take."""
 
 from __future__ import annotations
 
@@ -64,4 +64,23 @@ def named_concept(knowledge: KnowledgeBase | None, name: str) -> str:
     return found.concept_id if found is not None else ""
 
 
-__all__ = ["Context", "Entity", "EntityRecognizer", "named_concept", "visible_entity"]
+class Covered:
+    """Characters that ranges cover, so that a text of megabytes is compared with its ranges in linear time.
+
+    Args:
+        spans: Half-open ranges; they may overlap.
+    """
+
+    def __init__(self, spans: Iterable[tuple[int, int]] = ()) -> None:
+        self._marks = bytearray()
+        for start, end in spans:
+            self.add(start, end)
+
+    def add(self, start: int, end: int) -> None:
+        """Cover a range."""
+        self._marks.extend(bytes(max(0, end - len(self._marks))))
+        self._marks[start:end] = b"\1" * (end - start)
+
+    def touches(self, start: int, end: int) -> bool:
+        """Whether a character of a range is covered."""
+        return 1 in self._marks[start:end]

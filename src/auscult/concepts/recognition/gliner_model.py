@@ -100,6 +100,3 @@ def _open(model: str | Path) -> Any:
         reason = str(error).splitlines()[0]
         remedy = "give the folder of a GLiNER model, or its hub name on a machine that reaches the hub"
         raise ModelError(f"a GLiNER model called {model}", f"none that opens ({reason})", remedy) from error
-
-
-__all__ = ["CLINICAL_LABELS", "GlinerRecognizer"]

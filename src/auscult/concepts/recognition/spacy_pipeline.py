@@ -6,7 +6,6 @@ batches (`Language.pipe`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.recognition.entity import Entity, named_concept, visible_entity
+from auscult.documents.splitting import plain_characters
 from auscult.errors import DataError, ModelError, naming_extra
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MEDSPACY = "medspacy"
 """The name under which medspaCy's default pipeline is opened, which no folder holds."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SpacyRecognizer:
@@ -91,11 +89,6 @@ def blank_english() -> Language:
     return spacy.blank("en")
 
 
-def plain_characters(text: str) -> str:
-    """The text with half surrogate pairs, which compiled tokenisers refuse, replaced; the length stays."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
 def _open(pipeline: str | Path) -> Language:
     with naming_extra("ner", "spacy"):
         import spacy
@@ -121,6 +114,3 @@ def _open_medspacy() -> Language:
         raise ModelError("the package medspacy", "an installation without it", remedy) from error
     pipeline: Language = medspacy.load()
     return pipeline
-
-
-__all__ = ["MEDSPACY", "SpacyRecognizer", "blank_english", "plain_characters"]

@@ -11,33 +11,42 @@ pickled. The fingerprint is a SHA-256 of all files without the training record.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
 
 from auscult.errors import ModelError
+from auscult.files.digests import digest_of_file
+from auscult.files.writing import renewed_folder, whole_or_nothing, write_json
 from auscult.interfaces import FloatArray
-from auscult.models.backbone import open_backbone
+from auscult.models.backbone import fastest_device, open_backbone
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.network import CdvConfig, CdvNetwork, Task
 from auscult.models.cdv.sentences import AveragedWords, SentenceEncoder
 from auscult.models.cdv.spaces import AverageSpace, BloomSpace, TargetSpace, restore_bloom
 from auscult.models.cdv.transformer import PooledTransformer
-from auscult.models.device import fastest_device
-from auscult.models.file_digest import digest_of
+from auscult.models.folder import (
+    REMEDY,
+    SETTINGS,
+    as_tuples,
+    digest_of_folders,
+    fingerprint_of,
+    opening,
+    read_arrays,
+    read_said,
+    settings_of,
+    under,
+    write_arrays,
+)
 from auscult.models.word_vectors import WordVectors, from_state
 
 FORMAT = 1
-_SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
-_SENTENCES = "sentences"
+KIND = "cdv"
+_WEIGHTS, _SENTENCES = "weights.safetensors", "sentences"
 Tensors = dict[str, torch.Tensor]
 
 
@@ -52,11 +61,14 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
 
     Returns:
         The fingerprint.
+
+    Raises:
+        DataError: The place cannot be written to.
     """
     tensors: Tensors = {f"network.{key}": value for key, value in encoder.network.state_dict().items()}
     words = _Words()
     settings: dict[str, object] = {
-        "kind": "cdv",
+        "kind": KIND,
         "format": FORMAT,
         "name": encoder.name,
         "entity_weight": encoder.entity_weight,
@@ -64,26 +76,15 @@ def save(encoder: CdvEncoder, folder: Path, *, training: Mapping[str, object] | 
         "network": encoder.network.config.as_dict(),
         "spaces": {task: _pack_space(task, space, words, tensors) for task, space in encoder.spaces.items()},
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        fresh, stale = Path(scratch) / "fresh", Path(scratch) / "stale"
-        fresh.mkdir()
-        stale.mkdir()
+    with renewed_folder(folder, last=SETTINGS, without=[_SENTENCES]) as fresh:
         settings["sentences"] = _pack_sentences(encoder.sentences, words, tensors, fresh)
         settings["words"] = words.pack(tensors)
         if half:
             # Only single precision is halved: word frequencies are doubles, too small for half precision.
             tensors = {key: value.half() if value.dtype == torch.float32 else value for key, value in tensors.items()}
-        save_file({key: value.contiguous().clone() for key, value in tensors.items()}, fresh / _WEIGHTS)
-        digest = hashlib.sha256((fresh / _WEIGHTS).read_bytes()).hexdigest()
-        record = {**settings, "weights_sha256": digest, "training": dict(training or {})}
-        (fresh / _SETTINGS).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        # A kill between two renames leaves a folder that `load` refuses, never another model.
-        for name in (_SENTENCES, _WEIGHTS, _SETTINGS):
-            if (folder / name).exists():
-                (folder / name).rename(stale / name)
-            if (fresh / name).exists():
-                (fresh / name).rename(folder / name)
+        write_arrays(fresh / _WEIGHTS, tensors)
+        digest = digest_of_file(fresh / _WEIGHTS)
+        write_json(fresh / SETTINGS, {**settings, "weights_sha256": digest, "training": dict(training or {})})
     return fingerprint(folder)
 
 
@@ -93,24 +94,21 @@ def load(folder: Path) -> CdvEncoder:
     Raises:
         ModelError: When a file is missing or damaged, or the format is newer than this version reads.
     """
-    settings = _read_settings(folder)
+    settings = settings_of(folder, KIND, FORMAT)
     identity = fingerprint(folder)
-    try:
-        stored = load_file(folder / _WEIGHTS)
+    with opening("a whole CDV model folder", folder):
+        stored = read_arrays(folder / _WEIGHTS)
         tensors = {key: value.float() if value.dtype == torch.float16 else value for key, value in stored.items()}
         words = [
-            from_state(_arrays(_under(f"words.{number}.", tensors)), described)
+            from_state(_arrays(under(f"words.{number}.", tensors)), described)
             for number, described in enumerate(settings["words"])
         ]
-        network = CdvNetwork(CdvConfig(**{**settings["network"], "tasks": tuple(settings["network"]["tasks"])}))
-        network.load_state_dict(_under("network.", tensors))
+        network = CdvNetwork(CdvConfig(**as_tuples(settings["network"])))
+        network.load_state_dict(under("network.", tensors))
         spaces: dict[Task, TargetSpace] = {
             task: _restore_space(task, described, words, tensors) for task, described in settings["spaces"].items()
         }
         sentences = _restore_sentences(settings["sentences"], words, tensors, folder / _SENTENCES)
-    except (OSError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        reason = f"{folder} ({error})"
-        raise ModelError("a whole CDV model folder", reason, "train or copy the model again") from error
     return CdvEncoder(
         network,
         sentences,
@@ -126,19 +124,14 @@ def save_space(space: TargetSpace, path: Path) -> None:
     """Write one target space without its word vectors, as a stage of a training that may be interrupted."""
     tensors: Tensors = {}
     described = _pack_space("space", space, _Words(), tensors)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".part")
-    save_file(
-        {key: value.contiguous().clone() for key, value in tensors.items()}, partial, {"space": json.dumps(described)}
-    )
-    partial.replace(path)
+    with whole_or_nothing(path) as partial:
+        write_arrays(partial, tensors, {"space": json.dumps(described)})
 
 
 def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
     """Read what `save_space` wrote, onto the word vectors it was made with."""
-    with safe_open(path, framework="pt") as opened:
-        described = json.loads(opened.metadata()["space"])
-    return _restore_space("space", described, [vectors], load_file(path))
+    described = json.loads(read_said(path)["space"])
+    return _restore_space("space", described, [vectors], read_arrays(path))
 
 
 def fingerprint(folder: Path) -> str:
@@ -147,30 +140,13 @@ def fingerprint(folder: Path) -> str:
     Raises:
         ModelError: The weights are absent or are not those that `model.json` was written with.
     """
-    settings = {key: value for key, value in _read_settings(folder).items() if key != "training"}
-    try:
-        found = hashlib.sha256((folder / _WEIGHTS).read_bytes()).hexdigest()
-    except OSError as error:
-        raise ModelError(f"the file {_WEIGHTS} in {folder}", "none", "train or copy the model again") from error
+    settings = settings_of(folder, KIND, FORMAT)
+    expected = f"a whole CDV model folder, with the {_WEIGHTS} that {SETTINGS} names"
+    with opening(expected, folder):
+        found = digest_of_file(folder / _WEIGHTS)
     if found != settings.get("weights_sha256"):
-        expected = f"a whole CDV model folder, with the {_WEIGHTS} that {_SETTINGS} names"
-        raise ModelError(expected, f"other or damaged weights in {folder}", "train or copy the model again")
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-
-
-def _read_settings(folder: Path) -> dict[str, Any]:
-    try:
-        settings: dict[str, Any] = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"a model folder with {_SETTINGS}", f"{folder} ({error})", "check the path") from error
-    if settings.get("kind") != "cdv" or settings.get("format") != FORMAT:
-        found = f"kind {settings.get('kind')!r}, format {settings.get('format')!r} in {folder}"
-        raise ModelError(f"kind 'cdv', format {FORMAT}", found, "update auscult or train the model again")
-    return settings
-
-
-def _under(prefix: str, tensors: Tensors) -> Tensors:
-    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+        raise ModelError(expected, f"other or damaged weights in {folder}", REMEDY)
+    return fingerprint_of(settings)
 
 
 def _arrays(tensors: Tensors) -> dict[str, FloatArray]:
@@ -206,7 +182,7 @@ def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors,
         if sentences.name_or_path is not None:
             return described | {"name_or_path": sentences.name_or_path}
         sentences.backbone.save(fresh / _SENTENCES)
-        return described | {"files_sha256": _files_digest(fresh / _SENTENCES)}
+        return described | {"files_sha256": digest_of_folders(fresh / _SENTENCES, ".")}
     if not isinstance(sentences, AveragedWords):
         raise ModelError("averaged words or a pooled transformer", type(sentences).__name__, "extend persistence.py")
     packed: dict[str, object] = {"kind": sentences.kind, "words": words.number(sentences.vectors)}
@@ -218,10 +194,6 @@ def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors,
     return packed
 
 
-def _files_digest(folder: Path) -> str:
-    return digest_of((file for file in folder.rglob("*") if file.is_file()), folder)
-
-
 def _restore_sentences(
     described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors, own: Path
 ) -> SentenceEncoder:
@@ -229,9 +201,9 @@ def _restore_sentences(
     if described["kind"] == PooledTransformer.kind:
         if "files_sha256" not in described:
             return PooledTransformer(described["name_or_path"], pooling=described["pooling"], device=fastest_device())
-        if _files_digest(own) != described["files_sha256"]:
-            expected = f"the transformer that {_SETTINGS} was written with"
-            raise ModelError(expected, f"another or a damaged one in {own}", "train or copy the model again")
+        if digest_of_folders(own, ".") != described["files_sha256"]:
+            expected = f"the transformer that {SETTINGS} was written with"
+            raise ModelError(expected, f"another or a damaged one in {own}", REMEDY)
         return PooledTransformer(open_backbone(str(own)).to(fastest_device()), pooling=described["pooling"])
     frequencies = None
     if "frequency_words" in described:
@@ -265,5 +237,5 @@ def _restore_space(
         return AverageSpace(vectors, tensors[f"{task}.centre"].numpy())
     rows = tensors[f"{task}.known"].numpy() if described["known"] else ()
     known = dict(zip(described["known"], rows, strict=True))
-    weights = _under(f"{task}.encoder.", tensors)
+    weights = under(f"{task}.encoder.", tensors)
     return restore_bloom(described["config"], weights, vectors, known, described["names"])

@@ -1,4 +1,4 @@
-"""Attention between texts and within them, with masks: the bricks of zhu2019 (sections 3.3 to 3.5)."""
+"""Attention between texts and within them, with masks: the bricks of zhu2019 (sections 3.3 to 3.5), and term gating."""
 
 from __future__ import annotations
 
@@ -121,3 +121,24 @@ class HierarchicalAttention(nn.Module):
         passages, sentences = self.sentences(placed, present)
         words = weights.new_zeros(*present.shape, weights.shape[-1]).masked_scatter(present.unsqueeze(-1), weights)
         return Pooled(passages, sentences, words)
+
+
+class TermGate(nn.Module):
+    """How much each word of a query counts (guo2016, yang2016): softmax over words of w . x, which sums to 1.
+
+    Args:
+        width: Length of what is known of a word, x: its vector's, or 1 for its idf.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Linear(width, 1, bias=False)
+
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        """Weights, (batch, query words), 0 where no word is.
+
+        Args:
+            words: (batch, query words, width).
+            mask: Bool, (batch, query words).
+        """
+        return masked_softmax(self.weight(words).squeeze(-1), mask, dim=1)

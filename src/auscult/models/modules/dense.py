@@ -40,3 +40,11 @@ def glorot(layer: nn.Module) -> None:
         nn.init.xavier_uniform_(layer.weight)
         if layer.bias is not None:
             nn.init.zeros_(layer.bias)
+
+
+def tanh_layers(*sizes: int) -> nn.Sequential:
+    """Linear layers between these sizes, each followed by tanh, the last too, as in guo2016."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(sizes):
+        layers += [nn.Linear(before, after), nn.Tanh()]
+    return nn.Sequential(*layers)

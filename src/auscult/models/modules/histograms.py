@@ -46,6 +46,3 @@ def bin_sums(similarities: Tensor, passage: Tensor, bins: int) -> Tensor:
 def _sum_in_bins(similarities: Tensor, values: Tensor, bins: int) -> Tensor:
     empty = values.new_zeros(*similarities.shape[:-1], bins)
     return empty.scatter_add(-1, bin_numbers(similarities.detach(), bins), values)
-
-
-__all__ = ["bin_counts", "bin_numbers", "bin_sums"]

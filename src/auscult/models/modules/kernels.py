@@ -101,6 +101,3 @@ def _rows(similarities: Tensor) -> int:
 
 def _blocks(values: Tensor, rows: int) -> tuple[Tensor, ...]:
     return torch.split(values.flatten(0, -2), rows)
-
-
-__all__ = ["KernelPooling", "soft_counts"]

@@ -16,6 +16,9 @@ is zero, like the gate of Eq. 2. The final maps are laid out for the longest tex
 paper's are for its longest sentence: longer texts are cut, and the padding of a batch is never read. The paper's
 dropout rate is not given; 0.2 is ours. Published code: MatchZoo convolves over padding as over words, and its first
 layer has neither the activation nor the pooling.
+
+Recorded trainings: the learning rate of 0.001 was not chosen on validation; word vectors are frozen, where MatchZoo
+trains them.
 """
 
 from __future__ import annotations

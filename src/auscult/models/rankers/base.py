@@ -1,7 +1,7 @@
 """What a neural ranker is: a network that gives one score to a query and a passage, given as word ids and masks.
 
-Every ranker keeps four promises, which `tests/test_rankers_contract.py` holds it to: padding, order and batch size
-never change a score; every parameter gets a gradient; saving and opening is exact; evaluation is deterministic.
+Every ranker keeps four promises, which `tests/contracts/test_rankers.py` holds it to: padding, order and batch
+size never change a score; every parameter gets a gradient; saving and opening is exact; evaluation is deterministic.
 """
 
 from __future__ import annotations
@@ -145,6 +145,3 @@ class ReadsPassagesFirst(Protocol):
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
         """Scores, (batch,), of the queries with the passages that were read."""
         ...
-
-
-__all__ = ["PADDING", "Ranker", "RankerConfig", "ReadsPassagesAlone", "ReadsPassagesFirst", "Tokens", "batches", "pad"]

@@ -14,6 +14,8 @@ within 1e-6 of 1 are exact matches; they are taken in double precision, as a rou
 Published code: MatchZoo-py gates by word vector only, adds a last linear layer to the one number that comes out, and
 gives padded query words a share of the gate in versions without a mask; OpenNIR has 11 bins, relu for tanh, ln(1e-5 +
 count) as CEDR has too, and an idf gate without the weight w, whose softmax runs over padding.
+
+Recorded trainings: the learning rate of 0.01 was chosen on validation, of 0.001 and 0.01.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ import torch
 from torch import Tensor
 
 from auscult.errors import ConfigError
+from auscult.models.modules.attention import TermGate
+from auscult.models.modules.dense import tanh_layers
 from auscult.models.modules.embedding import WordEmbedding, WordIdf
-from auscult.models.modules.feed_forward import tanh_layers
-from auscult.models.modules.gating import TermGate
 from auscult.models.modules.histograms import bin_counts
 from auscult.models.modules.interaction import cosine_matrix
 from auscult.models.rankers.base import Ranker, RankerConfig, Tokens
@@ -83,6 +85,3 @@ class Drmm(Ranker):
         known = query_words if self.idf is None else self.idf(query.ids).unsqueeze(-1)
         weights: Tensor = self.gate(known, query.mask)
         return (weights * matches).sum(1)
-
-
-__all__ = ["Drmm", "DrmmConfig"]

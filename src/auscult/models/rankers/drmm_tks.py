@@ -12,6 +12,8 @@ than k words, 0 stands for the missing ones.
 
 Published code: MatchZoo-py lets the 0 of padding displace negative similarities of real words, fails on passages of
 fewer than k words, and adds a last linear layer to the one number that comes out.
+
+Recorded trainings: the learning rate of 0.01 was chosen on validation, of 0.0003, 0.001, 0.003 and 0.01.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
+from auscult.models.modules.attention import TermGate
+from auscult.models.modules.dense import tanh_layers
 from auscult.models.modules.embedding import WordEmbedding, WordIdf
-from auscult.models.modules.feed_forward import tanh_layers
-from auscult.models.modules.gating import TermGate
 from auscult.models.modules.interaction import cosine_matrix
 from auscult.models.modules.pooling import k_max
 from auscult.models.rankers.base import Ranker, RankerConfig, Tokens
@@ -121,6 +123,3 @@ class DrmmTks(Ranker):
         known = query_words if self.idf is None else self.idf(query.ids).unsqueeze(-1)
         scores: Tensor = self.head(similarities.unsqueeze(1), query.mask, passage.mask, known)
         return scores
-
-
-__all__ = ["DrmmTks", "DrmmTksConfig", "DrmmTksHead"]

@@ -11,6 +11,8 @@ Departures: the paper sets the smoothing factor gamma on validation data and doe
 change the order. Trigrams are those of the vocabulary's words; the paper's 30,000 come from 500,000 words. Titles of
 web pages were the paper's documents; whole passages are ours. Published code: MatchZoo has one network for queries
 and another for documents, with rectifiers rather than tanh, and a linear layer after the cosine in gamma's place.
+
+Recorded trainings: the learning rate of 0.0003 was chosen on validation, of 0.0003 and 0.001.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ as soon as they begin in the text, so that a short passage has one too. Grams of
 Whatever stands outside a text is zero. The dropout rate of 0.5 is ours. Published code: MatchZoo's convolutions run
 over padding, windows do not overlap, the n-graphs are trigrams, each normalized, activations are rectifiers, and a
 layer follows the sum.
+
+Recorded trainings: the learning rate of 0.001 was not chosen on validation.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from auscult.models.rankers.base import Tokens, pad
 from auscult.models.rankers.har import HarEvidence, Piece
 from auscult.models.rankers.registry import RANKERS
 from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
-from auscult.queries import Query
+from auscult.queries import Query, query_text
 
 Weighted = tuple[str, float]
 """A word and its weight."""
@@ -92,7 +92,7 @@ def find_evidence(scorer: RankerScorer, query: Query, document: Document, passag
         raise ModelError("a ranker with attention over sentences", f"'{ranker.kind}', which has none", remedy)
     asked, words = query_words(query), passage_words(document, passage)
     if not asked:
-        raise QueryError("a query with words", repr(query.terms or query.text), "ask in letters or digits")
+        raise QueryError("a query with words", repr(query_text(query)), "ask in letters or digits")
     ids = [scorer.lexicon.ids(sentence) for sentence in words]
     pieces = ranker.pieces(ids)
     if not pieces:
@@ -121,6 +121,3 @@ def _sentences(
     return tuple(
         SentenceEvidence(text, weight, tuple(own)) for text, weight, own in zip(texts, weights, read, strict=True)
     )
-
-
-__all__ = ["AttendsToSentences", "Evidence", "SentenceEvidence", "find_evidence"]

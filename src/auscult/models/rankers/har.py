@@ -20,6 +20,10 @@ Departures and silences:
   output of Eq. 18 and the hidden layers.
 - A sentence over 15 words is cut into runs of 15, the last one shorter; the paper does not say where it cuts.
 - Word vectors are not trained unless `train_words` is set; the paper does not say.
+- The recorded trainings have four wrong passages that are partly relevant (two of the same entity, two that BM25 ranks
+  high) and one at random, where section 5.3 has three and six; Adam with a rate of 0.001, which was not chosen on
+  validation, and gradients cut to a norm of 5, where it has Adadelta with a rate of 2; and 128 numbers a word, trained
+  on a few thousand pages, where it has GloVe with 300.
 - Eq. 7 is S_D2Q · S_Q2D^T · U with the passage's own states U, as printed. The formula's reader should note that both
   matrices are (words, query words).
 - The attention layers have no bias, as in the equations. The pooled query has the length of a state; the paper's

@@ -56,6 +56,3 @@ def keep_places(
             for row, places in zip(rows, read, strict=True):
                 kept[ends[row] - sizes[row] : ends[row]] = places[: sizes[row]]
     return None if kept is None else KeptPlaces(kept, sizes)
-
-
-__all__ = ["KEPT_BYTES", "KeptPlaces", "keep_places"]

@@ -13,6 +13,8 @@ The log is scaled by 0.01 and its argument is kept above 1e-10, both as there.
 Published code: MatchZoo-py and CEDR sum kernels over the zeros that padding gives, so a shorter passage of a batch gets
 soft counts from words it does not have (in the kernels near 0); MatchZoo-py also takes log(1 + K) for log K. CEDR
 and OpenNIR train the centres and widths. Here masks keep padding out, and kernels stay as the paper sets them.
+
+Recorded trainings: the learning rate of 0.01 was chosen on validation, of 0.0003, 0.001, 0.003 and 0.01.
 """
 
 from __future__ import annotations
@@ -92,6 +94,3 @@ class Knrm(Ranker):
         similarities = cosine_matrix(self.words(query.ids), self.words(passage.ids))
         scores: Tensor = self.head(similarities.unsqueeze(1), query.mask, passage.mask)
         return scores
-
-
-__all__ = ["Knrm", "KnrmConfig", "KnrmHead"]

@@ -10,7 +10,8 @@ Cost: 13 multiplications and 32 filters for each pair of a query word and a pass
 This is the paper's "firstk" variant, which reads the passage's first words; the number of filters, of window sizes and
 of largest values are those of the authors' code, and so is the relu. A window belongs to the cell in its middle (for
 n = 2, at its upper left). The LSTM reads the query's own words and stops, where the paper feeds it padding up to 16.
-Where a passage has fewer than 3 words, 0 stands for the missing ones.
+Where a passage has fewer than 3 words, 0 stands for the missing ones. Word vectors are frozen unless `train_words` is
+set; of the recorded trainings all are so, and their learning rate was chosen on validation (0.001 or 0.01).
 
 Published code: the authors' gates are hard sigmoids, and its softmax over idf counts padding; later versions, OpenNIR
 and CEDR replace the LSTM by dense layers over all query positions, padded ones included, and let windows over padding
@@ -128,6 +129,3 @@ class Pacrr(Ranker):
         similarities = cosine_matrix(self.words(query.ids), self.words(passage.ids))
         scores: Tensor = self.head(similarities.unsqueeze(1), query.mask, passage.mask, self.idf(query.ids))
         return scores
-
-
-__all__ = ["Pacrr", "PacrrConfig", "PacrrHead"]

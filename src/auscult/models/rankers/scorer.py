@@ -16,7 +16,7 @@ from auscult.models.passage_rows import distinct_passages, rows_of
 from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, batches, pad
 from auscult.models.rankers.kept import KEPT_BYTES, KeptPlaces, keep_places
 from auscult.models.vocabulary import Vocabulary
-from auscult.queries import Query
+from auscult.queries import Query, query_text
 
 BATCH = 32
 """Passages scored at once unless said otherwise: in larger batches there is more padding, and arrays fit no cache."""
@@ -26,7 +26,7 @@ _analyse = Analyzer()
 
 def query_words(query: Query) -> list[str]:
     """The words a ranker reads of a query: entity and aspects, or the question where there are none."""
-    return _analyse(query.terms or query.text)
+    return _analyse(query_text(query))
 
 
 def passage_words(document: Document, passage: Passage) -> list[list[str]]:
@@ -141,6 +141,8 @@ class RankerScorer:
             DataError: A passage is not of the prepared collection.
         """
         rows = rows_of(self._rows, passage_ids, self.name)
+        if not len(rows):
+            return np.zeros(0, dtype=np.float32)
         query_ids = self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))
         self.ranker.eval()
         with torch.inference_mode():

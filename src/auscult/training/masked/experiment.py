@@ -13,8 +13,8 @@ from auscult.training.experiment import (
     LabelChoice,
     WordVectorChoice,
     backbone_name,
-    check_experiment,
 )
+from auscult.training.experiment_files import check_experiment
 
 
 class MaskedTraining(EncoderTraining):
@@ -61,6 +61,10 @@ class MaskedExperiment(DataExperiment):
             ConfigError: One of them is not set.
         """
         return backbone_name(self.backbone, "backbone")
+
+    def begins_with(self) -> list[str]:
+        """The backbone; an encoder with random weights has read nothing, whatever its tokenizer was made of."""
+        return [self.backbone_name()] if self.encoder is None else []
 
 
 def read_masked_experiment(path: Path) -> MaskedExperiment:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from auscult.models.masked_language_model import UNASKED, MaskedLanguageModel
+from auscult.models.encoders.masked_language_model import UNASKED, MaskedLanguageModel
+from auscult.training.masked.data import TextBatch, TextExamples, Tokens
 from auscult.training.masked.experiment import MaskedTraining
-from auscult.training.masked.texts import TextBatch, TextExamples, Tokens
-from auscult.training.parameter_groups import parameter_groups
+from auscult.training.schedule import parameter_groups
 
 
 class MaskedObjective:
@@ -90,6 +90,3 @@ class MaskedObjective:
         trained = (each for each in self._model.parameters() if each.requires_grad)
         groups = parameter_groups(trained, decay=self._choice.weight_decay, rate=self._choice.learning_rate)
         return torch.optim.AdamW(groups)
-
-
-__all__ = ["MaskedObjective"]

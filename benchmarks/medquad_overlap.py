@@ -1,0 +1,174 @@
+"""What MedQuAD's training documents share with its test, and how models do where they share nothing.
+
+    AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model default] [--seed 0]
+
+1. Counts, for each split that may be trained on, the documents that share a name, a UMLS concept or a whole passage
+   with a test document (`auscult.corpora.medquad_overlap`), 13 words in a row, or a concept of the knowledge base.
+2. Selects the test queries that share nothing (`study.unseen`) with MedQuAD's documents that the model was
+   trained on, and with any document that it was trained on, word vectors included, and writes their ids to
+   benchmarks/data/, for `auscult evaluate medquad --queries`.
+3. Measures BM25, TF-IDF and the model on all test queries and on both selections: one evaluation each.
+
+Writes benchmarks/results/medquad-overlap.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, get_args
+
+from auscult.concepts.resolver import EntityResolver
+from auscult.corpora import open_corpus
+from auscult.corpora.catalogue import locate
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.medquad import DOCUMENTS
+from auscult.corpora.medquad_overlap import Shared, TestTraces, normalised_words, strict_documents
+from auscult.corpora.medquad_records import STRICT, in_split
+from auscult.corpora.records import Record
+from auscult.corpora.records import read_records as read_lines
+from auscult.documents import Document
+from auscult.evaluation.comparing import Entry, compare_models, open_entries
+from auscult.evaluation.records import write_records
+from auscult.evaluation.task import Task, build_task
+from auscult.files.writing import write_json
+from auscult.models import model_folder, training_record
+from auscult.provenance import stamp
+from study.unseen import GRAM, UnseenQueries, unseen_subset
+
+HERE = Path(__file__).resolve().parent
+RESULT = HERE / "results" / "medquad-overlap.json"
+CORPUS = "medquad"
+SPLITS = ("train", "train-disjoint", "train-strict")
+IDS = {
+    "medquad": HERE / "data" / "medquad_unseen_in_medquad.txt",
+    "all": HERE / "data" / "medquad_unseen_in_training.txt",
+}
+
+
+def records_of(split: str) -> Iterator[Record]:
+    """Lines of the documents of a split."""
+    path = locate(CORPUS) / DOCUMENTS
+    strict = strict_documents(read_lines(path)) if split == STRICT else ()
+    return (record for record in read_lines(path) if in_split(record, split, strict))
+
+
+def counts_of(split: str, test: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the table of splits."""
+    documents = list(records_of(split))
+    shared = [test["traces"].shared_by(record) for record in documents]
+    texts = [[normalised_words(each.text("text")) for each in record.records("passages")] for record in documents]
+    seen = set(chain.from_iterable(texts))
+    repeated = [[not test["runs"].isdisjoint(runs(text)) for text in passages] for passages in texts]
+    return {
+        "split": split,
+        "documents": len(documents),
+        "passages": sum(map(len, texts)),
+        **{f"documents_sharing_a_{what}": sum(what in each for each in shared) for what in get_args(Shared)},
+        "documents_sharing_a_name_or_concept": sum(bool(each - {"passage"}) for each in shared),
+        "documents_sharing_any": sum(map(bool, shared)),
+        "documents_titled_by_a_concept_of_a_test_title": sum(
+            concept_of(test["resolver"], record) in test["concepts"] for record in documents
+        ),
+        "answers_of_the_test_that_are_a_passage": sum(text in seen for text in test["answers"]),
+        f"documents_with_{GRAM}_words_of_a_test_document": sum(map(any, repeated)),
+        f"passages_with_{GRAM}_words_of_a_test_document": sum(map(sum, repeated)),
+    }
+
+
+def concept_of(resolver: EntityResolver, record: Record) -> str:
+    """What a document's title means by the knowledge base; its id where it means nothing."""
+    matches = resolver.resolve(record.text("title", ""), limit=1, fuzzy=False)
+    return matches[0].concept.concept_id if matches else record.text("doc_id")
+
+
+def runs(text: str) -> set[str]:
+    """All runs of 13 words of a text."""
+    words = text.split()
+    return {" ".join(words[start : start + GRAM]) for start in range(len(words) - GRAM + 1)}
+
+
+def splits() -> list[dict[str, Any]]:
+    """The table of splits."""
+    test = list(records_of("test"))
+    traces, resolver = TestTraces(), EntityResolver(open_knowledge_base())
+    for record in test:
+        traces.add(record)
+    texts = {
+        each.text("passage_id"): normalised_words(each.text("text")) for r in test for each in r.records("passages")
+    }
+    relevant = {each.passage_id for each in open_corpus(CORPUS).judgements("test")}
+    known = {
+        "traces": traces,
+        "resolver": resolver,
+        "concepts": {concept_of(resolver, record) for record in test},
+        "runs": set().union(*map(runs, texts.values())),
+        "answers": [texts[passage_id] for passage_id in sorted(relevant)],
+    }
+    return [counts_of(split, known) for split in SPLITS]
+
+
+def training_documents(training: Mapping[str, Any], *, only: str = "") -> list[tuple[str, str | None]]:
+    """Corpora and splits that a model and its word vectors were trained on."""
+    texts = training["experiment"]["word_vectors"]["texts"]
+    return [(each["name"], each["split"]) for each in (*training["corpora"], *texts) if only in ("", each["name"])]
+
+
+def selected(task: Task, read: list[tuple[str, str | None]]) -> tuple[list[str], dict[str, Any]]:
+    """Ids of the queries that share nothing with the documents of corpora, and how many were taken out why."""
+    unseen = UnseenQueries(task.documents, task.queries, task.judgements)
+    numbers = {f"{name} ({split})" if split else name: unseen.read(documents_of(name, split)) for name, split in read}
+    return unseen.ids, {
+        "training_documents": numbers,
+        f"queries_sharing_{GRAM}_words": len(unseen.by_words),
+        "queries_sharing_a_name_or_identifier": len(unseen.by_name),
+        "queries": len(unseen.ids),
+    }
+
+
+def documents_of(name: str, split: str | None) -> Iterable[Document]:
+    """Documents of a corpus."""
+    return open_corpus(name).documents(split)
+
+
+def main() -> None:
+    """Count, select, measure, and write the records."""
+    parser = argparse.ArgumentParser(description="What MedQuAD's test shares with training documents.")
+    parser.add_argument("--model", default="default", help="Whose training documents count; measured too.")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    arguments = parser.parse_args()
+    training: Any = training_record(model_folder(arguments.model))
+    whole = build_task(open_corpus(CORPUS), seed=arguments.seed)
+    tasks, chosen = [whole], []
+    for scope, path in IDS.items():
+        ids, told = selected(whole, training_documents(training, only="" if scope == "all" else scope))
+        path.write_text("\n".join(ids) + "\n", encoding="utf-8")
+        which = "any document" if scope == "all" else "the MedQuAD documents"
+        subset = unseen_subset(len(ids), f"{which} '{arguments.model}' was trained on")
+        tasks.append(replace(build_task(open_corpus(CORPUS), ids=ids, seed=arguments.seed), subset=subset))
+        chosen.append({"file": str(path.relative_to(HERE.parent)), **told})
+    record = {
+        "kind": "medquad-overlap",
+        "title": f"Splits, and what '{arguments.model}' was trained on",
+        "model": arguments.model,
+        "fingerprint": "",
+        "splits": splits(),
+        "unseen_queries": chosen,
+        "seed": arguments.seed,
+        **stamp(),
+    }
+    evaluated = []
+    for task in tasks:
+        opened = open_entries([Entry(model=name) for name in ("bm25", "tfidf", arguments.model)], CORPUS)
+        evaluated += compare_models(task, opened.contenders).records
+    record["fingerprint"] = evaluated[-1].fingerprint
+    write_json(arguments.out, [record])
+    write_records(arguments.out, evaluated)
+
+
+if __name__ == "__main__":
+    main()

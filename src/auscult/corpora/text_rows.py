@@ -1,0 +1,124 @@
+"""Lines of a corpus' text files, and rows of its tables of separated values with named columns.
+
+Tables are such as hospitals export: texts stand in quotes, over many lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject, settle
+from auscult.errors import CorpusMissingError, DataError
+from auscult.files.lines import NotUtf8Error, read_lines
+from auscult.files.packed import open_unpacked
+from auscult.files.rows import read_cells, separator_of
+
+# A field may be as long as a note; a quote that is never closed must not be a note of 4 GB.
+_LONGEST = 1 << 28
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Stream the lines of a UTF-8 file of a corpus, but empty ones; see `read_lines`.
+
+    Args:
+        path: The file.
+
+    Yields:
+        (number, line): counted from 1, without its end.
+
+    Raises:
+        CorpusMissingError: There is no such file.
+        DataError: It cannot be read.
+        RecordError: A line is not UTF-8; names file and line.
+    """
+    if not path.is_file():
+        raise CorpusMissingError(f"a text file at {path}", "no such file", "correct the path")
+    try:
+        yield from ((number, line) for number, line in read_lines(path) if line.strip())
+    except NotUtf8Error as error:
+        found = f"byte 0x{error.byte:02x} at position {error.position}"
+        reject("invalid UTF-8", f"{path}, line {error.line}", "text in UTF-8", found, "save the file as UTF-8")
+
+
+def read_rows(
+    path: Path,
+    columns: Sequence[str],
+    *,
+    skip_bad: bool,
+    report: BadRecords,
+    fold: Callable[[str], str],
+    separators: str = ",",
+    remedy: str,
+) -> Iterator[Record]:
+    """Stream the rows of a table, one in memory at a time.
+
+    Args:
+        path: The table; gzip is told by content.
+        columns: That it must have.
+        skip_bad: Leave bad rows out instead of raising. Behind damage to the file itself nothing more is read.
+        report: Where skipped rows are counted.
+        fold: Applied to the names of columns.
+        separators: Of these the one that the first line has most of separates values.
+        remedy: What to do where a column is missing.
+
+    Yields:
+        Records of strings; their line is the row's last one.
+
+    Raises:
+        DataError: A column is missing, or the file cannot be read.
+        RecordError: A row has too few or too many, or the file is damaged or not UTF-8.
+    """
+    number = 0
+    try:
+        with _open(path) as stream:
+            rows = read_cells(stream, _separator(stream, separators), longest=_LONGEST)
+            number, header = next(rows, (0, []))
+            names = _header(header, columns, fold, path, remedy)
+            for number, row in rows:
+                if len(row) == len(names):
+                    yield Record(path, number, dict(zip(names, row, strict=True)))
+                elif row:
+                    settle(_wrong_width(row, names, path, number), skip_bad, report)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{error.object[error.start]:02x} ({path}, behind line {number})"
+        settle(RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8"), skip_bad, report)
+    except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
+        found = f"a damaged file: {damage} ({path}, behind line {number})"
+        advice = "fetch the file again, or correct that line"
+        settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
+
+
+def _separator(stream: TextIO, separators: str) -> str:
+    if len(separators) == 1:
+        return separators
+    first = stream.readline()
+    stream.seek(0)
+    return separator_of(first, separators)
+
+
+def _wrong_width(row: list[str], names: list[str], path: Path, number: int) -> RecordError:
+    found = f"{len(row)} ({path}, line {number})"
+    return RecordError("malformed row", f"{len(names)} columns", found, REMEDY)
+
+
+def _header(row: list[str], columns: Sequence[str], fold: Callable[[str], str], path: Path, remedy: str) -> list[str]:
+    names = [fold(name.strip()) for name in row]
+    missing = [column for column in columns if column not in names]
+    if missing:
+        found = "an empty file" if not row else f"no {', '.join(missing)}"
+        raise DataError(f"columns {', '.join(columns)} in {path}", found, remedy)
+    return names
+
+
+def _open(path: Path) -> TextIO:
+    try:
+        stream = open_unpacked(path)
+    except OSError as error:
+        raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")

@@ -1,0 +1,67 @@
+"""The aspects that are understood: the words that ask for each, and a question that does.
+
+Words that are as often part of a name ("Diabetes and pregnancy", "Farm safety") count only in a wider phrase. To teach
+another aspect, add a row here, named as headings name it, and the patterns of whole questions that ask for it to
+`cues.py`. A test reads every example.
+"""
+
+# ruff: noqa: E501 - one aspect a line, however long
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AspectWords:
+    """An aspect, the words that ask for it wherever they stand, and a question that asks for it alone."""
+
+    aspect: str
+    pattern: re.Pattern[str]
+    example: str
+
+
+# Left: the aspect. Middle: words that ask for it. Right: an example. What is longer stands before what it holds.
+_TABLE = (
+    # illnesses
+    ("symptoms", r"symptoms?|signs?|(?:feels?|looks?) like|presentation|manifestations?", "What are the symptoms of gout?"),
+    ("treatment", r"treat(?:ed|ment|ments|ing)?|therap(?:y|ies)|cures?|cured|medications?|medicines?|drugs?|remed(?:y|ies)|surgery", "How is gout treated?"),
+    ("diagnosis", r"diagnos(?:is|e|ed|ing|tic)|tests?|exams?|detect(?:ed|ion)?|screening", "Which tests are done for gout?"),
+    ("causes", r"causes?|caused|reasons?|triggers?|a?etiology|pathogenesis|why", "What causes gout?"),
+    ("prevention", r"prevent(?:ion|ed|ing)?|avoid(?:ed|ing)?|vaccines?|vaccination|protect(?:ion)?", "How can I prevent gout?"),
+    ("prognosis", r"outlook|prognosis|life expectancy|survival|survive|curable|fatal|deadly|recovery|mortality", "What is the outlook for gout?"),
+    ("inheritance", r"inherit(?:ed|ance)|hereditary|runs? in (?:the )?famil(?:y|ies)|passed (?:on|down)", "Does gout run in families?"),
+    ("genetics", r"genetics?|genes?|mutations?|chromosomes?", "Which genes cause gout?"),
+    ("risk factors", r"risks?(?: factors?)?|susceptib(?:le|ility)|likely to get", "Who is at risk for gout?"),
+    ("frequency", r"how (?:many|common|rare|often)|prevalence|incidence|frequen(?:cy|t)|epidemiology|statistics", "How common is gout?"),
+    ("complications", r"complications?|consequences|long[- ]term effects", "What are the complications of gout?"),
+    ("staging", r"stages?|staging|grades?|phases?", "What are the stages of gout?"),
+    ("research", r"clinical trials?|research|studies", "Are there clinical trials for gout?"),
+    ("transmission", r"contagious|transmi(?:ssion|tted|ssible)|spread(?:s|ing)?|catching", "Is gout contagious?"),
+    ("management", r"manag(?:e|ed|es|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|self[- ]care|lifestyle", "How do I live with gout?"),
+    ("diet", r"diets?|dietary|foods?|(?:to|should i|can i) (?:eat|drink)", "What should I eat if I have gout?"),
+    ("when to see a doctor", r"(?:see|call|visit|contact) (?:a|the|my) (?:doctor|physician|specialist)", "When should I see a doctor about gout?"),
+    ("support groups", r"support groups?", "Where can I find support groups for people with gout?"),
+    # medicines
+    ("uses", r"(?:used|prescribed|indicated|taken) for|indications?", "What is colchicine used for?"),
+    ("administration", r"how (?:to|(?:should|do|can) (?:i|you|we)) (?:take|use|apply|inject)|administ(?:er|ered|ration)|with food|empty stomach", "How should I take colchicine?"),
+    ("missed dose", r"(?:miss(?:ed)?|forg[eo]t|skip(?:ped)?) (?:to take |taking |a |my |one |the )*(?:doses?|pills?|tablets?)", "What should I do if I forget a dose of colchicine?"),
+    ("dosage", r"dosages?|doses?|dosing|how much .{1,40}? (?:take|give)", "How much colchicine can I take in a day?"),
+    ("overdose", r"(?:an|of|or|on) overdose|overdose (?:of|on|with)|overdosed|(?:take|took|taken|taking) too (?:much|many)", "What happens if I take too much colchicine?"),
+    ("side effects", r"side[- ]?effects?|adverse (?:effects?|reactions?|events?)|addictive", "Does colchicine have side effects?"),
+    ("interactions", r"interact(?:s|ion|ions|ing)?|(?:take|taken|taking|mix|mixed|mixing|combine|combined) .{1,40}? together", "Can I take colchicine with simvastatin?"),
+    ("contraindications", r"contra-?indicat(?:ed|ion|ions)|who (?:should not|shouldn'?t|cannot|can'?t) (?:take|use|get)", "Who should not take colchicine?"),
+    ("precautions", r"precautions?|warnings|safe(?:ly)?|safety (?:concerns|of)", "Is colchicine safe?"),
+    ("pregnancy", r"pregnant|(?:in|during|my|of|for) (?:the |early |late )?pregnancy|unborn", "Can I take colchicine while I am pregnant?"),
+    ("breastfeeding", r"breast[- ]?(?:feed|feeding|fed)|nursing|lactation", "Is colchicine safe during breastfeeding?"),
+    ("withdrawal", r"withdrawal|(?:stop|stopp(?:ed|ing)|quit|quitting) (?:taking|using)|(?:come|coming|get|getting|wean|weaning|taper|tapering) off|discontinu(?:e|ed|ing|ation)", "What happens if I stop taking colchicine?"),
+    ("storage", r"stor(?:ed?|age|ing)|refrigerat(?:ed?|ion|or)|expir(?:es?|ed|ation|y)|shelf life|dispos(?:al|ed?)", "How should colchicine be stored?"),
+    ("brand names", r"(?:brand|trade|generic) names?", "What are the brand names of colchicine?"),
+    ("mechanism of action", r"mechanisms? of action|how (?:does|do) (?:it|they|this) work", "How does colchicine work?"),
+    ("effectiveness", r"effective(?:ness)?|efficacy|how well (?:does|do)", "How effective is colchicine?"),
+    ("cost", r"costs?|prices?|expensive|affordable", "How much does colchicine cost?"),
+)  # fmt: skip
+
+ASPECT_WORDS = tuple(
+    AspectWords(aspect, re.compile(rf"\b(?:{words})\b", re.IGNORECASE), example) for aspect, words, example in _TABLE
+)

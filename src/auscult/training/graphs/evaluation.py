@@ -1,0 +1,160 @@
+"""Link prediction: of a triple with one end taken away, at which rank the entity that was there comes back.
+
+Each triple asks twice, for its object (tail) and for its subject (head), among all entities of the graph. "Raw" ranks
+count every entity that scores higher; "filtered" ranks leave out those that make another true triple (bordes2013,
+section 4.2). Of entities that score the same, half come first: the mean of the kindest and the harshest count, since a
+model that gives everything one score would otherwise seem perfect.
+
+Cost: every entity is scored for each triple and side. In memory, the triples, and scores of a few questions at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auscult.errors import ModelError
+from auscult.interfaces import FloatArray
+
+Side = Literal["head", "tail"]
+SIDES: tuple[Side, Side] = ("head", "tail")
+Scores = Callable[[NDArray[np.int64], Side], FloatArray]
+"""Of triples (rows, 3), of which the entity of a side is to be ignored: a score of every entity in its place, higher is
+better; float32, (rows, entities)."""
+Figures = dict[str, float]
+_ROWS = 256
+_CELLS = 1 << 25
+"""Scores held at once: 128 MiB of them, however many entities there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Ranks from 1, halves where entities tie: float64, (triples, 2), columns head and tail."""
+
+    raw: NDArray[np.float64]
+    filtered: NDArray[np.float64]
+
+
+def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.int64]) -> Ranks:
+    """Rank the true entity of both ends of triples.
+
+    Args:
+        scores: Of the model; called with 256 triples at most.
+        triples: (triples, 3), to be predicted.
+        known: All true triples, those to be predicted among them.
+
+    Raises:
+        ModelError: A score is no finite number; compared with such, every entity would come first.
+    """
+    answers = {side: _Answers(known, side) for side in SIDES}
+    ranks = Ranks(np.empty((len(triples), 2)), np.empty((len(triples), 2)))
+    rows = max(1, min(_ROWS, _CELLS // (1 + int(known[:, [0, 2]].max()))))
+    for start in range(0, len(triples), rows):
+        batch = triples[start : start + rows]
+        for column, side in enumerate(SIDES):
+            _, place = _ends(side)
+            scored = scores(batch, side)
+            if not np.isfinite(scored).all():
+                found = f"{np.count_nonzero(~np.isfinite(scored))} of {scored.size} that are not"
+                raise ModelError("finite scores of all entities", found, "train the vectors at a lower learning rate")
+            for row, (triple, own) in enumerate(zip(batch, scored, strict=True), start=start):
+                truth = own[triple[place]]
+                ranks.raw[row, column] = _rank(own, truth)
+                others = own[answers[side].to(triple)]
+                ahead = np.count_nonzero(others > truth) + (np.count_nonzero(others == truth) - 1) / 2
+                ranks.filtered[row, column] = ranks.raw[row, column] - ahead
+    return ranks
+
+
+def _ends(side: Side) -> tuple[int, int]:
+    """Columns of the entity that is given, and of the one that is asked for."""
+    return (2, 0) if side == "head" else (0, 2)
+
+
+def _rank(scores: FloatArray, truth: np.float32) -> float:
+    return 1 + np.count_nonzero(scores > truth) + (np.count_nonzero(scores == truth) - 1) / 2
+
+
+class _Answers:
+    """The entities that make true triples in the place of one end, by what is given, sorted in two arrays."""
+
+    def __init__(self, known: NDArray[np.int64], side: Side) -> None:
+        self._given, place = _ends(side)
+        self._relations = 1 + int(known[:, 1].max())
+        keys = self._keys(known)
+        order = np.argsort(keys, kind="stable")
+        self._sorted, self._entities = keys[order], known[order, place]
+
+    def to(self, triple: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Each once; of a triple that is known."""
+        key = self._keys(triple)
+        first, last = (int(np.searchsorted(self._sorted, key, side)) for side in ("left", "right"))
+        return np.unique(self._entities[first:last])
+
+    def _keys(self, triples: NDArray[np.int64]) -> NDArray[np.int64]:
+        keys: NDArray[np.int64] = triples[..., self._given] * self._relations + triples[..., 1]
+        return keys
+
+
+def summarise(ranks: NDArray[np.float64]) -> Figures:
+    """Mean reciprocal rank, shares within the first 1, 3 and 10, and mean rank; of ranks in any shape, at least one."""
+    hits = {f"Hits@{cut}": float((ranks <= cut).mean()) for cut in (1, 3, 10)}
+    return {"MRR": float((1 / ranks).mean()), **hits, "mean_rank": float(ranks.mean())}
+
+
+def link_prediction(ranks: Ranks, triples: NDArray[np.int64], relations: Sequence[str]) -> dict[str, object]:
+    """All figures of ranked triples, as records hold them.
+
+    Returns:
+        "triples"; "filtered" and "raw", each with the figures of "both" ends, "head" and "tail"; and "by_relation",
+        most frequent first: of each relation its "triples" and the filtered figures.
+    """
+    counts = np.bincount(triples[:, 1], minlength=len(relations))
+    by_relation = {
+        relations[row]: {"triples": int(counts[row]), **_by_side(ranks.filtered[triples[:, 1] == row])}
+        for row in np.argsort(-counts, kind="stable").tolist()
+        if counts[row]
+    }
+    return {
+        "triples": len(triples),
+        "filtered": _by_side(ranks.filtered),
+        "raw": _by_side(ranks.raw),
+        "by_relation": by_relation,
+    }
+
+
+def _by_side(ranks: NDArray[np.float64]) -> dict[str, Figures]:
+    return {"both": summarise(ranks)} | {side: summarise(ranks[:, column]) for column, side in enumerate(SIDES)}
+
+
+def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
+    """A baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
+
+    Args:
+        training: (triples, 3), counted; only what occurs in them is held.
+        entities: How many there are.
+    """
+    counted = {side: _counts(training[:, 1], training[:, _ends(side)[1]]) for side in SIDES}
+
+    def scores(triples: NDArray[np.int64], side: Side) -> FloatArray:
+        found = np.zeros((len(triples), entities), dtype=np.float32)
+        for row, relation in zip(found, triples[:, 1].tolist(), strict=True):
+            places, times = counted[side].get(relation, ([], []))
+            row[places] = times
+        return found
+
+    return scores
+
+
+def _counts(
+    relations: NDArray[np.int64], entities: NDArray[np.int64]
+) -> dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Of each relation its entities, and how often each is there."""
+    order = np.argsort(relations, kind="stable")
+    names, starts = np.unique(relations[order], return_index=True)
+    parts = np.split(entities[order], starts[1:])
+    return {name: np.unique(part, return_counts=True) for name, part in zip(names.tolist(), parts, strict=True)}

@@ -1,0 +1,80 @@
+"""Every kind of model that can be trained, by the name that experiment files have for it, and its family.
+
+A family is a folder of one plan: `experiment` (its settings), `data` (examples), `objective` (loss and validation) and
+`build` (what `stages.train` asks for). It is imported when one of its experiments is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auscult.training.experiment import DataExperiment
+from auscult.training.experiment_files import read_model_name
+
+if TYPE_CHECKING:
+    from auscult.training.stages import Build, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What a family gives.
+
+    Attributes:
+        read: Reads and checks an experiment, of a file or FILE:VARIANT.
+        prepare: Gathers what an experiment learns from, and makes the model that it trains.
+    """
+
+    read: Callable[[Path], DataExperiment]
+    prepare: Callable[[Any, Run], Build]
+
+
+def _cdv() -> Family:
+    from auscult.training.cdv.build import prepare
+    from auscult.training.cdv.experiment import read_cdv_experiment
+
+    return Family(read_cdv_experiment, prepare)
+
+
+def _encoders() -> Family:
+    from auscult.training.encoders.build import prepare
+    from auscult.training.encoders.experiment import read_capr_experiment
+
+    return Family(read_capr_experiment, prepare)
+
+
+def _masked() -> Family:
+    from auscult.training.masked.build import prepare
+    from auscult.training.masked.experiment import read_masked_experiment
+
+    return Family(read_masked_experiment, prepare)
+
+
+def _rankers() -> Family:
+    from auscult.training.rankers.build import prepare
+    from auscult.training.rankers.experiment import read_ranking_experiment
+
+    return Family(read_ranking_experiment, prepare)
+
+
+KINDS: Mapping[str, Callable[[], Family]] = {"cdv": _cdv, "capr": _encoders, "mlm": _masked}
+"""By an experiment's `model`; any other name is a ranker's, of which users may have their own."""
+
+
+def family(model: str) -> Family:
+    """The family of a kind of model."""
+    return KINDS.get(model, _rankers)()
+
+
+def read_experiment(path: Path) -> DataExperiment:
+    """Read and check an experiment of whichever kind.
+
+    Args:
+        path: A file, or FILE:VARIANT.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    return family(read_model_name(path)).read(path)

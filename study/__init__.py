@@ -1,0 +1,1 @@
+"""What writes this project's pages of results: its own study of five papers, outside the package."""

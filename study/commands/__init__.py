@@ -1,0 +1,1 @@
+"""The commands of `python -m study`, one a file."""

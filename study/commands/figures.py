@@ -1,0 +1,40 @@
+"""`figures`: every figure that a record file allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auscult.evaluation.bench_tables import in_table_order
+from auscult.evaluation.records import evaluation_records, read_records
+from auscult.files.writing import file_name
+from study.errors.classes import read_errors
+from study.figures.bench import bench_figures
+from study.figures.breakdowns import check_figures, draw_figures
+
+
+def figures(
+    records: Annotated[Path, typer.Argument(help="Records of `auscult evaluate` or `bench --json`.")],
+    out: Annotated[Path, typer.Option(help="Folder for the figures; each task's in one of its own in it.")],
+    errors: Annotated[
+        Path | None, typer.Option(help="Also of these wrong answers, as `errors` writes them: arnold2020, Figure 8.")
+    ] = None,
+) -> None:
+    """Draw match rates, results by source, aspect, question type and length, and learning curves, as PNG and SVG."""
+    check_figures(out)
+    found = evaluation_records(read_records(records))
+    wrong = read_errors(errors) if errors is not None else {}
+    written: list[Path] = []
+    for asked in dict.fromkeys(each.asked for each in found):
+        own = in_table_order([each for each in found if each.asked == asked])
+        folder = out / file_name(" ".join((asked.corpus, asked.protocol, asked.split, asked.subset)))
+        written += draw_figures(folder, own, {each.label: wrong[each.label] for each in own if each.label in wrong})
+        for figure in bench_figures(file_name(asked.corpus), asked.title, own):
+            for suffix in (".png", ".svg"):
+                path = (folder / figure.name).with_suffix(suffix)
+                figure.draw(path, figure.records)
+                written.append(path)
+    for path in written:
+        typer.echo(str(path))

@@ -1,0 +1,1 @@
+"""Wrong answers, sorted into the classes of two papers."""

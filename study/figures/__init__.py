@@ -1,0 +1,1 @@
+"""The figures on the pages."""

@@ -1,0 +1,1 @@
+"""The pages: tables in Markdown, made from records."""

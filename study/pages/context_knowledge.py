@@ -1,0 +1,207 @@
+"""What context and knowledge add: tables of CK-HQA's variants (wang2021, section 5), from records alone.
+
+The paper's four questions, and two of the fusion layer, are answered by differences between variants with paired
+intervals and tests; its other tables are its measures, the effect of a question's length (Figure 5), and costs
+(Table 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from auscult.evaluation.measures import CUTOFF_MEASURES
+from auscult.evaluation.published_figures import PublishedTable, published_tables
+from auscult.evaluation.question_lengths import FEW, LENGTHS, counted
+from auscult.evaluation.records import Difference, EvaluationRecord
+from auscult.evaluation.tables import TextTable, percent
+from study.pages.reading import Filed
+from study.published import published_costs
+from study.variants import HEADS, QUESTIONS, Question, Variant, variant_of
+
+PUBLISHED = ("healthqa", "nfcorpus")
+"""Corpora of the paper: its Tables 2 and 3."""
+_SIGNIFICANT = 0.05
+_FIGURE_5 = ("", "W", "BC", "BC-W")
+
+
+def variants(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
+    """The variants among records, head by head; none where there are heads alone, which any bench may have.
+
+    Several may be one variant: tables name them as they are titled.
+    """
+    found = [(variant, record) for record in records if (variant := variant_of(record.model)) is not None]
+    if not any(variant.given for variant, _ in found):
+        return []
+    return sorted(found, key=lambda pair: pair[0].place)
+
+
+def context_knowledge_tables(records: Sequence[EvaluationRecord]) -> list[TextTable]:
+    """All tables of the variants of one task and track; none where there are no variants."""
+    tables = [
+        measures_table(records),
+        *(question_table(records, question) for question in QUESTIONS),
+        length_table(records),
+        cost_table(records),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def measures_table(records: Sequence[EvaluationRecord]) -> TextTable:
+    """The paper's measures of every variant (the columns of its Tables 2 and 3), with an interval of MAP."""
+    names = ("MAP", *CUTOFF_MEASURES)
+    rows = []
+    for _, record in variants(records):
+        low, high = record.intervals.get("MAP", (0.0, 0.0))
+        interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if "MAP" in record.intervals else ""
+        cells = [percent(record.measures[name]) if name in record.measures else "" for name in names]
+        rows.append((record.model, cells[0] + interval, *cells[1:]))
+    notes = (
+        "Percent. B: context of every layer; C: and the state of [CLS]; SC: both, of a domain encoder; W: a general "
+        "graph; U: a domain graph; NONE: the layer that fuses them, without an entity. A head alone reads words.",
+    )
+    return TextTable("Context and knowledge: measures", ("Model", *names), tuple(rows), notes)
+
+
+def question_table(records: Sequence[EvaluationRecord], question: Question) -> TextTable:
+    """One of the questions: differences between variants, with intervals, tests, and the published ones.
+
+    Args:
+        records: Of one task and track; differences are shown between those that were compared with each other.
+        question: Of `QUESTIONS`.
+    """
+    found = variants(records)
+    rows: list[tuple[str, ...]] = []
+    gaps: list[Difference] = []
+    asked = [(Variant(head, better), Variant(head, worse)) for better, worse in question.pairs for head in HEADS]
+    for first, second in asked:
+        own, others = ([record for variant, record in found if variant == each] for each in (first, second))
+        compared = [(each, other) for each in own for other in others if each.compared_in == other.compared_in]
+        for record, other in compared:
+            for told in (each for each in record.differences if each.than == other.label):
+                gaps.append(told.measures["MAP"])
+                cells = (_gap(told.measures["MAP"]), _gap(told.measures["R@1"]))
+                rows.append((record.model, other.model, *cells, _verdict(gaps[-1]), *_published(first, second)))
+    columns = ("Model", "against", "MAP", "R@1", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
+    notes = (
+        _answer(gaps),
+        "Differences in points, with 95 % paired bootstrap intervals and p of a paired randomisation test, corrected "
+        "after Holm over all comparisons of variants.",
+        "Published: differences of the figures of wang2021, Tables 2 and 3: other corpora, encoders and graphs.",
+    )
+    return TextTable(question.title, columns, tuple(rows), notes)
+
+
+def question_tables(filed: Sequence[Filed]) -> list[TextTable]:
+    """Each question over all tasks and tracks, by MAP; only variants of one evaluation are compared."""
+    tables = []
+    for question in QUESTIONS:
+        rows: list[tuple[str, ...]] = []
+        for asked, track in dict.fromkeys((each.record.asked, each.record.track) for each in filed):
+            own = [each.record for each in filed if (each.record.asked, each.record.track) == (asked, track)]
+            where = f"{asked.title}, {track}"
+            found = question_table(own, question).rows
+            rows += [(row[0], row[1], where, row[2].partition(", p")[0], *row[4:]) for row in found]
+        told = [row[4] for row in rows]
+        columns = ("Model", "against", "on", "MAP", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
+        counts = ", ".join(f"{told.count(each)} {each}" for each in ("gain", "loss", "no difference shown"))
+        notes = (
+            f"Points, with 95 % paired bootstrap intervals. Of {len(rows)} comparisons: {counts} (p < 0.05, Holm).",
+        )
+        tables.append(TextTable(question.title, columns, tuple(rows), notes))
+    return [table for table in tables if table.rows]
+
+
+def length_table(records: Sequence[EvaluationRecord], measure: str = "MAP") -> TextTable:
+    """Variants by the length of questions in words (Figure 5)."""
+    shown = _with_lengths(records)
+    queries = {group.name: group.queries for _, record in shown for group in record.by_length}
+    lengths = [name for name in LENGTHS if name in queries]
+    rows = []
+    for _, record in shown:
+        own = {group.name: group.measures for group in record.by_length}
+        figures = [percent(own[name][measure]) if name in own else "" for name in lengths]
+        rows.append((record.model, *figures, percent(record.measures[measure])))
+    columns = ("Model", *(f"{name} ({counted(queries[name])})" for name in lengths), "all")
+    read = all(record.length_of == "query" for _, record in shown)
+    notes = (
+        f"{measure} in percent by words of the {'query as it is read' if read else 'question as it was asked'}; in "
+        f"brackets, how many; *: fewer than {FEW}, too few to tell lengths apart.",
+        *(() if read else ("Models read entity and aspects instead, where a question has them.",)),
+    )
+    return TextTable("By length of the question", columns, tuple(rows), notes)
+
+
+def cost_table(records: Sequence[EvaluationRecord]) -> TextTable:
+    """What variants cost and reach (Table 4, which has DRMM-TKS only)."""
+    published = {corpus: published_costs(corpus) for corpus in PUBLISHED}
+    rows = []
+    for variant, record in variants(records):
+        seconds = record.training.get("seconds")
+        cells = [record.model, f"{seconds / 60:.1f}" if isinstance(seconds, int | float) else ""]
+        cells += [f"{record.ms_per_query:.2f}", percent(record.measures["MAP"])]
+        for corpus in PUBLISHED:
+            cost = published[corpus].get(variant.name.replace("DRMM-TKS", "DRMMTKS"))
+            cells += [f"{cost.training_minutes:.2f}", f"{cost.query_ms:.2f}"] if cost else ["", ""]
+        rows.append(tuple(cells))
+    beside = (f"publ. {what}, {corpus}" for corpus in PUBLISHED for what in ("min", "ms"))
+    candidates = sorted({record.candidates for _, record in variants(records) if record.candidates})
+    over = f", over {candidates[0]:.0f} candidates" if candidates else ""
+    notes = (f"Training without preparation. A query's time{over}; of how many the published one is, is not said.",)
+    return TextTable("Costs", ("Model", "training, min", "ms per query", "MAP", *beside), tuple(rows), notes)
+
+
+def figure_records(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
+    """Those whose results by length are drawn: of one head, as in Figure 5, words, W, BC and BC-W, or U for W.
+
+    None where there are fewer than two of them. Of several that are one variant the first is drawn.
+    """
+    shown = _with_lengths(records)
+    for head in reversed(HEADS):
+        own = {variant.given: record for variant, record in reversed(shown) if variant.head == head}
+        chosen = [own.get(given) or own.get(given.replace("W", "U")) for given in _FIGURE_5]
+        found = [record for record in chosen if record is not None]
+        if len(found) > 1:
+            return found
+    return []
+
+
+def _with_lengths(records: Sequence[EvaluationRecord]) -> list[tuple[Variant, EvaluationRecord]]:
+    """Variants by length: of the query as it is read, where any is, since other lengths make other groups."""
+    shown = [(variant, record) for variant, record in variants(records) if record.by_length]
+    return [pair for pair in shown if pair[1].length_of == "query"] or shown
+
+
+def _gap(gap: Difference) -> str:
+    p = "p < 0.001" if gap.p < 0.001 else f"p = {gap.p:.3f}"
+    return f"{100 * gap.mean:+.2f} [{100 * gap.low:+.2f}, {100 * gap.high:+.2f}], {p}"
+
+
+def _verdict(gap: Difference) -> str:
+    if gap.p >= _SIGNIFICANT:
+        return "no difference shown"
+    return "gain" if gap.mean > 0 else "loss"
+
+
+def _answer(gaps: Sequence[Difference]) -> str:
+    """The question's answer in a sentence, counted."""
+    told = [_verdict(gap) for gap in gaps]
+    counts = (f"{told.count('gain')} significant gains", f"{told.count('loss')} significant losses")
+    least, most = min((gap.mean for gap in gaps), default=0.0), max((gap.mean for gap in gaps), default=0.0)
+    return (
+        f"Of {len(gaps)} comparisons by MAP: {counts[0]}, {counts[1]}, {told.count('no difference shown')} without a "
+        f"difference that could be shown; from {100 * least:+.2f} to {100 * most:+.2f} points."
+    )
+
+
+def _published(first: Variant, second: Variant) -> tuple[str, ...]:
+    tables = [_paper_table(corpus) for corpus in PUBLISHED]
+    cells = []
+    for table in tables:
+        found = [table.find(variant.name) if table else None for variant in (first, second)]
+        values = [row.measures["MAP"] for row in found if row is not None and "MAP" in row.measures]
+        cells.append(f"{100 * (values[0] - values[1]):+.2f}" if len(values) == len(found) else "")
+    return tuple(cells)
+
+
+def _paper_table(corpus: str) -> PublishedTable | None:
+    return next((table for table in published_tables(corpus) if table.citation == "wang2021"), None)

@@ -1,0 +1,140 @@
+"""What belongs to which page: record files by the beginning of their names, and what is said of each paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of results.
+
+    Attributes:
+        name: Of its file: a citation key of `references.bib`, or "products".
+        title: Its heading.
+        files: Beginnings of the names of the evaluation records' files it shows.
+        opening: What it is about, and how what was measured differs from what was published.
+        figures: File of records, track and kind of each figure that is drawn from records.
+        kept_figures: Name and caption of each that something else draws.
+        baselines: Which term-based models stand in its tables.
+    """
+
+    name: str
+    title: str
+    opening: str
+    files: tuple[str, ...] = ()
+    figures: tuple[tuple[str, str, str], ...] = ()
+    kept_figures: tuple[tuple[str, str], ...] = ()
+    baselines: tuple[str, ...] = ("BM25", "TF-IDF", "QL")
+
+
+ARNOLD = Page(
+    name="arnold2020",
+    title="CDV: contextual discourse vectors (arnold2020)",
+    opening="""The paper ranks the passages of health pages for an entity and an aspect, with models that never saw
+these pages: *zero-shot*. MedQuAD here is rebuilt from its public sources by the paper's lists of queries and
+candidates, so that BM25 and TF-IDF repeat the published figures. What differs for CDV: we had a few thousand articles
+and pages to learn from, where the paper had Wikipedia; and "average targets" replaces the paper's Bloom-filter targets
+by averages of word vectors. Trained so little, zero-shot CDV stays below the published figures, and with the paper's
+own targets below BM25. *Adapted* models have also read MedQuAD's training documents, which no published model has;
+their figures stand in tables of their own.""",
+    files=("evaluation", "medquad-overlap"),
+    figures=(
+        ("evaluation", "adapted", "match_rates"),
+        ("evaluation", "adapted", "by_source"),
+        ("evaluation", "adapted", "by_aspect"),
+    ),
+    kept_figures=(
+        ("errors_bm25.png", "Wrong first passages of BM25 by class"),
+        ("errors_cdv+avg-fasttext_average_targets_adapted.png", "Wrong first passages of adapted CDV by class"),
+    ),
+)
+ZHU = Page(
+    name="zhu2019",
+    title="Neural rankers, HAR among them (zhu2019)",
+    opening="""zhu2019 compares rankers on HealthQA, which may not be passed on, so that its figures are of another
+corpus than any measured here. Its rankers, and more of the literature, were trained and measured on MedQuAD, NHS pages
+and WikiSection; published beside them are arnold2020's figures of the same rankers, which learned from all of
+Wikipedia. Ours learned for minutes on a processor. That is enough for rankers of few parameters (KNRM, DRMM, DRMM-TKS),
+and not for those that must learn what words mean (HAR, MVLSTM, ARC-I, ARC-II): zero-shot, most neural rankers lose to
+BM25, as the tables say.""",
+    files=("rankers",),
+    figures=(
+        ("rankers-zero-shot", "zero-shot", "learning"),
+        ("rankers-adapted", "adapted", "learning"),
+        ("rankers-adapted", "adapted", "question_types"),
+    ),
+)
+GRUNDMANN = Page(
+    name="grundmann2021",
+    title="CAPR: bi-, poly- and cross-encoders (grundmann2021)",
+    opening="""The paper trains encoders on Wikipedia, on the clinical notes of MIMIC-III, or on both, and tests them on
+health pages and on notes. Here the encoder is all-MiniLM-L6-v2 instead of BioBERT, the pages are a few thousand, and
+the notes are samples that may be shared, because MIMIC-III may not be passed on. Cross-encoders are slow, and were
+asked random subsets. Trained on pages, the bi-encoder loses to BM25 on notes, and to the encoder as it is; trained on
+notes, it beats BM25 on pages, as that does as it is.""",
+    files=("capr",),
+    figures=(
+        ("capr-architectures", "adapted", "learning"),
+        ("capr-architectures", "adapted", "question_types"),
+        ("capr-notes-architectures", "adapted", "learning"),
+    ),
+    baselines=("BM25",),
+)
+WANG = Page(
+    name="wang2021",
+    title="CK-HQA: context and knowledge (wang2021)",
+    opening="""The paper adds encoder layers ("context") and vectors of a knowledge graph ("knowledge") to three
+rankers, and measures on HealthQA and NFCorpus. Here the corpora are MedQuAD, BioASQ and shared clinical notes, the
+encoder is a small one, the graphs are made of the knowledge base (U) and of an encyclopaedia (W), and random subsets of
+the queries are asked. A name says what a ranker is given: B encoder layers; BC also the state of [CLS]; SC the same of
+a domain encoder; W and U graph vectors; NONE the layer that joins them, without any entity, a control that the paper
+has not. On health pages context is a gain, and knowledge adds nothing that could be shown over that control.""",
+    files=("ck-",),
+    figures=(
+        ("ck-medquad", "adapted", "learning"),
+        ("ck-medquad", "adapted", "lengths"),
+        ("ck-bioasq", "adapted", "lengths"),
+    ),
+    baselines=("BM25", "QL"),
+)
+GALKO = Page(
+    name="galko2017",
+    title="Question-weighted cosine (galko2017)",
+    opening="""The paper ranks sentences for questions of BioASQ by a cosine whose words are weighted by the question
+(CD_q), beside neural rankers. What differs: the questions are of later batches, and the candidates are all snippets of
+all of them instead of the sentences of a question's given documents, so that heights are not comparable. The paper has
+no BM25; here BM25 is far above every cosine, and of the neural rankers only DRMM is above BM25.""",
+)
+UNSEEN = Page(
+    name="unseen-documents",
+    title="Consumer questions, asked of all answers",
+    opening="""Short questions of consumers, asked of all answers that a system had found for any of them, graded by
+experts. Nothing is told of a document but its text. Nothing here learns from these questions, but models may be
+chosen by the figures, so that they are no test. Most questions have an answer that shares a run of words with pages
+of MedQuAD that the shipped model (CDV) was trained on: a table of its own has the others. *Question read*: into entity
+and aspects, as `auscult search --question` does; otherwise the whole question stands for an entity. What each model is
+asked stands on top of `benchmarks/unseen_documents.py`, which takes other corpora too. Significant differences,
+hardware and dates: [tables](../../benchmarks/results/tables/models.csv).""",
+    files=("unseen_documents",),
+    baselines=("BM25",),
+)
+PRODUCTS = Page(
+    name="products",
+    title="Times and sizes of the parts",
+    opening="""What the parts of the library cost and how exact they are, apart from any paper: splitting, indexing,
+searching, linking, re-ranking, adapting.""",
+    kept_figures=(("capr_latency.png", "Milliseconds a query against passages: bi-, poly- and cross-encoders"),),
+)
+FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
+PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, PRODUCTS, FURTHER)
+
+
+def page_of(file: str) -> Page:
+    """The page of a file of evaluation records."""
+    return next((page for page in PAGES if page.files and file.startswith(page.files)), FURTHER)
+
+
+KINDS: Mapping[str, Page] = {"training": ARNOLD, "weighted-cosine": GALKO, "medquad-overlap": ARNOLD}
+"""Pages of other kinds of records; products has the rest."""

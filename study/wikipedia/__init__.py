@@ -1,0 +1,1 @@
+"""Articles of a Wikipedia dump, for training as the papers did."""

@@ -1,0 +1,28 @@
+"""Classes of the package that keep a contract, found by what they can do."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+import auscult
+
+
+def classes_with(*methods: str) -> set[type]:
+    """Every class of the package that can be made and has these methods, whatever it says of itself.
+
+    A class whose name begins with "_" is what several share.
+    """
+    return {
+        each
+        for module in walk_packages(auscult.__path__, "auscult.")
+        for each in vars(import_module(module.name)).values()
+        if inspect.isclass(each) and each.__module__ == module.name and _stands_alone(each)
+        if all(callable(getattr(each, method, None)) for method in methods)
+    }
+
+
+def _stands_alone(each: Any) -> bool:
+    return not (inspect.isabstract(each) or getattr(each, "_is_protocol", False) or each.__name__.startswith("_"))

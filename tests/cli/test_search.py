@@ -1,0 +1,156 @@
+"""`auscult search` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.concept import Concept
+from auscult.documents import Section, build_document
+from auscult.interfaces import Hit, SentenceScore
+from auscult.search import build_index
+from command import Command, hashed_model
+from encoders import HashedEncoder
+from leaflets import leaflets
+
+KNOWN = KnowledgeBase(
+    [
+        Concept("DOID:2986", "IgA nephropathy", ("Berger's disease",)),
+        Concept("DOID:2841", "asthma", ("bronchial asthma",)),
+    ]
+)
+HOSTILE = build_document(
+    doc_id="hostile",
+    title="[bold]Scabies[/bold]",
+    sections=[Section("Symptoms \x1b[2J", "Itching \x1b]0;owned\x07 of the skin. More [/red] text.", "hostile-1")],
+    source="South",
+)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capfd)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+    place = tmp_path_factory.mktemp("cli")
+    folder = place / "index"
+    model = hashed_model(place / "model")
+    documents = [*leaflets(), HOSTILE]
+    build_index(documents, HashedEncoder(256), folder, knowledge_base=KNOWN, model_path=str(model))
+    return str(folder)
+
+
+def test_a_question_needs_no_option(command: Command, index: str) -> None:
+    bare = command("search", index, "What are the symptoms of asthma?", "-k", "2", "--json")
+    named = command("search", index, "--question", "What are the symptoms of asthma?", "-k", "2", "--json")
+    assert (bare.code, bare.out, bare.err) == (named.code, named.out, named.err)
+    assert bare.code == 0
+    assert bare.err.startswith("understood as: asthma (DOID:2841), matched its name")
+    twice = command("search", index, "asthma symptoms", "--question", "gout")
+    assert twice.code == 2
+    assert "expected one question, got 'asthma symptoms' and --question 'gout'" in twice.err
+
+
+def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, index: str) -> None:
+    done = command("search", index, "--entity", "berger's disease", "--aspect", "symptoms", "-k", "3", "--json")
+    assert done.code == 0
+    records = [json.loads(line) for line in done.out.splitlines()]
+    assert [record["rank"] for record in records] == [1, 2, 3]
+    for record in records:
+        sentences = tuple(SentenceScore(**sentence) for sentence in record.pop("sentences"))
+        hit = Hit(**record, sentences=sentences)
+        assert hit.score == pytest.approx(hit.entity_score + hit.aspect_score, abs=1e-9)
+        assert hit.sentences
+        assert "".join(hit.text.split()) == "".join("".join(s.text.split()) for s in hit.sentences)
+    assert done.err.startswith("understood as: IgA nephropathy (DOID:2986), matched synonym")
+
+
+def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
+    done = command("search", index, "-e", "DOID:2841", "-a", "symptoms", "-k", "1")
+    assert done.code == 0
+    assert "Symptoms" in done.out
+    assert "Asthma  South  asthma-2" in done.out
+    assert "https://example.org/asthma" in done.out
+    best = json.loads(command("search", index, "-e", "DOID:2841", "-a", "symptoms", "-k", "1", "--json").out)
+    ranked = sorted(best["sentences"], key=lambda sentence: -sentence["score"])
+    starred = re.findall(r"\*\*(.*?)\*\*", " ".join(done.out.split()))
+    assert sorted(starred) == sorted(sentence["text"] for sentence in ranked[:2])
+    assert "= entity 0." in done.out
+    assert "matched identifier DOID:2841" in done.err
+
+
+@pytest.mark.parametrize("option", [("--precision", "bf16"), ("--fuse",)])
+def test_how_to_rerank_is_said_with_what_reranks_only(command: Command, index: str, option: tuple[str, ...]) -> None:
+    done = command("search", index, "-e", "asthma", *option)
+    assert done.code != 0
+    assert f"--rerank beside it, got {option[0]} without" in done.err
+
+
+def test_a_question_in_words(command: Command, index: str) -> None:
+    done = command("search", index, "-q", "How is asthma treated?", "--json", "-k", "1")
+    assert json.loads(done.out)["passage_id"] == "asthma-3"
+    assert "understood as: asthma (DOID:2841)" in done.err
+
+
+def test_grouping_and_sources(command: Command, index: str) -> None:
+    asked = ("search", index, "--aspect", "symptoms", "--group", "document", "--json")
+    assert len(command(*asked).out.splitlines()) == 5
+    found = command(*asked, "--source", "North").out.splitlines()
+    assert {json.loads(line)["title"] for line in found} == {"Migraine", "Gout"}
+
+
+def test_text_from_documents_cannot_steer_the_terminal(command: Command, index: str) -> None:
+    done = command("search", index, "-e", "scabies itching skin", "-k", "1")
+    assert done.code == 0
+    assert "[bold]Scabies[/bold]" in done.out
+    assert "More [/red] text." in " ".join(done.out.split())
+    assert "\x1b" not in done.out
+    assert "\x07" not in done.out
+
+
+def test_two_aspects_lie_between_one_and_the_other(command: Command, index: str) -> None:
+    asked = ("search", index, "-e", "asthma", "--json", "-k", "100")
+    scores = []
+    for aspects in (["symptoms"], ["treatment"], ["symptoms", "treatment"]):
+        lines = command(*asked, *(word for aspect in aspects for word in ("-a", aspect))).out.splitlines()
+        records = [json.loads(line) for line in lines]
+        scores.append({r["passage_id"]: r["aspect_score"] for r in records})
+    for passage in ("asthma-2", "asthma-3"):
+        both = [scores[0][passage], scores[1][passage]]
+        assert min(both) < scores[2][passage] < max(both)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "-e", "asthma"], "expected an index at nowhere, got nothing there"),
+        (["INDEX"], "expected --entity, --aspect or --question, got none of them"),
+        (["INDEX", "-e", "  ", "-a", ""], "expected --entity, --aspect or --question, got none of them"),
+        (["INDEX", "-e", "asthma", "-k", "0"], "at least 1, got 0"),
+        (["INDEX", "-e", "asthma", "--source", "West"], "a source of this index (North, South), got 'West'"),
+        (["INDEX", "-e", "DOID:404"], "DOID:404"),
+        (["INDEX", "-e", "asthma", "--model", "nowhere"], "nowhere"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_exit_2(command: Command, index: str, arguments: list[str], message: str) -> None:
+    done = command("search", *(index if a == "INDEX" else a for a in arguments))
+    assert done.code == 2
+    assert done.out == ""
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_model_that_moved_is_named_by_the_user(command: Command, index: str, tmp_path: Path) -> None:
+    moved = hashed_model(tmp_path / "moved")
+    asked = ("search", index, "-e", "asthma", "-a", "symptoms", "--json")
+    assert command(*asked, "--model", str(moved)).out == command(*asked).out
+    other = hashed_model(tmp_path / "other", seed=5)
+    done = command(*asked, "--model", str(other))
+    assert done.code == 2
+    assert "build the index again with this one" in done.err

@@ -1,0 +1,61 @@
+"""The words of the command line: few, each with few options, each with an example; old ones say what is theirs now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from auscult.cli.moved import MOVED
+
+WORDS = ("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts")
+MOST_OPTIONS = 12
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """All commands that are listed, and do something, by their names."""
+
+    def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+        for word, inner in command.commands.items():
+            if hasattr(inner, "commands"):
+                yield from walk(f"{name} {word}", inner)
+            elif not inner.hidden:
+                yield f"{name} {word}", inner
+
+    yield from walk("auscult", typer.main.get_command(app))
+
+
+def test_the_words_are_these() -> None:
+    listed = [word for word, command in typer.main.get_command(app).commands.items() if not command.hidden]  # type: ignore[attr-defined]
+    assert sorted(listed) == sorted(WORDS)
+
+
+def test_a_command_takes_few_options() -> None:
+    counted = {
+        name: sum(param.param_type_name == "option" and param.name != "help" for param in command.params)
+        for name, command in commands()
+    }
+    assert {name: number for name, number in counted.items() if number > MOST_OPTIONS} == {}
+
+
+def test_help_teaches_by_an_example() -> None:
+    assert not [name for name, command in commands() if f"`{name}" not in (command.help or "")]
+
+
+@pytest.mark.parametrize("word", MOVED)
+def test_old_words_say_what_they_are_called_now(word: str) -> None:
+    for arguments in ([], ["init", "somewhere", "--models", "bm25"], ["--help"]):
+        done = CliRunner().invoke(app, [word, *arguments])
+        assert done.exit_code == 2
+        assert done.output == f"auscult {word} is now {MOVED[word]}\n"
+
+
+def test_articles_of_dumps_are_taken_beside_the_package() -> None:
+    done = CliRunner().invoke(
+        app, ["data", "wikipedia-dump", "dump.xml", "--titles", "list", "--out", "articles.jsonl"]
+    )
+    assert (done.exit_code, done.output) == (2, "auscult data wikipedia-dump is now python -m study wikipedia-dump\n")

@@ -1,0 +1,54 @@
+"""Aspects from headings, as in section 3.2 of the paper."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auscult.concepts import document_aspects, normalise_heading
+from auscult.documents import Document, Passage
+
+
+@pytest.mark.parametrize(
+    ("heading", "aspects"),
+    [
+        ("Signs and symptoms", ("signs", "symptoms")),
+        ("Signs & Symptoms", ("signs", "symptoms")),
+        ("symptoms and presentation", ("symptoms", "presentation")),
+        ("frequency and epidemiology", ("frequency", "epidemiology")),
+        ("genetic inheritance", ("genetic inheritance",)),
+        ("Exams, and tests:", ("exams", "tests")),
+        ("Causes/risk factors", ("causes risk factors",)),
+        ("Crohn's", ("crohns",)),
+        ("Thalamus glands", ("thalamus glands",)),
+        ("Treatment and treatment", ("treatment",)),
+        ("Abstract", ("information",)),
+        ("", ("information",)),
+        (" - ", ("information",)),
+        ("and", ("information",)),
+    ],
+)
+def test_normalise_heading(heading: str, aspects: tuple[str, ...]) -> None:
+    assert normalise_heading(heading) == aspects
+
+
+@given(st.text(max_size=60))
+def test_any_heading_gives_clean_aspects(heading: str) -> None:
+    aspects = normalise_heading(heading)
+    assert aspects
+    assert all(aspect == " ".join(aspect.split()) and aspect for aspect in aspects)
+    assert len(set(aspects)) == len(aspects)
+
+
+def document(*headings: str) -> Document:
+    return Document("d", "t", "", tuple(Passage(f"d-{i}", heading, 0, 0) for i, heading in enumerate(headings)))
+
+
+def test_document_aspects() -> None:
+    assert document_aspects(document("", "Signs and symptoms", "", "Abstract")) == (
+        ("information",),
+        ("signs", "symptoms"),
+        (),
+        ("information",),
+    )

@@ -1,0 +1,135 @@
+"""Headings of clinical notes: template styles, offsets, and what is none."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auscult.documents import build_document, check_document
+from auscult.documents.note_headings import find_sections, note_sections
+from auscult.documents.structure import unwrapped
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    return [(section.heading, text[section.start : section.end]) for section in find_sections(text)]
+
+
+STYLES = [
+    ("CHIEF COMPLAINT: Chest pain.\n\nPLAN: Rest.", [("CHIEF COMPLAINT", "Chest pain."), ("PLAN", "Rest.")]),
+    ("Past Medical History:\n1. Gout\nPlan:\nRest.", [("Past Medical History", "1. Gout"), ("Plan", "Rest.")]),
+    ("HISTORY\n\nWell.\n\nPHYSICAL EXAM\n\nFine.", [("HISTORY", "Well."), ("PHYSICAL EXAM", "Fine.")]),
+    ("Hospital Course\nWell.\n\nDischarge Diet\nFree.", [("Hospital Course", "Well."), ("Discharge Diet", "Free.")]),
+    ("1. PMH: No.\n(2) PLAN: Rest.\nIII. LABS: Fine.", [("PMH", "No."), ("PLAN", "Rest."), ("LABS", "Fine.")]),
+    ("ALLERGIES: Penicillin. MEDICATIONS: Aspirin.", [("ALLERGIES", "Penicillin."), ("MEDICATIONS", "Aspirin.")]),
+    ("ALLERGIES: NKDA MEDICATIONS: Aspirin.", [("ALLERGIES", "NKDA"), ("MEDICATIONS", "Aspirin.")]),
+    ("Well. Family History: none.", [("", "Well."), ("Family History", "none.")]),
+    ("PMH: Asthma\nDHx: Nil\nFH - none", [("PMH", "Asthma"), ("DHx", "Nil"), ("FH", "none")]),
+    ("ENDOSCOPE USED: Long one.\r\nPLAN:\r\n", [("ENDOSCOPE USED", "Long one."), ("PLAN", "")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sections"), STYLES)
+def test_template_styles(text: str, sections: list[tuple[str, str]]) -> None:
+    assert found(text) == sections
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She reports the following: pain.",
+        "The plan: rest.",
+        "Seen at 10:30 in clinic.",
+        "PHI is [**Name**] ___: [REDACTED]",
+        "HEENT: Normal.\nLungs: Clear.\nBP: 120/80",
+        "HDL: 40\nIII, IV, VI: intact",
+        "He was told of the HISTORY and left.",
+        "Plan was discussed.\nRest.",
+        "",
+        " \n\t\n",
+        ":\n::\n1.\n",
+    ],
+)
+def test_what_is_no_heading(text: str) -> None:
+    assert [heading for heading, _ in found(text) if heading] == []
+
+
+def test_parts_of_an_examination_stay_in_it() -> None:
+    text = "PHYSICAL EXAMINATION:\nHEENT: Normal. NECK: Supple.\nLUNGS: Clear.\nPLAN: Rest."
+    assert [heading for heading, _ in found(text)] == ["PHYSICAL EXAMINATION", "PLAN"]
+
+
+def test_a_short_answer_below_a_heading_is_no_heading() -> None:
+    assert found("ANESTHESIA\n\nGENERAL ENDOTRACHEAL\n\nPLAN\n\nRest.") == [
+        ("ANESTHESIA", "GENERAL ENDOTRACHEAL"),
+        ("PLAN", "Rest."),
+    ]
+
+
+def test_placeholders_survive() -> None:
+    body = "Seen by Dr. [**Last Name (STitle) 12**] on [**2151-7-16**], ___ and [REDACTED]."
+    assert found(f"HISTORY: {body}\nPLAN: Rest.") == [("HISTORY", body), ("PLAN", "Rest.")]
+
+
+PIECES = st.sampled_from(
+    ["PLAN:", "Plan:", "HISTORY", "1. LABS: ", "\n", "\n\n", "\r\n", " ", "fine.", "[**Name**]", "BP: 1", "FH - ", "é"]
+)  # fmt: skip
+NOTES = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=40).map("".join))
+
+
+@given(NOTES)
+def test_offsets_slice_back_and_nothing_is_lost(text: str) -> None:
+    at = 0
+    for number, section in enumerate(find_sections(text)):
+        assert at <= section.heading_start <= section.start <= section.end <= len(text)
+        assert section.heading or number == 0
+        stop = section.heading_start + len(section.heading)
+        assert text[section.heading_start : stop] == section.heading
+        assert text[section.start : section.end] == text[section.start : section.end].strip()
+        # Between sections stand numbers, marks and white space only.
+        between = text[at : section.heading_start] + (text[stop : section.start] if section.heading else "")
+        assert all(part.strip("()-\u2013:") == "" or part.strip("().").isalnum() for part in between.split())
+        at = section.end
+    assert not text[at:].strip()
+
+
+@given(NOTES)
+def test_a_document_of_a_note_keeps_its_text(text: str) -> None:
+    document = build_document(doc_id="n", title="", sections=note_sections(text), text=text)
+    assert document.text == text
+    assert [document.slice(p) for p in document.passages] == [section.text for section in note_sections(text)]
+    check_document(document)
+
+
+@given(NOTES)
+def test_unwrapping_changes_line_ends_only(text: str) -> None:
+    other = unwrapped(text)
+    assert len(other) == len(text)
+    assert all(a == b or (a in "\r\n" and b == " ") for a, b in zip(text, other, strict=True))
+
+
+def test_a_wrapped_sentence_is_one() -> None:
+    lines = [
+        "Hospital Course:",
+        "The patient was admitted to the intensive care unit with pneumonia and was",
+        "treated with antibiotics for seven days, after which the fever went down and",
+        "all cultures stayed negative. She was then moved to the medical ward and was",
+        "sent home.",
+        "Allergies: None.",
+    ]
+    text = "\n".join(lines)
+    document = build_document(doc_id="n", title="", sections=note_sections(text), text=text)
+    assert [document.slice(s).replace("\n", " ") for s in document.sentences] == [
+        " ".join(lines[1:4]).split(" She")[0],
+        "She was then moved to the medical ward and was sent home.",
+        "None.",
+    ]
+
+
+@pytest.mark.parametrize("separator", ["\n", " "])
+def test_a_note_of_two_megabytes(separator: str) -> None:
+    once = f"PLAN: Take 5 mg p.o. daily.{separator}It helps a: little.{separator}"
+    text = once * (2_000_000 // len(once))
+    sections = find_sections(text)
+    assert len(sections) == 2_000_000 // len(once)
+    assert text[sections[-1].start :].strip().endswith("little.")

@@ -1,0 +1,209 @@
+"""A writer killed at any moment leaves the old index or the new one, whole, and the next writer cleans up."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from auscult.errors import IndexFolderError
+from auscult.index import IndexUpdate, IndexWriter, PassageIndex
+from auscult.index import storage as storage_room
+from encoders import HashedEncoder
+from leaflets import generated, leaflets
+from places import TESTS
+
+ENCODER = HashedEncoder()
+OLD = leaflets()
+NEW_COUNT = 120
+
+# Rebuilds or updates the index; with a call number, the process kills itself just before that storage call.
+WRITER = """
+import os, pathlib, shutil, signal, sys
+sys.path.insert(0, sys.argv[1])
+from encoders import HashedEncoder
+from leaflets import generated, leaflets
+from auscult.index import IndexUpdate, IndexWriter
+
+folder, act, fatal = sys.argv[2], sys.argv[3], int(sys.argv[4])
+calls = []
+
+def watch(owner, name):
+    real = getattr(owner, name)
+    def watched(*args, **kwargs):
+        calls.append(name)
+        if len(calls) == fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **kwargs)
+    setattr(owner, name, watched)
+
+for owner, name in [(os, "fsync"), (os, "replace"), (shutil, "rmtree"), (pathlib.Path, "mkdir"),
+                    (pathlib.Path, "unlink"), (pathlib.Path, "open")]:
+    watch(owner, name)
+print("ready", flush=True)
+writer = (IndexWriter if act == "rebuild" else IndexUpdate)(folder, HashedEncoder())
+with writer:
+    for document in generated(int(sys.argv[5])):
+        writer.add([document])
+    if act == "update":
+        writer.delete(["leaflet-gout"])
+    writer.commit()
+print("done", *calls, flush=True)
+"""
+
+
+def start(folder: Path, act: str, fatal: int = 0) -> subprocess.Popen[str]:
+    arguments = [
+        sys.executable,
+        "-c",
+        WRITER,
+        str(TESTS),
+        str(folder),
+        act,
+        str(fatal),
+        str(NEW_COUNT),
+    ]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+
+def build_old(folder: Path) -> None:
+    with IndexWriter(folder, ENCODER) as writer:
+        writer.add(OLD)
+        writer.commit()
+
+
+def check_whole(folder: Path, act: str) -> bool:
+    """Check that the index is exactly the old or the new one; whether it is the new one."""
+    new = generated(NEW_COUNT) if act == "rebuild" else [*(d for d in OLD if d.title != "Gout"), *generated(NEW_COUNT)]
+    index = PassageIndex.open(folder)
+    index.verify()
+    found = [index.reader.document(row) for row in range(index.manifest.counts.documents)]
+    assert found in (OLD, new)
+    index.search(ENCODER.encode_documents(OLD)[0][0], k=5)
+    return found == new
+
+
+def check_cleaned(folder: Path) -> None:
+    """The next writer works, and leaves nothing but its own generation."""
+    build_old(folder)
+    current = (folder / "CURRENT").read_text().strip()
+    assert sorted(path.name for path in folder.iterdir()) == ["CURRENT", current]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("act", ["rebuild", "update"])
+def test_killed_at_many_times(tmp_path: Path, act: str) -> None:
+    chance = random.Random(7)
+    build_old(tmp_path / "timed")
+    process = start(tmp_path / "timed", act)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    begun = time.monotonic()
+    process.wait()
+    whole_run = time.monotonic() - begun
+    outcomes = []
+    for n in range(15):
+        folder = tmp_path / f"index{n}"
+        build_old(folder)
+        process = start(folder, act)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(whole_run * (n + chance.random()) / 15)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        outcomes.append(check_whole(folder, act))
+        check_cleaned(folder)
+    assert False in outcomes, "no kill came early enough to leave the old index"
+
+
+@pytest.mark.parametrize("act", ["rebuild", "update"])
+def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> None:
+    build_old(tmp_path / "counted")
+    finished, _ = start(tmp_path / "counted", act).communicate()
+    calls = finished.split()[2:]
+    assert {"fsync", "replace", "rmtree", "mkdir", "unlink", "open"} <= set(calls)
+    # Every call around the one that publishes, and the first and last of each kind.
+    swap = calls.index("replace")
+    points = {swap + n for n in range(-3, 4)} | {calls.index(name) for name in calls}
+    points |= {len(calls) - 1 - calls[::-1].index(name) for name in calls}
+    outcomes = {}
+    for point in sorted(points):
+        if not 0 <= point < len(calls):
+            continue
+        folder = tmp_path / f"index{point}"
+        build_old(folder)
+        process = start(folder, act, fatal=point + 1)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        outcomes[point] = check_whole(folder, act)
+        check_cleaned(folder)
+    assert outcomes == {point: point > swap for point in outcomes}, "the rename, and only it, publishes"
+    assert set(outcomes.values()) == {False, True}
+
+
+def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    process = start(folder, "rebuild", fatal=15)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert folder.exists()
+    with pytest.raises(IndexFolderError, match="a folder without one"):
+        PassageIndex.open(folder)
+    check_cleaned(folder)
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_failing_disk_is_reported_and_the_old_index_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    folder = tmp_path / "index"
+    build_old(folder)
+    real = getattr(os, call)
+    for fatal in range(1, 40):
+        calls = 0
+
+        def fail(*args: object, fatal: int = fatal) -> object:
+            nonlocal calls
+            calls += 1
+            if calls == fatal:
+                raise OSError(28, "No space left on device")
+            return real(*args)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(storage_room.os, call, fail)
+            try:
+                with IndexUpdate(folder, ENCODER) as update:
+                    update.add(generated(3))
+                    update.commit()
+            except IndexFolderError as error:
+                assert "No space left on device" in str(error)  # noqa: PT017
+                assert "free some space" in str(error)  # noqa: PT017
+        if calls < fatal:
+            break
+        published = PassageIndex.open(folder)
+        published.verify()
+        assert published.manifest.counts.documents in (len(OLD), len(OLD) + 3)
+        build_old(folder)
+    assert fatal > 1
+
+
+def test_what_a_full_disk_leaves_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "index"
+    build_old(folder)
+    close = storage_room.ByteFile.discard
+
+    def discard(file: storage_room.ByteFile) -> None:
+        close(file)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage_room.ByteFile, "discard", discard)
+        with IndexUpdate(folder, ENCODER) as update:
+            update.add(generated(3))
+    assert [path.name for path in folder.glob("generation-*")] == ["generation-000001"]

@@ -1,0 +1,61 @@
+"""What a test may need that not every machine has. Nothing else in the tests skips: `test_needs.py` sees to that."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+# Read once, before a test points the variable elsewhere.
+_DATA = os.environ.get("AUSCULT_DATA", "")
+
+
+class Needs:
+    """Hands out what is here; for what is not, the test that asked is skipped and told why."""
+
+    def data(self, *files: str) -> Path:
+        """The folder of data sets, which holds these files or folders."""
+        if not _DATA:
+            _skip("AUSCULT_DATA names no folder of data sets")
+        for file in files:
+            if not Path(_DATA, file).exists():
+                _skip(f"{file} is not under AUSCULT_DATA")
+        return Path(_DATA)
+
+    def file(self, name: str) -> Path:
+        """One of its files or folders."""
+        return self.data(name) / name
+
+    def medquads_source(self) -> Path:
+        """A folder with copies of abachaa/MedQuAD (`MedQuAD/`) and of cdv's data/MedQuAD (`cdv/`)."""
+        return Path(os.environ.get("AUSCULT_MEDQUAD_XML") or _skip("AUSCULT_MEDQUAD_XML names no copy of MedQuAD"))
+
+    def chromium(self) -> str:
+        """A browser's program."""
+        names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+        return next(filter(None, map(shutil.which, names)), "") or _skip("there is no Chromium on this machine")
+
+    def gpu(self) -> None:
+        """A GPU that torch can use."""
+        import torch
+
+        if not torch.cuda.is_available():
+            _skip("there is no GPU that torch can use")
+
+    def gliner(self) -> None:
+        """The extra that pins another transformers, and so is not installed with the rest."""
+        if importlib.util.find_spec("gliner") is None:
+            _skip("the extra 'gliner' is not installed")
+
+    def file_modes(self) -> None:
+        """A user whom the mode of a file can keep from reading it."""
+        if os.geteuid() == 0:
+            _skip("the super-user may read every file")
+
+
+def _skip(reason: str) -> NoReturn:
+    pytest.skip(reason)

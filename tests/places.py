@@ -1,0 +1,9 @@
+"""Where the tests find the checkout and their own data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+DATA = TESTS / "data"

@@ -1,0 +1,172 @@
+"""The cross-domain table, and published figures of grundmann2021 beside measured ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from auscult.evaluation.bench_tables import bench_table
+from auscult.evaluation.published_figures import published_tables
+from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.tables import main_table, result_tables
+from auscult.evaluation.tracks import trained_on
+from study.pages.beside import beside_tables
+from study.pages.cross_domain import cross_domain_tables
+from study.pages.encoder_marks import EncoderMarks
+from study.pages.report import write_pages
+from study.published import cross_domain_table
+
+CORPORA = ("medquad", "clinical-notes", "clinical-notes-bm25")
+NOTES, PAGES = {"name": "clinical-notes", "split": "train"}, {"name": "enwiki", "split": "train"}
+
+
+def record(model: str, corpus: str, first: float, corpora: list[dict[str, str]], **changes: object) -> EvaluationRecord:
+    notes = corpus != "medquad"
+    adapted = any((each["name"] == "clinical-notes") == notes and each["name"] != "enwiki" for each in corpora)
+    measures = {"R@1": first, "R@5": 0.9, "R@10": 0.95, "AP": 0.6, "MAP": 0.6, "RR": 0.6}
+    content: dict[str, object] = {
+        "corpus": corpus,
+        "protocol": "rerank",
+        "track": ("adapted" if adapted else "zero-shot") if corpora else "untrained",
+        "model": model,
+        "measures": measures,
+        "queries": 1000,
+        "candidates": 64.0,
+        "ms_per_query": 6.4,
+        "seed": 0,
+        "version": "0.1.0",
+        "revision": "abc",
+        "hardware": "a processor",
+        "date": "2026-01-02T03:04:05+00:00",
+        "fingerprint": f"{model}{corpora}",
+        "training": {"kind": "capr", "corpora": corpora} if corpora else {},
+    }
+    return EvaluationRecord.model_validate(content | changes)
+
+
+def records() -> list[EvaluationRecord]:
+    rows = [record("BM25", corpus, 0.3, []) for corpus in CORPORA]
+    for name, corpora, first in (("notes", [NOTES], 0.1), ("pages", [PAGES], 0.2), ("both", [NOTES, PAGES], 0.4)):
+        rows += [record(f"CAPR-Bi, {name}", corpus, first + n / 10, corpora) for n, corpus in enumerate(CORPORA)]
+    return rows
+
+
+def test_what_a_model_was_trained_on() -> None:
+    assert trained_on({"corpora": [NOTES]}) == "notes"
+    assert trained_on({"corpora": [PAGES, {"name": "medquad"}]}) == "pages"
+    assert trained_on({"corpora": [{"name": "mtsamples"}, PAGES]}) == "both"
+    assert trained_on({"corpora": [NOTES], "backbone_corpora": [PAGES]}) == "both"
+    own = {
+        "corpora": [{"name": "wards/notes"}],
+        "experiment": {"notes": "all wards", "clinical_notes": ["wards/notes"]},
+    }
+    assert trained_on(own) == "notes"
+    assert trained_on({}) is None
+
+
+def test_a_table_for_each_kind_of_training_text() -> None:
+    tables = cross_domain_tables(records(), EncoderMarks([]))
+    assert [table.title for table in tables] == [
+        "Term-based models",
+        "Trained on notes",
+        "Trained on health pages",
+        "Trained on health pages and notes",
+    ]
+    first, notes, pages, both = ([dict(zip(table.columns, row, strict=True)) for row in table.rows] for table in tables)
+    assert first[0]["Model"] == "BM25"
+    assert (notes[0]["medquad R@1"], notes[0]["clinical-notes R@1"]) == ("10.00", "20.00")
+    assert notes[0]["clinical-notes-bm25 R@1"] == "30.00"
+    assert pages[0]["medquad R@1"] == "20.00"
+    assert both[0]["Model"] == "CAPR-Bi, both"
+    # The paper's rows of its bi-encoder, R@1 of MedQuAD and then of MIMIC-III.
+    published = [[cell for name, cell in zip(t.columns, t.rows[0], strict=True) if name == "publ. R@1"] for t in tables]
+    assert published == [["31.98", "4.93"], ["27.03", "46.60"], ["64.40", "48.80"], ["64.44", "52.35"]]
+
+
+def test_only_models_that_cross_over_are_in_it() -> None:
+    alone = [each for each in records() if each.corpus == "medquad"]
+    assert cross_domain_tables(alone, EncoderMarks([])) == []
+    trained = [record("CAPR-Bi", corpus, 0.9, [{"name": "medquad", "split": "train"}]) for corpus in CORPORA]
+    assert trained[0].track == "adapted"
+    assert (
+        cross_domain_tables([*trained, *(each for each in records() if each.track == "untrained")], EncoderMarks([]))
+        == []
+    )
+    for corpus in CORPORA:
+        fewer = record("CAPR-Bi, notes", corpus, 0.99, [NOTES], query_subset="random 10, seed 0", queries=10)
+        (row,) = cross_domain_tables([fewer, *records()], EncoderMarks([]))[1].rows
+        assert "99.00" not in row
+
+
+def test_the_report_has_it(tmp_path: Path) -> None:
+    content = [each.model_dump(mode="json") for each in records()]
+    (tmp_path / "capr.json").write_text(json.dumps(content))
+    page = write_pages(tmp_path)["results/grundmann2021.md"]
+    assert "## Across domains: trained on notes\n" in page
+    assert "## Across domains: trained on health pages and notes\n" in page
+
+
+def test_published_figures_are_the_papers() -> None:
+    table = cross_domain_table("notes", "clinical-notes")
+    assert table is not None
+    assert (table.track, table.candidates, table.measures) == ("adapted", 64, ("R@1", "R@5"))
+    cross = table.find("CAPR-Cross")
+    assert cross is not None
+    assert cross.model == "CAPR-BioBERT-Cross"
+    assert cross.measures == pytest.approx({"R@1": 0.7196, "R@5": 0.8561})
+    for trained, rows in (("notes", 12), ("pages", 13), ("both", 7)):
+        for corpus in ("medquad", "wikisection", "healthqa", "clinical-notes"):
+            found = cross_domain_table(trained, corpus)
+            assert found is not None
+            assert len(found.rows) == rows
+            assert all(row.measures["R@1"] <= row.measures["R@5"] for row in found.rows)
+    assert cross_domain_table("both", "nfcorpus") is None
+    found = {each.trained_on: each.track for each in published_tables("clinical-notes")}
+    assert found == {"pages": "zero-shot", "notes": "adapted", "both": "adapted"}
+
+
+def test_the_table_that_repeats_most_models_stands_beside() -> None:
+    mine = [record("CAPR-Bi", "medquad", 0.6, [PAGES]), record("CAPR-Poly", "medquad", 0.6, [PAGES])]
+    main = main_table(mine, "zero-shot")
+    assert main is not None
+    assert main.title == "grundmann2021, Table 3, trained on Wikipedia"
+    words = record("CDV+avg-fasttext", "medquad", 0.4, [PAGES])
+    found = main_table([words], "zero-shot")
+    assert found is not None
+    assert found.citation == "arnold2020"
+    on_notes = main_table([record("CAPR-Bi", "clinical-notes", 0.6, [NOTES])], "adapted")
+    assert on_notes is not None
+    assert on_notes.title == "grundmann2021, Table 3, trained on MIMIC-III"
+    (table,) = result_tables(mine)
+    assert {"R@1", "R@5", "publ.\nR@1", "publ.\nR@5"} <= set(table.columns)
+
+
+def test_published_figures_stand_beside_models_of_the_same_kind_of_text() -> None:
+    """R@1 of the paper's bi-encoder on MedQuAD is 27.03, 64.40 or 64.44, by what it was trained on."""
+    words = record("BM25", "medquad", 0.3, [])
+    trainings: list[tuple[list[dict[str, str]], str]] = [
+        ([NOTES], "27.03"),
+        ([PAGES], "64.40"),
+        ([NOTES, PAGES], "64.44"),
+    ]
+    for corpora, figure in trainings:
+        own = [words, record("CAPR-Bi", "medquad", 0.6, corpora)]
+        for table in (bench_table(own, "zero-shot"), *result_tables(own)):
+            published = {row[0].split("  ")[-1]: row[5:] for row in table.rows}
+            assert figure in published["CAPR-Bi"]
+            assert "31.98" in published["BM25"]
+    beside = [table.title for table in beside_tables([words, record("CAPR-Bi", "medquad", 0.6, [NOTES])], "zero-shot")]
+    assert beside == [], "all others were trained on pages"
+    unknown = record("CAPR-Bi", "medquad", 0.6, [PAGES], training={})
+    assert main_table([words, unknown], "zero-shot") is None
+    assert main_table([words], "untrained") is not None
+
+
+def test_a_table_of_several_kinds_of_text_has_figures_of_one() -> None:
+    own = [record(f"CAPR-Poly, {name}", "medquad", 0.6, corpora) for name, corpora in (("a", [PAGES]), ("b", [NOTES]))]
+    own.append(record("CAPR-Bi", "medquad", 0.6, [NOTES]))
+    (table,) = result_tables(own)
+    published = {row[0].split("  ")[-1]: row[5] for row in table.rows}
+    assert (published["CAPR-Poly, a"], published["CAPR-Poly, b"], published["CAPR-Bi"]) == ("", "5.95", "27.03")

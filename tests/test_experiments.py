@@ -1,0 +1,59 @@
+"""The experiments that are shipped: each is valid, has a name of its own, and stands beside figures that there are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from auscult.evaluation.published_figures import published_tables
+from auscult.training.experiment_files import experiments_in, read_published
+from auscult.training.kinds import read_experiment
+from places import ROOT
+
+FOLDER = ROOT / "experiments"
+FILES = sorted(FOLDER.glob("*.yaml"))
+SHIPPED = experiments_in(FOLDER)
+PUBLISHED = resources.files("auscult.evaluation").joinpath("published")
+
+
+def test_none_lies_deeper_and_no_two_have_one_name() -> None:
+    assert sorted(FOLDER.rglob("*.yaml")) == FILES
+    names = Counter(read_experiment(path).name for path in SHIPPED)
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_each_is_valid_and_called_as_it_stands(path: Path) -> None:
+    assert read_experiment(path).name == (path.stem if path.suffix == ".yaml" else path.name.rpartition(":")[2])
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
+    told = read_published(path)
+    if told is None:
+        return
+    table = json.loads(PUBLISHED.joinpath(f"{told.table}.json").read_text(encoding="utf-8"))
+    assert told.row in [row["model"] for row in table["rows"]]
+    title = read_experiment(path).title
+    corpora = [table["corpus"]] if "corpus" in table else list(table["queries"] or table["track"])
+    beside = [
+        row.model
+        for corpus in corpora
+        for each in published_tables(corpus)
+        if (each.citation, each.table) == (table["citation"], table["table"]) and (row := each.find(title))
+    ]
+    # Rankers are called as their architecture is; the encoder in a model's name is its run's.
+    assert set(beside) <= {told.row}
+
+
+def test_every_file_says_what_it_reproduces_and_is_listed_with_its_variants() -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    for file in FILES:
+        assert file.read_text(encoding="utf-8").startswith("# "), file
+        found = experiments_in(file)
+        counted = "" if found == [file] else f"{len(found)} "
+        assert f"| `{file.name}` | {counted}|" in page, file

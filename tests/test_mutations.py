@@ -1,0 +1,21 @@
+"""The list of mutations keeps up with the code and its tests; `make mutants` tries what is on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from mutations import MUTATIONS, Mutation
+from places import ROOT, TESTS
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mutation_is_of_text_that_is_there_once_and_names_tests_that_exist(mutation: Mutation) -> None:
+    assert list(mutation.faults(ROOT / "src", TESTS)) == []
+    assert mutation.tests
+
+
+def test_mutations_are_told_apart() -> None:
+    repeated = [name for name, times in Counter(each.name for each in MUTATIONS).items() if times > 1]
+    assert repeated == []
