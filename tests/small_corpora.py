@@ -10,11 +10,11 @@ from pathlib import Path
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.corpora import MedQuadCorpus, MedQuadXmlCorpus, open_corpus
-from auscult.corpora.articles import OpenStaxCorpus, PmcTrialsCorpus
 from auscult.corpora.beir import BeirCorpus
 from auscult.corpora.bioasq import BioasqCorpus
 from auscult.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult.corpora.consumer_questions import ConsumerQuestionsCorpus
+from auscult.corpora.covidqa import CovidQaCorpus
 from auscult.corpora.csv_table import CsvCorpus
 from auscult.corpora.healthqa import HealthQaCorpus
 from auscult.corpora.jsonl import JsonlCorpus
@@ -23,6 +23,9 @@ from auscult.corpora.nfcorpus import NfCorpus
 from auscult.corpora.nhs import NhsCorpus
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NoteQueriesCorpus
+from auscult.corpora.openstax import OpenStaxCorpus
+from auscult.corpora.pmc_trials import PmcTrialsCorpus
+from auscult.corpora.pubmedqa import PubMedQaCorpus
 from auscult.corpora.wikipedia import WikipediaCorpus
 from auscult.corpora.wikisection import WikiSectionCorpus
 from auscult.interfaces import Corpus
@@ -141,6 +144,30 @@ def _consumer_questions(folder: Path) -> ConsumerQuestionsCorpus:
     return ConsumerQuestionsCorpus(_lines(folder / "questions.jsonl", rows))
 
 
+def _covidqa(folder: Path) -> CovidQaCorpus:
+    articles, questions = [], []
+    for n, name in enumerate(DISEASES):
+        text = f"On {name}\n\nLicense: cc-by\n\nAbstract: It is red. {'It hurts. ' * 300}\n\nMethods\n\n{name} rests."
+        articles.append({"doc_id": f"covidqa:{n}", "text": text})
+        answers = [{"text": "Methods", "start": text.index("Methods")}]
+        asked = f"How is {name} studied?"
+        questions.append({"question_id": str(n), "doc_id": f"covidqa:{n}", "question": asked, "answers": answers})
+    return CovidQaCorpus(_lines(folder / "articles.jsonl", articles), _lines(folder / "questions.jsonl", questions))
+
+
+def _pubmedqa(folder: Path) -> PubMedQaCorpus:
+    rows = [
+        {
+            "pmid": str(n),
+            "question": f"Does {name} hurt?",
+            "sections": _sections(name),
+            "split": ("train_dev", "test")[n % 2],
+        }
+        for n, name in enumerate(DISEASES)
+    ]
+    return PubMedQaCorpus(_lines(folder / "abstracts.jsonl", rows))
+
+
 def _table(folder: Path) -> CsvCorpus:
     rows = [f'{n},p{n // 2},"PMH: {name}\nPLAN: rest"\n' for n, name in enumerate(DISEASES)]
     (folder / "notes.csv").write_text("ID,Patient,Text\n" + "".join(rows))
@@ -174,6 +201,8 @@ CORPORA: dict[str, Callable[[Path], Corpus]] = {
     "wikisection": _wikisection,
     "bioasq": _bioasq,
     "consumer_questions": _consumer_questions,
+    "covidqa": _covidqa,
+    "pubmedqa": _pubmedqa,
     "jsonl": lambda folder: JsonlCorpus(_articles(folder)),
     "csv": _table,
     "text-folder": _texts,

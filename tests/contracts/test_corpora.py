@@ -108,8 +108,12 @@ def test_judgements_and_candidates_are_of_its_queries_and_passages(corpus: Corpu
 
 
 @pytest.mark.parametrize(
-    "kind", ["medquad", "wikipedia", "nhs", "beir", "healthqa", "nfcorpus", "bioasq", "note-queries"]
-)
+    "kind",
+    [
+        "medquad", "wikipedia", "nhs", "openstax", "beir", "healthqa", "nfcorpus", "bioasq", "covidqa", "pubmedqa",
+        "note-queries",
+    ],
+)  # fmt: skip
 def test_those_that_bring_queries_bring_judgements(corpus: Corpus) -> None:
     assert corpus.queries("test")
     assert corpus.judgements("test")
@@ -119,7 +123,7 @@ def test_those_that_bring_queries_bring_judgements(corpus: Corpus) -> None:
     ("name", "documents", "passages"),
     [
         ("nhs", 704, 2142), ("openstax", 942, 6432), ("mtsamples", 2376, 17_373), ("aci-bench", 207, 1_698),
-        ("mts-dialog", 1701, 1701), ("primock57", 57, 314),
+        ("mts-dialog", 1701, 1701), ("primock57", 57, 314), ("covidqa", 98, 2_616), ("pubmedqa", 1000, 3358),
     ],
 )  # fmt: skip
 def test_every_document_of_a_data_set_keeps_its_promises(

@@ -22,7 +22,7 @@ TINY = OWN_DATA / "medquad_tiny"
 
 CORPORA = {
     "medquad", "enwiki", "simplewiki", "nhs", "openstax", "mtsamples", "aci-bench", "mts-dialog", "primock57",
-    "pmc-trials-abstracts", "pmc-trials", "bioasq", "consumer-questions",
+    "pmc-trials-abstracts", "pmc-trials", "bioasq", "consumer-questions", "covidqa", "pubmedqa",
 }  # fmt: skip
 # Their files are brought by people: nothing of them is at hand here.
 BROUGHT = {"healthqa", "mimic-iii", "nfcorpus", "wikisection-json", "wikisectionqa", "cdv-train"}
@@ -106,8 +106,8 @@ def test_a_restricted_set_that_was_put_there_opens(tmp_path: Path, monkeypatch: 
     assert [document.title for document in open_corpus("nfcorpus").documents()] == ["Tea"]
 
 
-def test_one_corpus_is_only_to_measure_with() -> None:
-    assert [name for name, found in catalogue().items() if found.measured_only] == ["consumer-questions"]
+def test_two_corpora_are_only_to_measure_with() -> None:
+    assert {name for name, found in catalogue().items() if found.measured_only} == {"consumer-questions", "covidqa"}
     assert not learnable("consumer-questions")
     assert not learnable("notes:consumer-questions")
     assert learnable("medquad")

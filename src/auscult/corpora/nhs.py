@@ -5,39 +5,23 @@ Headings are coarse and lower case ("symptoms", "self care"). Information from t
 Government Licence v3.0.
 
 A fixed fifth of the pages is the split "test", all others are "train". Test queries are made of a page's title and its
-headings: entity = title, aspect = heading; every section of the page under that heading is relevant. The headings are
-the site's own, so a query's aspect is the very word its answer stands under: a model that reads headings would be
-handed the answer.
+headings (`headed`); the headings are the site's own.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
-
+from auscult.corpora.headed import HeadedCorpus, plain_heading, split_by_title
 from auscult.corpora.records import Record
-from auscult.corpora.sectioned import Draft, SectionedCorpus, headed_sections
-from auscult.interfaces import Judgement
-from auscult.queries import Query
-
-_SEED = "auscult nhs test 1"
-_SHARE = 5
+from auscult.corpora.sectioned import Draft, headed_sections
+from auscult.documents import Section
 
 
 def split_of(title: str) -> str:
-    """The split of a page, by a seeded hash of its title: pages of one title never fall on both sides.
-
-    Args:
-        title: As written; case does not matter.
-
-    Returns:
-        "test" for one page in five, else "train"; the same on every machine and for every selection of pages.
-    """
-    digest = hashlib.sha256(f"{_SEED}\n{title.casefold()}".encode()).digest()
-    return "test" if int.from_bytes(digest[:8], "big") % _SHARE == 0 else "train"
+    """The split of a page: "test" for one title in five, else "train"."""
+    return split_by_title(title, seed="auscult nhs test 1", share=5)
 
 
-class NhsCorpus(SectionedCorpus):
+class NhsCorpus(HeadedCorpus):
     """NHS pages; splits "train" and "test"; queries in "test" only."""
 
     name = "nhs"
@@ -55,30 +39,6 @@ class NhsCorpus(SectionedCorpus):
             metadata={"page_type": record.text("page_type", ""), "last_reviewed": record.text("last_reviewed", "")},
         )
 
-    def queries(self, split: str) -> Sequence[Query]:
-        """One query for each test page and heading of it, in order; other splits have none."""
-        return [query for query, _ in self._asked(split)]
-
-    def judgements(self, split: str) -> Sequence[Judgement]:
-        """Every section of the page under the asked heading is relevant."""
-        return [
-            Judgement(query.query_id, passage_id)
-            for query, passage_ids in self._asked(split)
-            for passage_id in passage_ids
-        ]
-
-    def _asked(self, split: str) -> Iterator[tuple[Query, list[str]]]:
-        """Each query with its relevant passages."""
-        if split != "test":
-            return
-        for draft in self.drafts():
-            if draft.split != split or not draft.title.strip():
-                continue
-            under: dict[str, list[str]] = {}
-            for section in draft.sections:
-                heading = " ".join(section.heading.casefold().split())
-                if heading:
-                    under.setdefault(heading, []).append(section.passage_id)
-            for heading, passage_ids in under.items():
-                query_id = f"{draft.doc_id}:{heading.replace(' ', '_')}"
-                yield Query(query_id=query_id, entity=draft.title, aspects=(heading,)), passage_ids
+    def aspect_asked(self, draft: Draft, section: Section) -> str:
+        """Its heading."""
+        return plain_heading(section.heading)

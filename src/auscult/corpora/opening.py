@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from auscult.corpora.articles import OpenStaxCorpus, PmcTrialsCorpus
 from auscult.corpora.beir import BeirCorpus
 from auscult.corpora.bioasq import BioasqCorpus, is_task_b
 from auscult.corpora.catalogue import catalogue, locate, unknown_name
 from auscult.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult.corpora.consumer_questions import ConsumerQuestionsCorpus
+from auscult.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
 from auscult.corpora.csv_table import SUFFIXES, CsvCorpus
 from auscult.corpora.healthqa import HealthQaCorpus, split_files
 from auscult.corpora.jsonl import JsonlCorpus
@@ -23,6 +23,9 @@ from auscult.corpora.nhs import NhsCorpus
 from auscult.corpora.note_labels import NoteLabeller
 from auscult.corpora.note_queries import NAME as NOTES
 from auscult.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
+from auscult.corpora.openstax import OpenStaxCorpus
+from auscult.corpora.pmc_trials import PmcTrialsCorpus
+from auscult.corpora.pubmedqa import PubMedQaCorpus
 from auscult.corpora.text_folder import SUFFIX, TextFolderCorpus, text_files
 from auscult.corpora.wikipedia import WikipediaCorpus
 from auscult.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
@@ -58,6 +61,10 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         ),
         "bioasq": lambda path, name, skip_bad: BioasqCorpus(path, name=name, skip_bad=skip_bad),
         "consumer_questions": lambda path, name, skip_bad: ConsumerQuestionsCorpus(path, name=name, skip_bad=skip_bad),
+        "covidqa": lambda path, name, skip_bad: CovidQaCorpus(
+            path / ARTICLES, path / QUESTIONS, name=name, skip_bad=skip_bad
+        ),
+        "pubmedqa": lambda path, name, skip_bad: PubMedQaCorpus(path, name=name, skip_bad=skip_bad),
     }
 )
 

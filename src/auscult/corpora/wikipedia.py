@@ -4,20 +4,19 @@ A record is `{"doc_id", "title", "sections": [{"heading", "text"}], "cdv_list", 
 section's heading is "Abstract". `cdv_list` = "test" marks articles of WikiSectionQA's test part (arnold2020
 section 5.1): they form the split "test" and are never trained on; all others are "train".
 
-The stand-in asks for every (title, heading) of the test articles. Text of Wikipedia contributors, CC BY-SA.
+The stand-in asks for every title and heading of the test articles (`headed`); a title in both Wikipedias makes one
+query. Text of Wikipedia contributors, CC BY-SA.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
+from auscult.corpora.headed import HeadedCorpus
 from auscult.corpora.records import Record
-from auscult.corpora.sectioned import Draft, SectionedCorpus
+from auscult.corpora.sectioned import Draft
 from auscult.documents import Section
-from auscult.interfaces import Judgement
-from auscult.queries import Query
 
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 
@@ -45,7 +44,7 @@ def aspect_of(heading: str) -> str:
     return "" if words in NO_ASPECT else words
 
 
-class WikipediaCorpus(SectionedCorpus):
+class WikipediaCorpus(HeadedCorpus):
     """Articles of one or more files; splits "train" and "test"; queries in "test" only."""
 
     name = "wikipedia"
@@ -73,34 +72,6 @@ class WikipediaCorpus(SectionedCorpus):
             },
         )
 
-    def queries(self, split: str) -> Sequence[Query]:
-        """One query for each title and aspect of the test articles, in order; other splits have none."""
-        return [
-            Query(query_id=query_id, entity=title, aspects=(aspect,))
-            for query_id, title, aspect, _ in self._asked(split)
-        ]
-
-    def judgements(self, split: str) -> Sequence[Judgement]:
-        """Every section under the asked heading is relevant, in each article of that title."""
-        return [
-            Judgement(query_id, passage_id)
-            for query_id, _, _, passage_ids in self._asked(split)
-            for passage_id in passage_ids
-        ]
-
-    def _asked(self, split: str) -> Iterator[tuple[str, str, str, list[str]]]:
-        """(query id, title, aspect, relevant passages); a title in both Wikipedias makes one query."""
-        if split != "test":
-            return
-        titles: dict[tuple[str, str], tuple[str, str]] = {}
-        relevant: dict[tuple[str, str], list[str]] = {}
-        for draft in self.drafts():
-            if draft.split != split:
-                continue
-            for section in draft.sections:
-                if section.aspect:
-                    key = (draft.title.casefold(), section.aspect)
-                    titles.setdefault(key, (f"{draft.doc_id}:{section.aspect.replace(' ', '_')}", draft.title))
-                    relevant.setdefault(key, []).append(section.passage_id)
-        for key, (query_id, title) in titles.items():
-            yield query_id, title, key[1], relevant[key]
+    def aspect_asked(self, draft: Draft, section: Section) -> str:
+        """What its heading names."""
+        return section.aspect
