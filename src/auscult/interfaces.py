@@ -66,12 +66,15 @@ class Hit:
 
     Attributes:
         rank: From 1.
-        score: Mean sentence cosine (arnold2020 Eq. 14), in [-1, 1]; equals entity_score + aspect_score.
-        entity_score: The entity half's share of the score.
-        aspect_score: The aspect half's share of the score.
+        score: The sum of all evidence; of the model alone where that was asked for: the mean sentence cosine
+            (arnold2020 Eq. 14), in [-1, 1], or what the model places passages by.
+        entity_score: The share of the entity half of the model's vectors in its own score.
+        aspect_score: The share of the aspect half.
         start: Offset of the passage in the document text; end is exclusive.
         sentences: Every sentence of the passage with its own scores, in order.
         metadata: What the document brought along.
+        evidence: What each reason adds to the score (`search.evidence`); empty where the model alone scored.
+        probability: That the passage answers, from its evidence; None where the model alone scored.
     """
 
     rank: int
@@ -89,6 +92,8 @@ class Hit:
     aspect_score: float
     sentences: tuple[SentenceScore, ...] = field(default=())
     metadata: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    probability: float | None = None
 
 
 @runtime_checkable
@@ -171,6 +176,15 @@ class DocumentEncoder(Protocol):
 
 
 @runtime_checkable
+class PassageEncoder(DocumentEncoder, Protocol):
+    """A document encoder that places passages itself, and not by the mean of their sentences."""
+
+    def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+        """Per document: its sentences' vectors, (sentences, dim), and its passages', (passages, dim), unit rows."""
+        ...
+
+
+@runtime_checkable
 class SentenceSplitter(Protocol):
     """Finds sentences in one paragraph of text."""
 
@@ -187,6 +201,7 @@ __all__ = [
     "FloatArray",
     "Hit",
     "Judgement",
+    "PassageEncoder",
     "Precision",
     "Ranking",
     "ReadsDocuments",

@@ -56,7 +56,7 @@ def test_curves_are_the_sentence_scores_of_the_document(searcher: Searcher) -> N
     np.testing.assert_allclose(np.add(curves.entity, curves.aspect), curves.combined, atol=1e-12)
     covered = [n for span in curves.passages for n in range(span.first, span.last)]
     assert covered == list(range(len(document.sentences)))
-    hits = {hit.passage_id: hit.score for hit in searcher.search(QUERY, documents=["leaflet-gout"])}
+    hits = {hit.passage_id: hit.score for hit in searcher.search(QUERY, documents=["leaflet-gout"], scoring="model")}
     for span in curves.passages:
         assert span.score == pytest.approx(hits[span.passage_id], abs=1e-9)
     assert curves.best is not None

@@ -58,13 +58,14 @@ def test_the_asked_passage_comes_first(searcher: Searcher, title: str, aspect: s
     assert [hit.rank for hit in hits] == [1, 2, 3]
 
 
-def test_a_hit_carries_its_evidence(searcher: Searcher) -> None:
+def test_by_the_model_alone_a_score_is_the_mean_of_its_sentences(searcher: Searcher) -> None:
     documents = {document.doc_id: document for document in leaflets()}
     query = ask("Gout", "symptoms", "treatment")
     vector = ENCODER.encode_queries([query])[0].astype(np.float64)
-    hits = searcher.search(query, k=100)
+    hits = searcher.search(query, k=100, scoring="model")
     assert len(hits) == 12
     for hit in hits:
+        assert (hit.evidence, hit.probability) == ({}, None)
         document = documents[hit.doc_id]
         passage = next(p for p in document.passages if p.passage_id == hit.passage_id)
         assert (hit.title, hit.source, hit.url) == (document.title, document.source, document.url)
@@ -82,6 +83,32 @@ def test_a_hit_carries_its_evidence(searcher: Searcher) -> None:
             assert sentence.text == document.text[sentence.start : sentence.end]
             assert sentence.score == pytest.approx(exact @ vector, abs=5e-4)
             assert sentence.entity_score + sentence.aspect_score == pytest.approx(sentence.score, abs=1e-9)
+
+
+def test_a_score_is_the_sum_of_its_evidence(searcher: Searcher) -> None:
+    query = ask("Gout", "symptoms")
+    hits = searcher.search(query, k=100)
+    by_model = {hit.passage_id: hit for hit in searcher.search(query, k=100, scoring="model")}
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for hit in hits:
+        assert hit.score == pytest.approx(sum(hit.evidence.values()), abs=1e-5)
+        assert hit.probability is not None
+        assert 0 < hit.probability < 1
+        # Everything that the model says of a passage is the same by either scoring.
+        assert by_model[hit.passage_id].sentences == hit.sentences
+    assert {"entity_title", "aspect_heading", "entity_document", "aspect_vector"} <= hits[0].evidence.keys()
+
+
+def test_a_question_that_names_nothing_is_searched_by_its_words(searcher: Searcher) -> None:
+    asked = "my big toe is red and swollen and hurts terribly since last night"
+    understood = searcher.understand(ask(text=asked))
+    assert (understood.query.entity, understood.query.text) == ("", asked)
+    assert "no name was recognised" in understood.note
+    hits = searcher.search(understood.query, k=2)
+    assert hits[0].title == "Gout"
+    assert {"question_text", "question_document"} <= hits[0].evidence.keys()
+    with pytest.raises(QueryError, match="in which neither was read"):
+        searcher.search(understood.query, scoring="model")
 
 
 def test_filters_and_grouping_reach_the_index(searcher: Searcher) -> None:
@@ -121,7 +148,9 @@ def test_queries_that_cannot_be_encoded_are_refused(searcher: Searcher, folder: 
         with pytest.raises(QueryError, match="an empty query"):
             searcher.search(query)
     with pytest.raises(ModelError, match=r"aspects 'symptoms'.*name both an entity and an aspect"):
-        Searcher.open(folder, _NeedsBoth(256)).search(ask("", "symptoms"))
+        Searcher.open(folder, _NeedsBoth(256)).search(ask("", "symptoms"), scoring="model")
+    # What the model cannot place is found by its words.
+    assert Searcher.open(folder, _NeedsBoth(256)).search(ask("", "symptoms"))[0].heading == "Symptoms"
 
 
 def test_another_model_is_refused(folder: Path) -> None:
@@ -149,7 +178,8 @@ def test_another_model_is_refused(folder: Path) -> None:
 )
 def test_entities_are_understood(searcher: Searcher, asked: str, entity: str, concept_id: str, note: str) -> None:
     understanding = searcher.understand(ask(asked, "symptoms"))
-    assert understanding.query == Query("q1", entity, ("symptoms",), concept_id)
+    assert replace(understanding.query, names=()) == Query("q1", entity, ("symptoms",), concept_id)
+    assert understanding.query.names[0] == asked
     assert understanding.match is not None
     assert f"understood as: {understanding.match.concept.name} ({concept_id}), {note}" in understanding.note
 

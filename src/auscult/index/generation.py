@@ -18,8 +18,8 @@ from auscult.errors import DataError, ModelError
 from auscult.index import layout
 from auscult.index.manifest import Counts, Manifest, ModelRecord
 from auscult.index.storage import ArrayFile, ByteFile, file_records, sync_tree, write_synced
+from auscult.index.words import WordCounter
 from auscult.interfaces import FloatArray
-from auscult.models.passage_rows import passage_means
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase
@@ -30,7 +30,7 @@ _UNIT_TOLERANCE = 1e-3
 
 
 class GenerationWriter:
-    """Writes the files of one generation; memory does not grow with vectors or text, only with ids.
+    """Writes the files of one generation; memory grows with ids and the number of words, not with vectors.
 
     Args:
         path: The generation's folder, empty.
@@ -48,6 +48,7 @@ class GenerationWriter:
         self._document_records = ByteFile(path / layout.DOCUMENT_RECORDS)
         self._passage_records = ByteFile(path / layout.PASSAGE_RECORDS)
         self._texts = ByteFile(path / layout.TEXTS)
+        self._words = WordCounter()
         self._counts = Counts(0, 0, 0)
         self._sources: dict[str, int] = {}
         self._documents_by_id: dict[str, tuple[int, list[str]]] = {}
@@ -68,8 +69,13 @@ class GenerationWriter:
         _, passage_ids = self._documents_by_id.pop(doc_id)
         self._passage_ids.difference_update(passage_ids)
 
-    def encode_and_append(self, document: Document, vectors: FloatArray) -> None:
-        """Append a document with an encoder's unit sentence vectors, shape (sentences, dim).
+    def append(self, document: Document, vectors: FloatArray, passages: FloatArray) -> None:
+        """Append a document with what an encoder made of it (`models.passage_rows.encode_passages`).
+
+        Args:
+            document: New here.
+            vectors: Unit vectors of its sentences, (sentences, dim).
+            passages: Vectors of its passages, (passages, dim).
 
         Raises:
             DataError: Its id, or one of its passages', is already here.
@@ -84,7 +90,7 @@ class GenerationWriter:
         if not np.all(np.abs(lengths - 1) <= _UNIT_TOLERANCE):
             worst = lengths[np.argmax(np.nan_to_num(np.abs(lengths - 1), nan=np.inf))]
             raise _wrong_vectors(self.model, document, "unit length", f"length {worst:.4g}")
-        self._append(document, passage_means(document.passages, vectors), vectors)
+        self._append(document, passages, vectors)
 
     def append_stored(self, document: Document, means: FloatArray, vectors: npt.NDArray[np.float16]) -> None:
         """Append a document with the vectors that another generation stores for it."""
@@ -102,6 +108,11 @@ class GenerationWriter:
         self._passages.append(self._passage_row(None, document=self._counts.documents))
         for file in self._files():
             file.close()
+        for name, content in self._words.files().items():
+            if isinstance(content, bytes):
+                write_synced(self.path / name, content)
+            else:
+                np.save(self.path / name, content)
         saved = save_knowledge_base(knowledge_base, self.path)
         manifest = Manifest(
             auscult_version=__version__,
@@ -151,6 +162,8 @@ class GenerationWriter:
         self._vectors.append(vectors)
         self._texts.append(text)
         self._document_records.append(_document_line(document))
+        passages = ((each.heading, document.text[each.start : each.end]) for each in document.passages)
+        self._words.add(document.title, passages)
         passage_ids = [passage.passage_id for passage in document.passages]
         self._documents_by_id[document.doc_id] = (row, passage_ids)
         self._passage_ids.update(passage_ids)

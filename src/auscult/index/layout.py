@@ -10,8 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from auscult.index import words
+
 FORMAT: Final = "auscult-index"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 
 CURRENT: Final = "CURRENT"
 LOCK: Final = "lock"
@@ -37,6 +39,7 @@ REQUIRED_FILES: Final = (
     DOCUMENT_RECORDS,
     PASSAGE_RECORDS,
     TEXTS,
+    *words.file_names(),
 )
 
 PASSAGE_DTYPE: Final = np.dtype("<f4")

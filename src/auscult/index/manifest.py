@@ -103,9 +103,15 @@ class Manifest:
         version = data.get("format_version")
         if not isinstance(version, int) or version < 1:
             raise _damaged(path, "a positive format_version", repr(version))
+        if version < FORMAT_VERSION:
+            raise IndexFolderError(
+                f"an index of format {FORMAT_VERSION}",
+                f"format {version}, which has no words, in {path}",
+                "build the index again with this version",
+            )
         if version > FORMAT_VERSION:
             raise IndexFolderError(
-                f"an index of format {FORMAT_VERSION} or older",
+                f"an index of format {FORMAT_VERSION}",
                 f"format {version} (written by auscult {data.get('auscult_version')}) in {path}",
                 "upgrade auscult, or build the index again with this version",
             )

@@ -78,20 +78,37 @@ class PassageIndex:
             QueryError: k, the grouping, a source or a document id is not one of this index'.
             ModelError: The vector has another length than the index' vectors.
         """
-        if k < 1:
-            raise QueryError("a number of hits of at least 1", str(k), "ask for more")
-        if group_by not in ("passage", "document"):
-            raise QueryError("hits grouped by passage or document", repr(group_by), "use one of the two")
+        _check_options(k, group_by)
         dim = self.manifest.model.dim
         if query_vector.shape != (dim,):
             raise ModelError(f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model")
         query = np.asarray(query_vector, dtype=np.float32)
-        scores: FloatArray = self.reader.passage_vectors @ query
+        scores = self._eligible(self.reader.passage_vectors @ query, sources, documents)
+        return select(self.reader.passage_vectors, query, scores, k, self._groups(group_by))
+
+    def best(
+        self,
+        scores: FloatArray,
+        k: int = 10,
+        *,
+        group_by: GroupBy = "passage",
+        sources: Sequence[str] = (),
+        documents: Sequence[str] = (),
+    ) -> tuple[RowArray, ScoreArray]:
+        """The k best passages by given scores, (passages,); everything else as in `search`."""
+        _check_options(k, group_by)
+        eligible = self._eligible(scores.astype(np.float32), sources, documents)
+        return take_best(eligible, k, self._groups(group_by))
+
+    def _eligible(self, scores: FloatArray, sources: Sequence[str], documents: Sequence[str]) -> FloatArray:
+        """The scores, minus infinity for passages that are not to be returned; changed in place."""
         if sources or documents:
             scores[~self._allowed(frozenset(sources), frozenset(documents))] = -np.inf
         scores[self.reader.wordless] = -np.inf
-        groups = self.reader.passage_documents if group_by == "document" else None
-        return select(self.reader.passage_vectors, query, scores, k, groups)
+        return scores
+
+    def _groups(self, group_by: GroupBy) -> npt.NDArray[np.integer] | None:
+        return self.reader.passage_documents if group_by == "document" else None
 
     def _find_allowed(self, sources: frozenset[str], documents: frozenset[str]) -> npt.NDArray[np.bool_]:
         allowed = np.ones(self.manifest.counts.documents, bool)
@@ -153,18 +170,41 @@ def select(
     Returns:
         Rows and their exact scores, best first; fewer than k where fewer are eligible.
     """
-    heads = rough if groups is None else _best_of_groups(rough, groups)
     # Rounding of a dim-term sum of products of unit vectors, on both sides of the comparison.
     margin = 2 * len(query) * float(np.finfo(np.float32).eps)
+    rows = _within(rough, k, groups, margin)
+    return _ordered(rows, exact_scores(vectors[rows], query), k, groups)
+
+
+def take_best(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None = None) -> tuple[RowArray, ScoreArray]:
+    """The k best rows by the scores as they are, otherwise as `select`."""
+    rows = _within(scores, k, groups, 0.0)
+    return _ordered(rows, scores[rows].astype(np.float64), k, groups)
+
+
+def _within(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None, margin: float) -> RowArray:
+    """Rows at most a margin below the k-th best, or below the k-th best group's best."""
+    heads = scores if groups is None else _best_of_groups(scores, groups)
     lowest = -np.inf if k >= len(heads) else float(np.partition(heads, len(heads) - k)[len(heads) - k])
-    rows = np.flatnonzero((rough >= lowest - margin) & (rough > -np.inf))
-    scores = exact_scores(vectors[rows], query)
+    return np.flatnonzero((scores >= lowest - margin) & (scores > -np.inf))
+
+
+def _ordered(
+    rows: RowArray, scores: ScoreArray, k: int, groups: npt.NDArray[np.integer] | None
+) -> tuple[RowArray, ScoreArray]:
     order = np.lexsort((rows, -scores))
     if groups is not None:
         _, first = np.unique(groups[rows[order]], return_index=True)
         order = order[np.sort(first)]
     order = order[:k]
     return rows[order], scores[order]
+
+
+def _check_options(k: int, group_by: GroupBy) -> None:
+    if k < 1:
+        raise QueryError("a number of hits of at least 1", str(k), "ask for more")
+    if group_by not in ("passage", "document"):
+        raise QueryError("hits grouped by passage or document", repr(group_by), "use one of the two")
 
 
 def _best_of_groups(scores: FloatArray, groups: npt.NDArray[np.integer]) -> FloatArray:

@@ -19,6 +19,8 @@ from auscult.errors import IndexFolderError
 from auscult.index import layout
 from auscult.index.manifest import Manifest
 from auscult.index.storage import current_generation, file_record
+from auscult.index.words import FIELDS, TERMS, Words, array_name
+from auscult.index.words import file_names as word_files
 from auscult.interfaces import FloatArray
 
 _REBUILD = "the index is damaged: build it again"
@@ -72,6 +74,7 @@ class GenerationReader:
         self._texts = self._bytes(layout.TEXTS)
         self._knowledge_base = self._bytes(self.manifest.knowledge_base) if self.manifest.knowledge_base else None
         self._check_ends()
+        self.words = self._open_words()
 
     @cached_property
     def passage_documents(self) -> npt.NDArray[np.int64]:
@@ -172,6 +175,21 @@ class GenerationReader:
                     f"sha256 {recorded.sha256[:16]}… of {self.path / name}", f"{found.sha256[:16]}…", _REBUILD
                 )
 
+    def _open_words(self) -> Words:
+        """All arrays opened at once, as everything else is."""
+        counts = self.manifest.counts
+        arrays = {}
+        for name in word_files():
+            if name == TERMS:
+                continue
+            arrays[name] = self._plain(name)
+        for field in FIELDS:
+            texts = counts.passages if field in ("text", "heading") else counts.documents
+            found = len(arrays[array_name(field, "lengths")])
+            if found != texts:
+                raise IndexFolderError(f"words of {texts} texts in {self.path} ({field})", str(found), _REBUILD)
+        return Words(arrays.__getitem__, self._bytes(TERMS)[:])
+
     def _passage_fields(self, row: int) -> tuple[str, str, str]:
         begin, end = self._passages["record"][row : row + 2]
         passage_id, heading, aspect = self._record(layout.PASSAGE_RECORDS, self._passage_records, begin, end)
@@ -204,15 +222,19 @@ class GenerationReader:
                 raise IndexFolderError(f"{recorded.bytes} bytes in {path}", f"{size} bytes", _REBUILD)
 
     def _array(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        array = self._plain(name)
+        if array.dtype != dtype or array.shape != shape:
+            path = self.path / name
+            raise IndexFolderError(f"{shape} of {dtype} in {path}", f"{array.shape} of {array.dtype}", _REBUILD)
+        return array
+
+    def _plain(self, name: str) -> npt.NDArray[Any]:
         path = self.path / name
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+            # A plain view: the memmap class costs microseconds at every slice.
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
         except (ValueError, EOFError) as error:
             raise IndexFolderError(f"an array in {path}", f"unreadable bytes ({error})", _REBUILD) from error
-        if array.dtype != dtype or array.shape != shape:
-            raise IndexFolderError(f"{shape} of {dtype} in {path}", f"{array.shape} of {array.dtype}", _REBUILD)
-        # A plain view: the memmap class costs microseconds at every slice.
-        return np.asarray(array)
 
     def _bytes(self, name: str) -> mmap.mmap | bytes:
         path = self.path / name

@@ -19,6 +19,7 @@ from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.storage import new_generation, prepare_folder, publish, remove_leftovers, storage_errors
 from auscult.interfaces import DocumentEncoder
+from auscult.models.passage_rows import encode_passages
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase
@@ -48,10 +49,10 @@ class _Transaction:
 
     def _encode_into(self, writer: GenerationWriter, documents: Sequence[Document]) -> None:
         try:
-            vectors = self.encoder.encode_documents(documents)
+            encoded = encode_passages(self.encoder, documents)
             with storage_errors(self.folder):
-                for document, matrix in zip(documents, vectors, strict=True):
-                    writer.encode_and_append(document, matrix)
+                for document, (sentences, passages) in zip(documents, encoded, strict=True):
+                    writer.append(document, sentences, passages)
         except BaseException:
             # Part of the batch may be written, and what it replaces deleted: no commit may follow.
             self.close()

@@ -15,7 +15,7 @@ import numpy as np
 from auscult.documents import Document
 from auscult.errors import DataError, ModelError
 from auscult.interfaces import DocumentEncoder, FloatArray
-from auscult.models.passage_rows import passage_means, rows_of
+from auscult.models.passage_rows import encode_passages, rows_of
 from auscult.queries import Query
 
 NO_SENTENCE_SCORE = -1.0
@@ -69,9 +69,8 @@ class EncoderScorer:
         wordless: set[str] = set()
         stream, done = iter(documents), 0
         while batch := list(islice(stream, self._batch_size)):
-            for document, vectors in zip(batch, self.encoder.encode_documents(batch), strict=True):
-                self._check(document, vectors)
-                for passage, mean in zip(document.passages, passage_means(document.passages, vectors), strict=True):
+            for document, (_, passages) in zip(batch, encode_passages(self.encoder, batch), strict=True):
+                for passage, vector in zip(document.passages, passages, strict=True):
                     if passage.passage_id in rows:
                         raise DataError(
                             "unique passage ids",
@@ -81,22 +80,13 @@ class EncoderScorer:
                     if not passage.sentences:
                         wordless.add(passage.passage_id)
                     rows[passage.passage_id] = len(means)
-                    means.append(mean)
+                    means.append(vector)
             done += len(batch)
             if self._progress is not None:
                 self._progress(done)
         if means:
             self._collection.means = np.stack(means)
         self._collection.rows, self._collection.wordless = rows, wordless
-
-    def _check(self, document: Document, vectors: FloatArray) -> None:
-        expected = (sum(len(passage.sentences) for passage in document.passages), self.encoder.dim)
-        if vectors.shape != expected:
-            raise ModelError(
-                f"vectors of shape {expected} for document '{document.doc_id}'",
-                f"shape {vectors.shape} from '{self.encoder.name}'",
-                "mend the encoder: one row per sentence",
-            )
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
         """Mean sentence cosine of passages of the prepared collection.

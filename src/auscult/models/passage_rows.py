@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Passage
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import FloatArray
+from auscult.interfaces import DocumentEncoder, FloatArray, PassageEncoder
 
 
 def distinct_passages(documents: Iterable[Document]) -> Iterator[tuple[Document, Passage]]:
@@ -51,6 +51,33 @@ def rows_of(positions: dict[str, int], passage_ids: Sequence[str], name: str) ->
         raise DataError(
             "passages of the prepared collection", f"'{error.args[0]}'", "prepare the collection it is from"
         ) from None
+
+
+def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+    """The sentence vectors of each document, (sentences, dim), and those of its passages, (passages, dim).
+
+    Passages are placed by the encoder itself where it can (`PassageEncoder`), else by the mean of their sentences.
+    """
+    if isinstance(encoder, PassageEncoder):
+        return encoder.encode_passages(documents)
+    encoded = encoder.encode_documents(documents)
+    return [
+        (vectors, passage_means(document.passages, vectors))
+        for document, vectors in zip(documents, encoded, strict=True)
+        if _check_sentences(encoder, document, vectors)
+    ]
+
+
+def _check_sentences(encoder: DocumentEncoder, document: Document, vectors: FloatArray) -> bool:
+    """True, or the error that there is another number of vectors than of sentences."""
+    expected = (sum(len(passage.sentences) for passage in document.passages), encoder.dim)
+    if vectors.shape != expected:
+        raise ModelError(
+            f"vectors of shape {expected} for document '{document.doc_id}'",
+            f"shape {vectors.shape} from '{encoder.name}'",
+            "mend the encoder: one row per sentence",
+        )
+    return True
 
 
 def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:

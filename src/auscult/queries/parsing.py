@@ -45,6 +45,7 @@ _SMALL_WORDS = frozenset(
         "in", "with", "&",
     ]
 )  # fmt: skip
+_MOST_WORDS = 4
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
     (
@@ -99,7 +100,7 @@ class QuestionParser:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
 
         Returns:
-            Aspects ("information",) when the question speaks of none; an empty entity when nothing names one.
+            An empty entity when nothing names one; aspects ("information",) when the question speaks of none of one.
         """
         text = _END.sub("", " ".join(question.split()))
         asking = tuple(_END.sub("", sentence) for sentence in sentences_that_ask(text))
@@ -130,8 +131,10 @@ class QuestionParser:
         aspects = _aspects_named(asking.replace(mention, " ", 1) if mention else asking)
         aspects = aspects or _aspects_named(text.replace(mention, " ", 1) if mention else text)
         if not mention:
-            mention = _trimmed(_without_aspect_words(text)) if aspects else _trimmed(text)
-        return Reading(mention, aspects or (INFORMATION,))
+            left = _trimmed(_without_aspect_words(text)) if aspects else _trimmed(text)
+            # A few words may be a name that no vocabulary lists; a sentence is none.
+            mention = left if len(left.split()) <= _MOST_WORDS else ""
+        return Reading(mention, aspects or ((INFORMATION,) if mention else ()))
 
     def _entity(self, slot: str, aspects: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
         if self._is_known(slot):
@@ -175,10 +178,11 @@ def parse_query(
         parser: Reads questions; needed only with `text` where several questions share one parser.
 
     Returns:
-        The query and the readings of its entity, best first; `Query.entity_id` is the best one's, or empty.
+        The query and the readings of its entity, best first; `Query.entity_id` is the best one's, or empty. A question
+        that names none gives a query without entity: it is never taken for a name.
 
     Raises:
-        QueryError: There is no entity, the question names none, or an identifier is unknown.
+        QueryError: There is neither an entity nor a question, or an identifier is unknown.
     """
     resolver = resolver or (parser.resolver if parser else None)
     mention = ""
@@ -189,11 +193,11 @@ def parse_query(
         aspects = aspects or list(reading.aspects)
         if not entity:
             entity, mention = reading.entity, reading.mention
-    if not entity or not entity.strip():
-        raise QueryError("an entity", "none" if not text else f"the question {text!r}", "name a disease or a symptom")
-    entity = entity.strip()
+    entity = (entity or "").strip()
+    if not (entity or (text and text.strip())):
+        raise QueryError("an entity", "none", "name a disease or a symptom")
     headings = tuple(dict.fromkeys(part for aspect in aspects or () for part in normalise_heading(aspect)))
-    matches = resolver.resolve(entity) if resolver else []
+    matches = resolver.resolve(entity) if resolver and entity else []
     if resolver and mention and (not matches or matches[0].kind == "fuzzy"):
         matches = [*resolver.resolve(mention), *matches]
     identifier = normalise_identifier(entity)

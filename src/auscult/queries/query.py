@@ -15,6 +15,7 @@ class Query:
         aspects: Aspects as headings ("symptoms", "exams and tests"); several are averaged.
         entity_id: Identifier in the knowledge base, empty when unresolved.
         text: The original question, empty when there was none.
+        names: Further names of the entity: what it was asked by, and synonyms.
     """
 
     query_id: str
@@ -22,6 +23,12 @@ class Query:
     aspects: tuple[str, ...] = ()
     entity_id: str = ""
     text: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The entity and its further names, each once; none where there is no entity."""
+        return tuple(dict.fromkeys(name for name in (self.entity, *self.names) if name)) if self.entity else ()
 
     @property
     def terms(self) -> str:

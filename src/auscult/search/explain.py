@@ -72,10 +72,10 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
     if doc_id:
         row = reader.document_rows[doc_id]
     else:
-        rows, _ = searcher.index.search(vector, 1)
-        if not len(rows):
+        found = searcher.search_rows(query, 1)
+        if not found:
             raise QueryError("an index with passages", "one without", "index some documents first")
-        row = int(reader.passage_documents[rows[0]])
+        row = found[0][0]
     document = reader.document(row)
     passages = reader.passages_of(row)
     first = reader.sentences_of(passages.start).start if passages else 0

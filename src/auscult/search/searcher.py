@@ -1,10 +1,15 @@
-"""Queries to hits: encode, search exactly, and show the evidence."""
+"""Queries to hits: gather the evidence for every passage, score it, and show it.
+
+`scoring="fused"` ranks by all evidence (`search.evidence`, `search.fusion`). `scoring="model"` ranks by the model's
+vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 14).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +22,11 @@ from auscult.index import GroupBy, PassageIndex
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking, SentenceScore
 from auscult.models import load_model
 from auscult.queries import Query, QuestionParser
+from auscult.search.evidence import EVIDENCE, gather
+from auscult.search.fusion import Fusion
 from auscult.search.understanding import Understanding, understand
 
+Scoring = Literal["fused", "model"]
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -37,6 +45,7 @@ class Searcher:
         index.check_model(encoder)
         self.index = index
         self.encoder = encoder
+        self.fusion = Fusion.of(encoder)
 
     @classmethod
     def open(cls, folder: str | Path, encoder: DocumentEncoder | None = None) -> Searcher:
@@ -101,24 +110,28 @@ class Searcher:
         group_by: GroupBy = "passage",
         sources: Sequence[str] = (),
         documents: Sequence[str] = (),
+        scoring: Scoring = "fused",
     ) -> list[Hit]:
         """The k best passages with their evidence.
 
         Args:
-            query: With an entity, an aspect, or both. Its entity is taken as it is; see `understand`.
+            query: With an entity, an aspect, or words of a question. Its entity is taken as it is; see `understand`.
             k: How many, at least 1.
             group_by: "document" gives each document's best passage only.
             sources: Only documents of these sources; empty for all.
             documents: Only documents with these ids; empty for all.
+            scoring: By all evidence, or by the model's vectors alone.
 
         Returns:
-            Best first. A passage's score is exact to single precision; its sentences' scores come from
-            vectors in half precision, so that their mean may differ from it by 5e-4.
+            Best first. By the model alone a score is exact to single precision; sentences' scores come from vectors
+            in half precision, so that their mean may differ from it by 5e-4.
 
         Raises:
             QueryError: The query is empty, or an option is out of range.
+            ModelError: By the model alone: it has no vector for the query.
         """
-        return [hit for _, hit in self.search_rows(query, k, group_by=group_by, sources=sources, documents=documents)]
+        found = self.search_rows(query, k, group_by=group_by, sources=sources, documents=documents, scoring=scoring)
+        return [hit for _, hit in found]
 
     def search_rows(
         self,
@@ -128,34 +141,68 @@ class Searcher:
         group_by: GroupBy = "passage",
         sources: Sequence[str] = (),
         documents: Sequence[str] = (),
+        scoring: Scoring = "fused",
     ) -> list[tuple[int, Hit]]:
         """As `search`, each hit with its document's row in the index."""
-        vector = self.encode([query])[0]
-        rows, scores = self.index.search(vector, k, group_by=group_by, sources=sources, documents=documents)
+        evidence: FloatArray | None = None
+        if scoring == "model":
+            vector = self.encode([query])[0]
+            rows, scores = self.index.search(vector, k, group_by=group_by, sources=sources, documents=documents)
+        else:
+            vector, evidence = self.gather(query)
+            fused = self.fusion.scores(query, evidence)
+            rows, scores = self.index.best(fused, k, group_by=group_by, sources=sources, documents=documents)
         return [
-            (int(self.index.reader.passage_documents[row]), self._hit(rank, row, score, vector))
+            (int(self.index.reader.passage_documents[row]), self._hit(rank, row, score, query, vector, evidence))
             for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
         ]
 
-    def rank(self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage") -> list[Ranking]:
+    def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
+        """A query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
+
+        Raises:
+            QueryError: The query is empty.
+        """
+        _check_asked(query)
+        vector = np.zeros(self.encoder.dim, np.float32)
+        if query.terms.strip() or self._reads_questions:
+            found = self.encoder.encode_queries([query])[0]
+            if np.isfinite(found).all():
+                vector = found
+        return vector, gather(self.index, query, vector)
+
+    def rank(
+        self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"
+    ) -> list[Ranking]:
         """Passage ids and scores for many queries, without their evidence."""
         rankings = []
-        for query, vector in zip(queries, self.encode(queries), strict=True):
-            rows, scores = self.index.search(vector, k, group_by=group_by)
+        vectors = self.encode(queries) if scoring == "model" else [None] * len(queries)
+        for query, vector in zip(queries, vectors, strict=True):
+            if vector is not None:
+                rows, scores = self.index.search(vector, k, group_by=group_by)
+            else:
+                rows, scores = self.index.best(self.fusion.scores(query, self.gather(query)[1]), k, group_by=group_by)
             passage_ids = tuple(self.index.reader.passage_id(row) for row in rows.tolist())
             rankings.append(Ranking(query.query_id, passage_ids, tuple(scores.tolist())))
         return rankings
+
+    @property
+    def _reads_questions(self) -> bool:
+        """Whether the model places a question in its own words: by a part for it, or since it has no parts."""
+        return "question" in self.encoder.parts or not self.encoder.parts
 
     def encode(self, queries: Sequence[Query]) -> FloatArray:
         """Query vectors, shape (queries, dim).
 
         Raises:
-            QueryError: A query has neither entity nor aspect.
+            QueryError: A query has neither entity nor aspect, and the model reads no question.
             ModelError: The model has no vector for a query; some need an entity and an aspect.
         """
         for query in queries:
-            if not query.terms.strip():
-                raise QueryError("an entity, an aspect, or both", "an empty query", "name at least one of them")
+            _check_asked(query)
+            if not (query.terms.strip() or self._reads_questions):
+                got = f"the question {query.text!r}, in which neither was read"
+                raise QueryError("an entity, an aspect, or both", got, "name at least one of them")
         vectors = self.encoder.encode_queries(queries)
         # Written so that NaN counts as wrong.
         unit = np.abs(np.linalg.norm(vectors, axis=1) - 1) <= _UNIT_TOLERANCE
@@ -183,7 +230,9 @@ class Searcher:
         products: npt.NDArray[np.float64] = np.multiply(vectors, query, dtype=np.float64).sum(axis=1)
         return products
 
-    def _hit(self, rank: int, row: int, score: float, query: FloatArray) -> Hit:
+    def _hit(
+        self, rank: int, row: int, score: float, asked: Query, query: FloatArray, evidence: FloatArray | None
+    ) -> Hit:
         reader = self.index.reader
         record = reader.document_record(reader.passage_documents[row])
         passage = reader.passage(row)
@@ -219,4 +268,16 @@ class Searcher:
                 for sentence, (entity_share, aspect_share), whole in zip(passage.sentences, shares, wholes, strict=True)
             ),
             metadata=dict(record.metadata),
+            evidence={} if evidence is None else self._told(asked, evidence[row]),
+            probability=None if evidence is None else self.fusion.probability(evidence[row]),
         )
+
+    def _told(self, query: Query, evidence: FloatArray) -> dict[str, float]:
+        """What each reason adds to a score."""
+        added = zip(EVIDENCE, (evidence * self.fusion.weights(query)).tolist(), strict=True)
+        return {name: share for name, share in added if share}
+
+
+def _check_asked(query: Query) -> None:
+    if not (query.terms.strip() or query.text.strip()):
+        raise QueryError("an entity, an aspect, or a question", "an empty query", "name at least one of them")

@@ -13,6 +13,8 @@ from auscult.concepts.names import normalise_name
 from auscult.errors import QueryError
 from auscult.queries import Query, QuestionParser, parse_query
 
+_SHORTEST = 3
+_MOST_NAMES = 16
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -38,10 +40,10 @@ class Understanding:
 
     @property
     def note(self) -> str:
-        """One line for people; empty when there was no entity to understand."""
+        """One line for people; empty when there was nothing to understand."""
+        aspects = f"; asked about: {', '.join(self.query.aspects)}" if self.aspects_read and self.query.aspects else ""
         if not self.asked:
-            return ""
-        aspects = f"; asked about: {', '.join(self.query.aspects)}" if self.aspects_read else ""
+            return f"no name was recognised; searching for the question's words{aspects}" if self.query.text else ""
         if self.match is None:
             return f"'{self.asked}' is not in the knowledge base; searching for its words{aspects}"
         concept = self.match.concept
@@ -88,6 +90,7 @@ def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str,
         return Understanding(parsed, parsed.entity if parser else "", aspects_read=read)
     best = matches[0]
     asked = query.entity or parsed.entity
+    parsed = replace(parsed, names=_names(asked, best))
     title = _title(asked, best.concept, titles, parser.resolver.knowledge_base) if parser else ""
     if title:
         renamed = normalise_name(title) != normalise_name(asked)
@@ -97,6 +100,15 @@ def understand(query: Query, parser: QuestionParser | None, titles: Mapping[str,
         # A model may not know the concept; then the name that was meant serves better than its misspelling.
         parsed = replace(parsed, entity=best.matched_name)
     return Understanding(parsed, asked, best, tuple(matches[1:]), aspects_read=read)
+
+
+def _names(asked: str, match: Match) -> tuple[str, ...]:
+    """What else the entity may be called: its own words first; synonyms of a few letters are words of other things."""
+    others = (match.matched_name, *match.concept.names)
+    named: dict[str, str] = {}
+    for name in (asked, *(each for each in others if len(each) > _SHORTEST)):
+        named.setdefault(normalise_name(name), name)
+    return tuple(named.values())[:_MOST_NAMES]
 
 
 def _title(asked: str, concept: Concept, titles: Mapping[str, str], knowledge_base: KnowledgeBase) -> str:

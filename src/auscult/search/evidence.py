@@ -1,0 +1,110 @@
+"""Why a passage may answer: each reason a number on an absolute scale, one small function each.
+
+Entities are named: they are found by words, over the whole document. Aspects are paraphrased: they are found by
+vectors, in the passage. What was asked in a question's own words is looked for by both.
+
+    question_text, question_label, question_document   coverage (`index.words`) of the question's words by the passage,
+                                                       by its heading and title, by the document
+    entity_document, entity_passage, entity_title      best over the entity's names: coverage by the document, by the
+                                                       passage; likeness to the title
+    aspect_heading                                     best over the aspects: likeness to the heading
+    entity_vector, aspect_vector, question_vector      cosine of that part of the query's vector and the passage's; the
+                                                       mean over sentences for models that place sentences alone
+A reason that a query gives no cause for, or that a model has no part for, is 0 for all passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.index import PassageIndex
+from auscult.index.words import Words, analyse
+from auscult.interfaces import FloatArray
+from auscult.queries import Query
+
+EVIDENCE: Final = (
+    "question_text",
+    "question_label",
+    "question_document",
+    "entity_document",
+    "entity_passage",
+    "entity_title",
+    "aspect_heading",
+    "entity_vector",
+    "aspect_vector",
+    "question_vector",
+)
+"""The reasons, in the order of the columns of `gather`."""
+
+
+def gather(index: PassageIndex, query: Query, vector: FloatArray) -> FloatArray:
+    """All reasons for all passages, float32 (passages, len(EVIDENCE)).
+
+    Args:
+        index: Opened.
+        query: As it was understood: with its names, aspects and words.
+        vector: Of the query, (dim,); a part that it does not fill is zero.
+    """
+    words, documents = index.reader.words, index.reader.passage_documents
+    asked = question_terms(query)
+    names = [analyse(name) for name in query.all_names]
+    aspects = [analyse(aspect) for aspect in query.aspects]
+    parts = vector_cosines(index.reader.passage_vectors, vector, index.manifest.model.parts)
+    columns = {
+        "question_text": words.coverage(asked, "text"),
+        "question_label": _label_coverage(words, asked, documents),
+        "question_document": words.coverage(asked, "document")[documents],
+        "entity_document": _best(words.coverage(name, "document") for name in names)[documents] if names else 0.0,
+        "entity_passage": _best(words.coverage(name, "text") for name in names) if names else 0.0,
+        "entity_title": _best(words.likeness(name, "title") for name in names)[documents] if names else 0.0,
+        "aspect_heading": _best(words.likeness(aspect, "heading") for aspect in aspects) if aspects else 0.0,
+        **{f"{name}_vector": parts.get(name, 0.0) for name in ("entity", "aspect", "question")},
+    }
+    found = np.empty((len(documents), len(EVIDENCE)), np.float32)
+    for column, name in enumerate(EVIDENCE):
+        found[:, column] = columns[name]
+    return found
+
+
+def question_terms(query: Query) -> list[str]:
+    """The words of what was asked: the question's own, else the aspects' and the entity's."""
+    return analyse(query.text or query.terms)
+
+
+def vector_cosines(
+    passages: npt.NDArray[np.floating], query: FloatArray, parts: Mapping[str, tuple[int, int]]
+) -> dict[str, FloatArray]:
+    """By part, the cosine of each passage with a query, (passages,); only of parts that the query fills.
+
+    Args:
+        passages: Vectors whose parts have equal length, together one: (passages, dim).
+        query: (dim,).
+        parts: Columns of each part, as (first, one past the last).
+    """
+    # A model without parts places whole questions.
+    parts = parts or {"question": (0, len(query))}
+    filled = {name: columns for name, columns in parts.items() if np.any(query[slice(*columns)])}
+    if not filled:
+        return {}
+    directions = np.zeros((len(query), len(filled)), np.float32)
+    for place, columns in enumerate(filled.values()):
+        share = query[slice(*columns)]
+        directions[slice(*columns), place] = share / np.linalg.norm(share)
+    cosines: FloatArray = (passages @ directions * np.sqrt(len(parts))).astype(np.float32)
+    return {name: cosines[:, place] for place, name in enumerate(filled)}
+
+
+def _label_coverage(words: Words, asked: list[str], documents: npt.NDArray[np.int64]) -> FloatArray:
+    """Of title and heading: the mean of both, so that either alone says something."""
+    by_title, by_heading = words.coverage(asked, "title")[documents], words.coverage(asked, "heading")
+    found: FloatArray = (by_title + by_heading) * np.float32(0.5)
+    return found
+
+
+def _best(scores: Iterable[FloatArray]) -> FloatArray:
+    found: FloatArray = np.maximum.reduce(list(scores))
+    return found

@@ -1,0 +1,85 @@
+"""The words of an index: shares of a question's words, golden by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from auscult.index.words import FIELDS, TERMS, WordCounter, Words, analyse, array_name
+
+DOCUMENTS = (
+    ("Gout", [("Symptoms", "The toe is red. The toe swells."), ("Treatment", "Colchicine helps the toe.")]),
+    ("Psoriasis of the scalp", [("", "The scalp itches."), ("Treatment", "")]),
+    ("", [("Scalp", "Colchicine, colchicine!")]),
+)
+
+
+def words_of(documents: Sequence[tuple[str, list[tuple[str, str]]]]) -> Words:
+    counter = WordCounter()
+    for title, passages in documents:
+        counter.add(title, passages)
+    files = counter.files()
+    terms = files[TERMS]
+    assert isinstance(terms, bytes)
+
+    def array(name: str) -> npt.NDArray[Any]:
+        found = files[name]
+        assert isinstance(found, np.ndarray)
+        return found
+
+    return Words(array, terms)
+
+
+WORDS = words_of(DOCUMENTS)
+
+
+def idf(holders: int, documents: int = 3) -> float:
+    return float(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
+
+
+def test_coverage_is_bm25_as_a_share_of_the_most_it_could_be() -> None:
+    # "toe" twice among five terms (the stop words fall), where the mean passage has 2.4: toe red toe swell.
+    lengths = [len(analyse(text)) for _, passages in DOCUMENTS for _, text in passages]
+    assert lengths == [4, 3, 2, 0, 2]
+    norm = 1.2 * (1 - 0.75 + 0.75 * 4 / np.mean(lengths))
+    toe, unknown = idf(1), idf(1)
+    expected = toe * 2 / (2 + norm) / (toe + unknown)
+    assert WORDS.coverage(["toe", "zebra"], "text")[0] == pytest.approx(expected, rel=1e-5)
+    assert WORDS.coverage(["zebra"], "text").tolist() == [0] * 5
+    assert WORDS.coverage([], "text").tolist() == [0] * 5
+
+
+def test_coverage_is_below_one_and_counts_a_repeated_word_once() -> None:
+    everything = WORDS.coverage(["toe"] * 3, "document")
+    assert everything.tolist() == WORDS.coverage(["toe"], "document").tolist()
+    assert everything.shape == (3,)
+    assert 0 < everything[0] < 1
+    assert WORDS.coverage(["gout"], "document")[0] > 0, "a document's title is part of it"
+
+
+def test_likeness_tells_a_name_from_a_longer_one() -> None:
+    alone, longer = (WORDS.likeness(analyse(name), "title") for name in ("gout", "psoriasis"))
+    assert alone[0] == pytest.approx(1.0)
+    # "scalp" is a heading elsewhere, which is no word of a document.
+    assert longer[1] == pytest.approx(idf(1) / (idf(1) + idf(1)), rel=1e-5)
+    assert WORDS.likeness(analyse("Treatments"), "heading").tolist() == [0, 1, 0, 1, 0]
+    assert alone[2] == longer[2] == 0
+
+
+def test_terms_are_known_where_any_text_holds_them() -> None:
+    assert WORDS.holds("colchicin")
+    assert WORDS.holds("treatment")
+    assert not WORDS.holds("the")
+    assert not WORDS.holds("zebra")
+
+
+def test_an_empty_collection_has_no_words() -> None:
+    nothing = words_of([])
+    for field in FIELDS:
+        assert nothing.coverage(["toe"], field).shape == (0,)
+    assert words_of([("", [("", "")])]).likeness(["toe"], "title").tolist() == [0]
+    assert array_name("text", "rows") == "words_text_rows.npy"

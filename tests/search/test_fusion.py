@@ -1,0 +1,69 @@
+"""One score from all evidence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auscult.errors import ModelError
+from auscult.queries import Query
+from auscult.search.evidence import EVIDENCE, vector_cosines
+from auscult.search.fusion import Fusion
+
+SHIPPED = Fusion.of(object())
+NAMED, WORDS = Query("", "gout", ("symptoms",)), Query("", "", text="why is my toe red")
+
+
+@given(st.integers(0, len(EVIDENCE) - 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([NAMED, WORDS]))
+def test_more_evidence_never_lowers_a_score(column: int, less: float, more: float, query: Query) -> None:
+    rows = np.full((2, len(EVIDENCE)), 0.5, np.float32)
+    rows[:, column] = sorted((less, more))
+    low, high = SHIPPED.scores(query, rows)
+    assert high >= low
+
+
+def test_a_question_that_names_nothing_has_weights_of_its_own() -> None:
+    assert SHIPPED.weights(NAMED).tolist() != SHIPPED.weights(WORDS).tolist()
+    unnamed = dict(zip(EVIDENCE, SHIPPED.weights(WORDS), strict=True))
+    assert unnamed["question_text"] > 0
+    assert unnamed["question_vector"] > 0
+
+
+def test_weights_are_kept_as_json() -> None:
+    again = Fusion.from_json(json.loads(json.dumps(SHIPPED.to_json())))
+    for part in ("read", "unread", "certainty"):
+        np.testing.assert_allclose(getattr(again, part), getattr(SHIPPED, part), atol=1e-4)
+
+
+def test_at_most_thirty_weights() -> None:
+    told = SHIPPED.to_json()
+    assert sum(name != "bias" for part in told.values() for name in part) <= 30
+
+
+@pytest.mark.parametrize(
+    ("told", "got"),
+    [
+        ({"read": {}, "unread": {}}, "certainty"),
+        ({"read": {"smell": 1.0}, "unread": {}, "certainty": {}}, "smell"),
+        ({"read": {"question_text": -1.0}, "unread": {}, "certainty": {}}, "below 0"),
+        ({"read": {"question_text": "much"}, "unread": {}, "certainty": {}}, "much"),
+    ],
+)
+def test_strange_weights_are_refused(told: dict[str, dict[str, float]], got: str) -> None:
+    with pytest.raises(ModelError, match=got):
+        Fusion.from_json(told)
+
+
+def test_cosines_are_of_the_parts_that_a_query_fills() -> None:
+    entity, aspect = np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    passages = np.hstack([entity, aspect]).astype(np.float32) / np.sqrt(2)
+    parts = {"entity": (0, 2), "aspect": (2, 4)}
+    found = vector_cosines(passages, np.array([0, 0, 3, 0], np.float32), parts)
+    assert found.keys() == {"aspect"}
+    np.testing.assert_allclose(found["aspect"], [0, 1], atol=1e-6)
+    whole = vector_cosines(passages, np.array([2, 0, 0, 0], np.float32), {})
+    np.testing.assert_allclose(whole["question"], passages[:, 0], atol=1e-6)
