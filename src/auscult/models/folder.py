@@ -19,6 +19,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from auscult.errors import ModelError, naming_extra
 from auscult.files.digests import digest_of_files
 
@@ -113,6 +116,13 @@ def _library() -> Any:
     return safetensors
 
 
+def _damage() -> Any:
+    """What the library raises for a damaged file."""
+    with naming_extra("general", "safetensors"):
+        from safetensors import SafetensorError
+    return SafetensorError
+
+
 @contextmanager
 def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """Where a model is made of its files: what goes wrong there is the folder's fault.
@@ -129,7 +139,7 @@ def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exce
     strange = (LookupError, AttributeError, TypeError, ValueError, RuntimeError)
     try:
         yield
-    except (OSError, _library().SafetensorError, *strange, *also) as error:
+    except (OSError, _damage(), *strange, *also) as error:
         raise ModelError(what, f"{folder} ({error})", remedy) from error
 
 
@@ -143,6 +153,21 @@ def write_arrays(path: Path, arrays: Mapping[str, Tensor], said: Mapping[str, st
 def read_arrays(path: Path) -> dict[str, Tensor]:
     """Arrays by name, on the processor."""
     found: dict[str, Tensor] = _library().torch.load_file(path)
+    return found
+
+
+def write_numbers(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write named arrays of NumPy, which takes no torch."""
+    with naming_extra("general", "safetensors"):
+        from safetensors.numpy import save_file
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+
+
+def read_numbers(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of NumPy by name."""
+    with naming_extra("general", "safetensors"):
+        from safetensors.numpy import load_file
+    found: dict[str, npt.NDArray[Any]] = load_file(path)
     return found
 
 

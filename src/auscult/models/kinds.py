@@ -61,6 +61,12 @@ def _bi(folder: Path) -> DocumentEncoder:
     return open_encoder(folder)
 
 
+def _general(folder: Path) -> DocumentEncoder:
+    from auscult.models.general.persistence import load
+
+    return load(folder)
+
+
 def _capr(folder: Path, precision: Precision) -> CaprScorer:
     with naming_extra("neural", *_NEURAL):
         from auscult.models.encoders.opening import open_scorer
@@ -70,6 +76,7 @@ def _capr(folder: Path, precision: Precision) -> CaprScorer:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
+        Kind(name="general", encoder=_general),
         Kind(name="cdv", encoder=_cdv),
         Kind(name="ranker", scorer=_ranker, reads_words=True),
         Kind(name="capr", encoder=_bi, scorer=_capr),

@@ -1,0 +1,142 @@
+"""The general encoder, for any health text: three places for each sentence and passage, and for what asks.
+
+    question   what was read, as it is: a question's own words lie near the passages that answer it
+    entity     learned from titles: what a sentence is about, though its name stands elsewhere in the document
+    aspect     learned from headings: what is said of it
+
+A passage's question part is not the mean of its sentences': it is what was read of it as a whole, mixed with what was
+read of its beginning, where passages say what they are about (`start_share`). Parts have equal length, so that
+`scoring="model"` counts them alike; `search.evidence` takes them one by one.
+
+Read `training.general` for how it is trained, and the model's card for what it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents import Document
+from auscult.interfaces import FloatArray
+from auscult.models.general.readers import Counts, Reader
+from auscult.models.general.towers import SIDES, Side, Stretches, Towers, stretch_sums, unit
+from auscult.queries import Query
+
+START_TOKENS = 254
+"""How many tokens of a passage count as its beginning."""
+
+
+class GeneralEncoder:
+    """A document encoder that places passages itself.
+
+    Args:
+        reader: Reads text.
+        towers: Place what was read.
+        name: Shown in tables and manifests.
+        start_share: How much of a passage's question part is of its beginning, in [0, 1].
+        fusion: Weights of the evidence that were fitted with this model (`search.fusion`).
+        fingerprint: Hash of weights and configuration.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        towers: Towers,
+        *,
+        name: str,
+        start_share: float = 0.5,
+        fusion: Mapping[str, Any],
+        fingerprint: str = "",
+    ) -> None:
+        self.reader = reader
+        self.towers = towers
+        self.name = name
+        self.start_share = start_share
+        self.fusion = fusion
+        self.fingerprint = fingerprint
+        size = towers.dim
+        self.dim = 2 * size + reader.dim
+        self.parts: Mapping[str, slice] = {
+            **{side: slice(place * size, (place + 1) * size) for place, side in enumerate(SIDES)},
+            "question": slice(2 * size, self.dim),
+        }
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order."""
+        return [sentences for sentences, _ in self.encode_passages(documents)]
+
+    def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+        """Sentence vectors and passage vectors of each document, rows of unit length; text alone is read."""
+        at = _stretches(documents)
+        texts = [
+            [document.text[sentence.start : sentence.end] for sentence in passage.sentences]
+            for document in documents
+            for passage in document.passages
+        ]
+        sums, tokens = self.reader.read(texts)
+        read = unit(sums)
+        placed = self.towers.place(read, tokens, at)
+        weights = tokens[:, None].astype(np.float32)
+        passages = {side: unit(stretch_sums(placed[side] * weights, at.passages)) for side in SIDES}
+        sentences = self._join(placed, read)
+        whole = self._join(passages, self._questions(sums, tokens, at))
+        by_sentence, by_passage = (np.split(rows, edges[1:-1]) for rows, edges in (
+            (sentences, at.of_documents), (whole, at.documents),
+        ))  # fmt: skip
+        return list(zip(by_sentence, by_passage, strict=True)) if documents else []
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """Query vectors, (queries, dim), unit length; a part that a query has nothing for is zeros.
+
+        Several aspects are averaged. The question is what was asked in words, else the aspects of the entity.
+        """
+        vectors = np.zeros((len(queries), self.dim), np.float32)
+        for row, query in enumerate(queries):
+            names: dict[Side, list[str]] = {
+                "entity": [query.entity] if query.entity else [],
+                "aspect": [*query.aspects],
+            }
+            for side, asked in names.items():
+                if asked:
+                    found = self.towers.ask(side, self.reader.ask(asked))
+                    vectors[row, self.parts[side]] = unit(found.mean(axis=0, keepdims=True))[0]
+            vectors[row, self.parts["question"]] = unit(self.reader.ask([question_of(query)]))[0]
+        return unit(vectors)
+
+    def _questions(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:
+        """The question part of each passage, (passages, reader.dim): of all its text, and of its beginning."""
+        before = np.cumsum(tokens) - tokens
+        starts = np.minimum(at.passages[:-1], max(len(tokens) - 1, 0))
+        within = np.repeat(before[starts] if len(tokens) else starts, np.diff(at.passages))
+        # A sentence belongs to the beginning where it ends there; the first one always does.
+        early = before - within + tokens <= START_TOKENS
+        early[at.passages[:-1][np.diff(at.passages) > 0]] = True
+        start = unit(stretch_sums(sums * early[:, None], at.passages))
+        whole = unit(stretch_sums(sums, at.passages))
+        return unit(self.start_share * start + (1 - self.start_share) * whole)
+
+    def _join(self, sides: Mapping[Side, FloatArray], question: FloatArray) -> FloatArray:
+        """Unit rows whose parts have equal length; a passage without sentences is zeros."""
+        return unit(np.hstack([*(sides[side] for side in SIDES), question]))
+
+
+def question_of(query: Query) -> str:
+    """What is asked, in words."""
+    if query.text:
+        return query.text
+    aspects = ", ".join(query.aspects)
+    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
+
+
+def _stretches(documents: Sequence[Document]) -> Stretches:
+    return Stretches(
+        _edges(len(passage.sentences) for document in documents for passage in document.passages),
+        _edges(len(document.passages) for document in documents),
+    )
+
+
+def _edges(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)

@@ -1,0 +1,120 @@
+"""The learned part of the general encoder: from what was read to places for entities and aspects, in NumPy.
+
+    x_i   a sentence's vector; p, d: those of its passage and its document; x_{i-1}, x_{i+1}: its neighbours'
+    h_i = gelu(W [x_i; p; d; x_{i-1}; x_{i+1}] + b)
+    a_i = unit(A h_i + a),  e_i = unit(E h_i + e)                   for each sentence
+    a_P, e_P = unit(mean of a_i, e_i over the passage, by tokens)   for a passage
+    a_Q = unit(A'' gelu(A' q + a') + a'')                           for the name of an aspect; the same for an entity's
+
+All vectors come in with unit length, and zeros where there is nothing. Costs: a million multiplications a sentence.
+Trained by `training.general`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import erf
+
+from auscult.interfaces import FloatArray
+
+Side = Literal["entity", "aspect"]
+SIDES: tuple[Side, Side] = ("entity", "aspect")
+_SMALLEST = np.float32(1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Where passages and documents begin and end in a run of sentences.
+
+    Attributes:
+        passages: First sentence of each passage, and the number of sentences, (passages + 1,).
+        documents: First passage of each document, and the number of passages, (documents + 1,).
+    """
+
+    passages: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int64]
+
+    @property
+    def of_documents(self) -> npt.NDArray[np.int64]:
+        """First sentence of each document, and the number of sentences, (documents + 1,)."""
+        return self.passages[self.documents]
+
+
+class Towers:
+    """Dense layers by name, as `training.general` writes them.
+
+    Args:
+        weights: `body.weight` (hidden, 5 dim), `body.bias`; for each side `SIDE.weight`, `SIDE.bias`,
+            `SIDE.first.weight` (hidden, dim), `SIDE.first.bias`, `SIDE.second.weight`, `SIDE.second.bias`.
+    """
+
+    def __init__(self, weights: Mapping[str, FloatArray]) -> None:
+        self._weights = {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}
+        self.dim = len(self._weights["aspect.bias"])
+        # Unit vectors of d numbers are small: scaled so that each number is about 1.
+        self._scale = np.float32(np.sqrt(self._weights["aspect.first.weight"].shape[1]))
+
+    def place(self, sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> dict[Side, FloatArray]:
+        """Unit vectors of sentences, (sentences, dim), for each side.
+
+        Args:
+            sentences: What was read, unit rows, (sentences, width).
+            tokens: How many each has, (sentences,).
+            at: Their passages and documents.
+        """
+        hidden = _gelu(self._dense("body", _context(sentences, tokens, at) * self._scale))
+        return {side: unit(self._dense(side, hidden)) for side in SIDES}
+
+    def ask(self, side: Side, names: FloatArray) -> FloatArray:
+        """Unit vectors of the names of entities or aspects, (names, dim), by what was read of them, (names, width)."""
+        hidden = _gelu(self._dense(f"{side}.first", unit(names) * self._scale))
+        return unit(self._dense(f"{side}.second", hidden))
+
+    def _dense(self, name: str, rows: FloatArray) -> FloatArray:
+        found: FloatArray = rows @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return found
+
+
+def unit(rows: FloatArray) -> FloatArray:
+    """Rows of unit length; zeros stay."""
+    found: FloatArray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SMALLEST)
+    return found
+
+
+def stretch_sums(rows: FloatArray, edges: npt.NDArray[np.int64]) -> FloatArray:
+    """The sum of the rows of each stretch, (stretches, width); zeros for an empty one.
+
+    Args:
+        rows: (rows, width).
+        edges: Where each begins and the last ends, (stretches + 1,).
+    """
+    sums = np.zeros((len(edges) - 1, rows.shape[1]), np.float32)
+    full = np.flatnonzero(np.diff(edges))
+    if len(full):
+        sums[full] = np.add.reduceat(rows, edges[full], axis=0)
+    return sums
+
+
+def _context(sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> FloatArray:
+    weighed = sentences * tokens[:, None].astype(np.float32)
+    passages, documents = (unit(stretch_sums(weighed, edges)) for edges in (at.passages, at.of_documents))
+    width = sentences.shape[1]
+    context = np.zeros((len(sentences), 5 * width), np.float32)
+    context[:, :width] = sentences
+    context[:, width : 2 * width] = np.repeat(passages, np.diff(at.passages), axis=0)
+    context[:, 2 * width : 3 * width] = np.repeat(documents, np.diff(at.of_documents), axis=0)
+    document = np.repeat(np.arange(len(at.documents) - 1), np.diff(at.of_documents))
+    inside = np.flatnonzero(document[1:] == document[:-1])
+    context[inside + 1, 3 * width : 4 * width] = sentences[inside]
+    context[inside, 4 * width :] = sentences[inside + 1]
+    return context
+
+
+def _gelu(rows: FloatArray) -> FloatArray:
+    found: FloatArray = rows * np.float32(0.5) * (1 + erf(rows * np.float32(np.sqrt(0.5))))
+    return found
