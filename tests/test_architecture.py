@@ -50,7 +50,7 @@ WIDE = {
         "evaluation/tracks.py",
     ),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
-    "scipy": ("models/lexical.py", "evaluation/statistics.py", "graphs/structure.py"),
+    "scipy": ("models/lexical.py", "evaluation/statistics.py", "graphs/structure.py", "search/fitting.py"),
     "torch": ("models/", "training/"),
 }
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "matplotlib", "ir_measures")

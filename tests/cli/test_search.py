@@ -65,7 +65,7 @@ def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, ind
     for record in records:
         sentences = tuple(SentenceScore(**sentence) for sentence in record.pop("sentences"))
         hit = Hit(**record, sentences=sentences)
-        assert hit.score == pytest.approx(hit.entity_score + hit.aspect_score, abs=1e-9)
+        assert hit.score == pytest.approx(sum(hit.evidence.values()), abs=1e-5)
         assert hit.sentences
         assert "".join(hit.text.split()) == "".join("".join(s.text.split()) for s in hit.sentences)
     assert done.err.startswith("understood as: IgA nephropathy (DOID:2986), matched synonym")

@@ -5,7 +5,7 @@ A query's words are scored on an absolute scale, so that scores of different que
     coverage(Q, d) = sum over terms t of Q of  idf(t) · tf / (tf + k1 · (1 - b + b · |d| / mean |d|))
                      divided by the sum of idf(t)
 
-which is BM25 (robertson2009) as a share of the most that any text could reach: 0 where no term occurs, and below 1. A
+which is BM25 (robertson1995) as a share of the most that any text could reach: 0 where no term occurs, and below 1. A
 term that the collection does not hold counts as its rarest would, so that a question about something else covers
 little. Terms are stemmed, without stop words.
 

@@ -1,0 +1,158 @@
+"""Fitting the weights of the evidence, and what they say of an answer's being right.
+
+For each question some passages are taken as candidates: its answers, those that any one evidence puts first, and others
+by chance. With scores s = w · evidence and answers R among candidates C, the weights are those that minimise
+
+    mean over questions of  - log ( sum over R of exp(s) / sum over C of exp(s) )  +  λ |w|²,    w ≥ 0
+
+one set for questions in which an entity was read, one for the others. Headings and titles are hidden for half of the
+questions: what questions were made of would else get all weight, and some collections have none. The probability is a
+logistic regression on the evidence of first hits. Each question is asked of it twice, with its answers and with all
+passages about its entity taken out, so that half of the questions have no answer.
+
+Cost: a search a question, then seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from auscult.errors import DataError
+from auscult.interfaces import FloatArray
+from auscult.search.evidence import EVIDENCE
+from auscult.search.fusion import Fusion
+from auscult.search.own_questions import OwnQuestion, own_questions
+from auscult.search.searcher import Searcher
+
+HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
+"""What titles and headings say."""
+_FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
+_PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
+_Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A question's candidates.
+
+    Attributes:
+        evidence: Float32, (candidates, evidence).
+        relevant: Which answer, (candidates,).
+        related: Which are about the question's entity, (candidates,).
+        read: Whether an entity was read.
+    """
+
+    evidence: FloatArray
+    relevant: npt.NDArray[np.bool_]
+    related: npt.NDArray[np.bool_]
+    read: bool
+
+
+def fit_indexes(searchers: Iterable[Searcher], questions: int = 2_000, seed: int = 0) -> Fusion:
+    """The weights for questions made of the documents of one or more indexes (`own_questions`).
+
+    Args:
+        searchers: Opened, all with one model.
+        questions: Of each.
+        seed: Of all chance.
+    """
+    chance = np.random.default_rng(seed)
+    asked = ((each, question) for each in searchers for question in own_questions(each, questions, seed))
+    return fit([candidates(each, question, chance) for each, question in asked])
+
+
+def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
+    """Take a question's candidates, and hide titles and headings from every other question."""
+    _, evidence = searcher.gather(question.query)
+    if chance.random() < 0.5:
+        evidence[:, [EVIDENCE.index(name) for name in HIDDEN]] = 0
+    eligible = np.ones(len(evidence), bool)
+    eligible[searcher.index.reader.wordless] = False
+    possible = np.flatnonzero(eligible)
+    taken = [chance.permutation(question.relevant)[:_MOST_RELEVANT], chance.permutation(possible)[:_OTHERS]]
+    unrelated = np.setdiff1d(possible, question.related)
+    for column in evidence.T:
+        # Without its own documents, too: an evidence that puts these first must still meet others.
+        for rows in (possible, unrelated):
+            if column.any() and len(rows):
+                first = np.argpartition(-column[rows], min(_FIRST, len(rows)) - 1)[:_FIRST]
+                taken.append(rows[first])
+    rows = np.unique(np.concatenate(taken))
+    return Candidates(
+        evidence[rows], np.isin(rows, question.relevant), np.isin(rows, question.related), bool(question.query.entity)
+    )
+
+
+def fit(questions: Iterable[Candidates]) -> Fusion:
+    """The best weights for candidates of questions of any collections.
+
+    Raises:
+        DataError: There is no question in which an entity was read, or none in which none was.
+    """
+    asked = [each for each in questions if each.relevant.any() and not each.relevant.all()]
+    kinds = {read: [each for each in asked if each.read is read] for read in (True, False)}
+    if not all(kinds.values()):
+        got = f"{len(asked)} of one kind"
+        raise DataError("questions in which an entity was read, and others in which none was", got, "make more")
+    read, unread = (_ranking(kinds[read]) for read in (True, False))
+    return Fusion(read, unread, _certainty([(each, read if each.read else unread) for each in asked]))
+
+
+def _ranking(asked: Sequence[Candidates]) -> FloatArray:
+    """Weights of one kind of questions, (evidence,)."""
+    evidence = np.concatenate([each.evidence for each in asked]).astype(np.float64)
+    relevant = np.concatenate([each.relevant for each in asked])
+    starts = np.cumsum([0, *(len(each.evidence) for each in asked[:-1])])
+    lists = np.repeat(np.arange(len(asked)), np.diff([*starts, len(evidence)]))
+
+    def loss(weights: _Array) -> tuple[float, _Array]:
+        scores = evidence @ weights
+        scores -= np.maximum.reduceat(scores, starts)[lists]
+        odds = np.exp(scores)
+        all_odds = np.add.reduceat(odds, starts)
+        right_odds = np.maximum(np.add.reduceat(odds * relevant, starts), 1e-300)
+        slope = odds / all_odds[lists] - odds * relevant / right_odds[lists]
+        value = np.mean(np.log(all_odds) - np.log(right_odds))
+        return float(value), slope @ evidence / len(asked)
+
+    weights = _minimum(loss, evidence.shape[1], _PENALTY, lowest=0.0)
+    return weights.astype(np.float32)
+
+
+def _certainty(asked: Sequence[tuple[Candidates, FloatArray]]) -> FloatArray:
+    """Weights of the probability that the first hit answers, (evidence + 1,)."""
+    firsts, right = [], []
+    for each, weights in asked:
+        scores = each.evidence @ weights
+        for shown in (np.ones(len(scores), bool), ~each.related):
+            if shown.any():
+                first = np.flatnonzero(shown)[np.argmax(scores[shown])]
+                firsts.append(each.evidence[first])
+                right.append(each.relevant[first])
+    evidence = np.c_[np.array(firsts, np.float64), np.ones(len(firsts))]
+    signs = np.where(right, 1.0, -1.0)
+
+    def loss(weights: _Array) -> tuple[float, _Array]:
+        margins = signs * (evidence @ weights)
+        return float(np.logaddexp(0, -margins).mean()), -(signs * expit(-margins)) @ evidence / len(signs)
+
+    return _minimum(loss, evidence.shape[1], _CERTAINTY_PENALTY, lowest=None).astype(np.float32)
+
+
+def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty: float, lowest: float | None) -> _Array:
+    """Where a loss, given with its gradient, plus a penalty on squares is least."""
+
+    def penalised(weights: _Array) -> tuple[float, _Array]:
+        value, gradient = loss(weights)
+        return value + penalty * float(weights @ weights), gradient + 2 * penalty * weights
+
+    found = minimize(penalised, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[(lowest, None)] * size)
+    weights: _Array = found.x
+    return weights

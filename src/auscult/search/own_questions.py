@@ -1,0 +1,139 @@
+"""Questions that an index' own documents answer, made of their titles and headings: nobody labels them.
+
+A passage of the document "Gout" under the heading "Symptoms" answers ⟨gout, symptoms⟩. It is asked for in one of four
+forms, as people ask:
+
+    parts     entity and aspect
+    read      a question in words, read as `Searcher.understand` reads it, with the faults that it makes
+    unread    a question in words, in which no entity was found
+    entity    the entity alone; every passage of its documents answers
+
+The entity goes by its title, or, half of the time, by another name that the knowledge base has for it; the words of a
+question are those of the examples in `queries.aspect_words`.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.aspects import INFORMATION, normalise_heading
+from auscult.concepts.identifiers import normalise_identifiers
+from auscult.concepts.names import normalise_name
+from auscult.errors import QueryError
+from auscult.queries import Query
+from auscult.queries.aspect_words import ASPECT_WORDS
+from auscult.search.searcher import Searcher
+
+FORMS = ("parts", "read", "unread", "entity")
+_SHARES = (3, 3, 3, 1)
+_ASKED_OF = re.compile(r"gout|colchicine", re.IGNORECASE)
+_WORDINGS = {words.aspect: _ASKED_OF.sub("{}", words.example) for words in ASPECT_WORDS} | {INFORMATION: "What is {}?"}
+_SHORTEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class OwnQuestion:
+    """A question and what is known of its answers.
+
+    Attributes:
+        query: As it is answered.
+        relevant: Rows of the passages that answer.
+        related: Rows of all passages about its entity; a search without them finds no answer.
+    """
+
+    query: Query
+    relevant: npt.NDArray[np.int64]
+    related: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What documents of one title are about: their passages, by aspect."""
+
+    title: str
+    related: npt.NDArray[np.int64]
+    by_aspect: dict[str, list[int]]
+
+
+def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[OwnQuestion]:
+    """Draw questions, each of another subject as long as there are some.
+
+    Args:
+        searcher: An opened index whose documents have titles.
+        count: How many.
+        seed: Of all chance.
+
+    Raises:
+        QueryError: No document of the index has a title and a passage with a sentence.
+    """
+    subjects = _subjects(searcher)
+    if not subjects:
+        raise QueryError("an index of documents with titles", "none with one", "fit on another collection")
+    chance = random.Random(seed)
+    order: list[_Subject] = []
+    for number in range(count):
+        if number % len(subjects) == 0:
+            order = chance.sample(subjects, len(subjects))
+        yield _question(searcher, order[number % len(subjects)], chance)
+
+
+def _question(searcher: Searcher, subject: _Subject, chance: random.Random) -> OwnQuestion:
+    aspect = chance.choice(list(subject.by_aspect))
+    name = _another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
+    relevant = np.array(subject.by_aspect[aspect])
+    asked = _WORDINGS.get(aspect, f"{aspect.capitalize()} of {{}}?").format(name)
+    (form,) = chance.choices(FORMS, _SHARES)
+    if form == "parts":
+        query = Query("", name, (aspect,))
+    elif form == "entity":
+        query, relevant = Query("", name), subject.related
+    else:
+        query = Query("", "", text=asked)
+    query = searcher.understand(query).query
+    if form == "unread":
+        query = replace(query, entity="", entity_id="", names=())
+    return OwnQuestion(query, relevant, subject.related)
+
+
+def _another_name(known: KnowledgeBase | None, title: str, chance: random.Random) -> str:
+    """One that no other concept has; the title where there is none."""
+    concepts = known.by_name(title) if known else ()
+    if not known or len(concepts) != 1:
+        return title
+    names = [name for name in concepts[0].names if len(name) >= _SHORTEST and len(known.by_name(name)) == 1]
+    return chance.choice(names) if names else title
+
+
+def _subjects(searcher: Searcher) -> list[_Subject]:
+    reader = searcher.index.reader
+    wordless = set(reader.wordless.tolist())
+    about: dict[str, list[int]] = {}
+    titles: dict[str, str] = {}
+    joined: dict[str, str] = {}
+    for row in range(reader.manifest.counts.documents):
+        record = reader.document_record(row)
+        name = normalise_name(record.title)
+        if not name:
+            continue
+        identifiers = normalise_identifiers(list(record.entity_ids))
+        # Documents of several identifiers don't say which is their own.
+        key = joined.setdefault(identifiers[0], name) if len(identifiers) == 1 else name
+        key = joined.setdefault(name, key)
+        titles.setdefault(key, record.title)
+        about.setdefault(key, []).extend(passage for passage in reader.passages_of(row) if passage not in wordless)
+    return [_subject(searcher, titles[key], rows) for key, rows in about.items() if rows]
+
+
+def _subject(searcher: Searcher, title: str, rows: Sequence[int]) -> _Subject:
+    by_aspect: dict[str, list[int]] = {}
+    for row in rows:
+        for aspect in normalise_heading(searcher.index.reader.passage(row).heading):
+            by_aspect.setdefault(aspect, []).append(row)
+    return _Subject(title, np.array(rows), by_aspect)

@@ -1,0 +1,135 @@
+"""Weights of the evidence are found where they can be known, from questions whose answers are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auscult.concepts import Concept, KnowledgeBase
+from auscult.concepts.aspects import normalise_heading
+from auscult.errors import DataError, QueryError
+from auscult.search import Searcher, build_index
+from auscult.search.evidence import EVIDENCE
+from auscult.search.fitting import HIDDEN, Candidates, candidates, fit, fit_indexes
+from auscult.search.own_questions import own_questions
+from encoders import HashedEncoder
+from leaflets import leaflets
+
+ENCODER = HashedEncoder(256)
+KNOWN = KnowledgeBase(
+    [Concept("DOID:13189", "gout", ("podagra",)), Concept("DOID:6364", "migraine", ("sick headache",))]
+)
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    folder = tmp_path_factory.mktemp("fitting") / "index"
+    build_index(leaflets(), ENCODER, folder, knowledge_base=KNOWN, corpus="leaflets")
+    return Searcher.open(folder, ENCODER)
+
+
+def made_up(count: int, read: bool, seed: int) -> list[Candidates]:
+    """The first evidence tells answers apart, the second speaks against them, the third says nothing."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        evidence = np.zeros((20, len(EVIDENCE)), np.float32)
+        evidence[:, :3] = chance.random((20, 3))
+        relevant = np.arange(20) == 0
+        evidence[0, 0] += 0.5
+        evidence[0, 1] -= 0.5
+        found.append(Candidates(evidence, relevant, relevant, read))
+    return found
+
+
+def test_weights_are_the_best_that_are_not_negative() -> None:
+    asked = made_up(300, True, 0)
+    fusion = fit([*asked, *made_up(300, False, 1)])
+    assert fusion.read[0] > 5
+    assert fusion.read[1] == 0
+    assert not fusion.read[3:].any()
+
+    def loss(weights: np.ndarray) -> float:
+        losses = []
+        for each in asked:
+            odds = np.exp(each.evidence.astype(np.float64) @ weights)
+            losses.append(-np.log(odds[each.relevant].sum() / odds.sum()))
+        return float(np.mean(losses) + 1e-4 * weights @ weights)
+
+    least = loss(fusion.read.astype(np.float64))
+    for place in range(3):
+        for step in (-0.1, 0.1):
+            other = fusion.read.astype(np.float64)
+            other[place] += step
+            assert other[place] < 0 or loss(other) > least
+
+
+def test_the_probability_is_that_of_being_right() -> None:
+    fusion = fit([*made_up(300, True, 0), *made_up(300, False, 1)])
+    said, right = [], []
+    for each in made_up(300, True, 2):
+        scores = each.evidence @ fusion.read
+        for first in (int(np.argmax(scores)), 1 + int(np.argmax(scores[1:]))):
+            said.append(fusion.probability(each.evidence[first]))
+            right.append(bool(each.relevant[first]))
+    assert np.mean(said) == pytest.approx(np.mean(right), abs=0.05)
+    assert np.mean(said[::2]) > np.mean(said[1::2]) + 0.2
+
+
+def test_both_kinds_of_questions_are_needed() -> None:
+    with pytest.raises(DataError, match="10 of one kind"):
+        fit(made_up(10, True, 0))
+
+
+def test_questions_are_answered_by_passages_of_their_title_and_heading(searcher: Searcher) -> None:
+    made = list(own_questions(searcher, 80, seed=3))
+    reader = searcher.index.reader
+    names: set[str] = set()
+    for question in made:
+        passages = [reader.passage(row) for row in question.relevant]
+        titles = {reader.document_record(reader.passage_documents[row]).title for row in question.related}
+        assert len(titles) == 1
+        assert len(question.related) == 3
+        assert set(question.relevant) <= set(question.related)
+        query = question.query
+        names.update(query.all_names)
+        if query.entity and not query.aspects:
+            assert len(passages) == 3
+        else:
+            (heading,) = (normalise_heading(passage.heading)[0] for passage in passages)
+            assert heading in query.text.lower() or (heading,) == query.aspects or heading == "treatment"
+        asked_by = titles | {"podagra", "sick headache"}
+        assert any(name.lower() in f"{query.text} {query.entity}".lower() for name in asked_by)
+    assert {"podagra", "sick headache"} <= names
+    read, in_words = [bool(each.query.entity) for each in made], [bool(each.query.text) for each in made]
+    assert {(True, True), (True, False), (False, True)} == set(zip(read, in_words, strict=True))
+    again, other = own_questions(searcher, 80, seed=3), own_questions(searcher, 80, seed=4)
+    assert [each.query for each in made] == [each.query for each in again]
+    assert [each.query for each in made] != [each.query for each in other]
+
+
+def test_titles_and_headings_are_hidden_from_half_of_the_questions(searcher: Searcher) -> None:
+    chance = np.random.default_rng(0)
+    columns = [EVIDENCE.index(name) for name in HIDDEN]
+    taken = [candidates(searcher, question, chance) for question in own_questions(searcher, 200)]
+    assert all(each.relevant.any() and each.evidence.shape == (len(each.relevant), len(EVIDENCE)) for each in taken)
+    hidden = np.mean([not each.evidence[:, columns].any() for each in taken])
+    assert 0.35 < hidden < 0.65
+
+
+def test_an_index_gives_weights_that_find_its_answers(searcher: Searcher) -> None:
+    fusion = fit_indexes([searcher], questions=150)
+    found = []
+    for question in own_questions(searcher, 50, seed=9):
+        scores = fusion.scores(question.query, searcher.gather(question.query)[1])
+        found.append(np.argmax(scores) in question.relevant)
+    assert np.mean(found) > 0.9
+
+
+def test_documents_without_titles_give_no_questions(tmp_path: Path) -> None:
+    build_index([replace(each, title="") for each in leaflets()], ENCODER, tmp_path / "index")
+    with pytest.raises(QueryError, match="documents with titles"):
+        next(own_questions(Searcher.open(tmp_path / "index", ENCODER), 1))
