@@ -54,7 +54,7 @@ class Fusion:
     @classmethod
     def of(cls, encoder: object) -> Fusion:
         """The weights an encoder brings, else those for models that bring none."""
-        if isinstance(encoder, BringsFusion):
+        if isinstance(encoder, BringsFusion) and encoder.fusion:
             return cls.from_json(encoder.fusion)
         return cls.from_json(json.loads((files("auscult.search") / FILE).read_text(encoding="utf-8")))
 

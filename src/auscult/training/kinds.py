@@ -45,6 +45,13 @@ def _encoders() -> Family:
     return Family(read_capr_experiment, prepare)
 
 
+def _general() -> Family:
+    from auscult.training.general.build import prepare
+    from auscult.training.general.experiment import read_general_experiment
+
+    return Family(read_general_experiment, prepare)
+
+
 def _masked() -> Family:
     from auscult.training.masked.build import prepare
     from auscult.training.masked.experiment import read_masked_experiment
@@ -59,7 +66,7 @@ def _rankers() -> Family:
     return Family(read_ranking_experiment, prepare)
 
 
-KINDS: Mapping[str, Callable[[], Family]] = {"cdv": _cdv, "capr": _encoders, "mlm": _masked}
+KINDS: Mapping[str, Callable[[], Family]] = {"cdv": _cdv, "capr": _encoders, "general": _general, "mlm": _masked}
 """By an experiment's `model`; any other name is a ranker's, of which users may have their own."""
 
 

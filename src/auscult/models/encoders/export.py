@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -151,8 +152,12 @@ def export_onnx(backbone: Backbone, path: Path) -> None:
         )
 
 
-def quantise_onnx(path: Path) -> Path:
+def quantise_onnx(path: Path, *, words: bool = False) -> Path:
     """Write an exported backbone once more with 8-bit linear layers, beside it, and give that file.
+
+    Args:
+        path: The exported backbone.
+        words: The table of tokens in 8 bits, too: most of a small encoder.
 
     Raises:
         MissingExtraError: ONNX Runtime is not installed.
@@ -160,8 +165,21 @@ def quantise_onnx(path: Path) -> Path:
     with naming_extra("onnx", "onnx", "onnxruntime"):
         from onnxruntime.quantization import quantize_dynamic
     smaller = _quantised(path)
-    quantize_dynamic(str(path), str(smaller), op_types_to_quantize=["MatMul", "Gemm"], per_channel=True)
+    kinds = ["MatMul", "Gemm", *(["Gather"] if words else [])]
+    quantize_dynamic(str(path), str(smaller), op_types_to_quantize=kinds, per_channel=True)
     return smaller
+
+
+def onnx_bytes(backbone: Backbone) -> bytes:
+    """A backbone in ONNX with linear layers and words in 8 bits.
+
+    Raises:
+        MissingExtraError: What exports it is not installed.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        whole = Path(scratch) / "whole.onnx"
+        export_onnx(backbone, whole)
+        return quantise_onnx(whole, words=True).read_bytes()
 
 
 def _quantised(path: Path) -> Path:

@@ -3,8 +3,7 @@
 model.json           kind, format, name, what reads, the weights of the evidence, digests, how it was trained
 towers.safetensors   the learned layers, in half precision
 tokenizer.json       as the `tokenizers` library has it
-tokens.safetensors   a token table: `table` (int8), `scales`, `projection`      } one of
-model.onnx           a transformer                                              } the two
+model.onnx           the transformer that reads
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from auscult.models.folder import (
     write_numbers,
 )
 from auscult.models.general.encoder import GeneralEncoder
-from auscult.models.general.readers import Reader, TokenTable, WindowReader, open_session, open_tokenizer
+from auscult.models.general.readers import WindowReader, open_session, open_tokenizer
 from auscult.models.general.towers import Towers
 
 FORMAT = 1
 KIND = "general"
-_TOWERS, _TOKENIZER, _TOKENS, _TRANSFORMER = "towers.safetensors", "tokenizer.json", "tokens.safetensors", "model.onnx"
+_FILES = _TOWERS, _TOKENIZER, _TRANSFORMER = "towers.safetensors", "tokenizer.json", "model.onnx"
 
 
 def save(
@@ -41,10 +40,10 @@ def save(
     *,
     name: str,
     start_share: float,
-    fusion: Mapping[str, Any],
     tokenizer: bytes,
-    table: Mapping[str, Any] | None = None,
-    transformer: tuple[bytes, Mapping[str, Any]] | None = None,
+    transformer: bytes,
+    reader: Mapping[str, Any],
+    fusion: Mapping[str, Any] | None = None,
     training: Mapping[str, object] | None = None,
 ) -> None:
     """Write a model folder, or replace the model in it.
@@ -54,39 +53,45 @@ def save(
         towers: Arrays by name (`towers.Towers`).
         name: As tables call it.
         start_share: As `GeneralEncoder` takes it.
-        fusion: Weights of the evidence.
         tokenizer: Content of its file.
-        table: Arrays of a `TokenTable`: `table`, `scales`, `projection`.
-        transformer: In the place of a table: content of an ONNX file, and the options of a `WindowReader`.
+        transformer: Content of its ONNX file.
+        reader: Options of `WindowReader`.
+        fusion: Weights of the evidence; none until they are fitted.
         training: How it was trained, for the record.
 
     Raises:
         DataError: The place cannot be written to.
     """
-    kept = [_TOWERS, _TOKENIZER]
-    with renewed_folder(folder, last=SETTINGS, without=[_TOKENS, _TRANSFORMER]) as fresh:
+    with renewed_folder(folder, last=SETTINGS) as fresh:
         write_numbers(fresh / _TOWERS, {key: np.asarray(array, np.float16) for key, array in towers.items()})
         (fresh / _TOKENIZER).write_bytes(tokenizer)
-        reader: dict[str, Any] = {"kind": "tokens"}
-        if table is not None:
-            write_numbers(fresh / _TOKENS, table)
-            kept.append(_TOKENS)
-        elif transformer is not None:
-            (fresh / _TRANSFORMER).write_bytes(transformer[0])
-            reader = {"kind": "transformer", **transformer[1]}
-            kept.append(_TRANSFORMER)
-        digest = digest_of_folders(fresh, *kept)
+        (fresh / _TRANSFORMER).write_bytes(transformer)
         settings = {
             "kind": KIND,
             "format": FORMAT,
             "name": name,
-            "reader": reader,
+            "reader": dict(reader),
             "start_share": start_share,
-            "fusion": dict(fusion),
-            "files": kept,
-            "sha256": digest,
+            "fusion": dict(fusion or {}),
+            "sha256": digest_of_folders(fresh, *_FILES),
         }
         write_json(fresh / SETTINGS, {**settings, "training": dict(training or {})})
+
+
+def set_fusion(folder: Path, fusion: Mapping[str, Any], training: Mapping[str, object]) -> None:
+    """Give a saved model other weights of the evidence; its indexes stay as they are.
+
+    Args:
+        folder: Of the model.
+        fusion: The weights.
+        training: How they were fitted, for the record.
+
+    Raises:
+        ModelError: There is no such model.
+    """
+    settings = settings_of(folder, KIND, FORMAT)
+    record = {**settings.get("training", {}), "fusion": dict(training)}
+    write_json(folder / SETTINGS, {**settings, "fusion": dict(fusion), "training": record})
 
 
 def load(folder: Path) -> GeneralEncoder:
@@ -98,22 +103,15 @@ def load(folder: Path) -> GeneralEncoder:
     """
     settings = settings_of(folder, KIND, FORMAT)
     with opening("a whole general encoder", folder):
-        if digest_of_folders(folder, *settings["files"]) != settings["sha256"]:
+        if digest_of_folders(folder, *_FILES) != settings["sha256"]:
             raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
         return GeneralEncoder(
-            _reader(folder, dict(settings["reader"])),
+            WindowReader(
+                open_session(folder / _TRANSFORMER), open_tokenizer(folder / _TOKENIZER), **settings["reader"]
+            ),
             Towers(read_numbers(folder / _TOWERS)),
             name=str(settings["name"]),
             start_share=float(settings["start_share"]),
             fusion=settings["fusion"],
-            fingerprint=fingerprint_of(settings),
+            fingerprint=fingerprint_of({key: value for key, value in settings.items() if key != "fusion"}),
         )
-
-
-def _reader(folder: Path, told: dict[str, Any]) -> Reader:
-    tokenizer = open_tokenizer(folder / _TOKENIZER)
-    if told.pop("kind") == "transformer":
-        return WindowReader(open_session(folder / _TRANSFORMER), tokenizer, **told)
-    arrays = read_numbers(folder / _TOKENS)
-    scales, projection = (arrays[name].astype(np.float32) for name in ("scales", "projection"))
-    return TokenTable(tokenizer, arrays["table"], scales, projection)

@@ -8,7 +8,6 @@ afterwards (late chunking, guenther2024): each sentence is read in the context o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -57,50 +56,6 @@ def open_tokenizer(path: Path) -> Any:
     return tokenizer
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTable:
-    """A vector for each token, whatever stands around it, distilled from a transformer (model2vec, LEAF).
-
-    Args:
-        tokenizer: Of the `tokenizers` library.
-        table: Int8, (tokens, width).
-        scales: What each row of the table is multiplied by, (tokens,).
-        projection: From width to dim, (width, dim).
-
-    Costs: a few microseconds a sentence; bytes of the table.
-    """
-
-    tokenizer: Any
-    table: npt.NDArray[np.int8]
-    scales: FloatArray
-    projection: FloatArray
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return int(self.projection.shape[1])
-
-    def read(self, passages: Sequence[Sequence[str]]) -> tuple[FloatArray, Counts]:
-        """As `Reader` says; a sentence without tokens is zeros."""
-        return self._sums([sentence for passage in passages for sentence in passage])
-
-    def ask(self, texts: Sequence[str]) -> FloatArray:
-        """As `Reader` says."""
-        return self._sums(texts)[0]
-
-    def _sums(self, texts: Sequence[str]) -> tuple[FloatArray, Counts]:
-        encoded = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        counts = np.fromiter((len(each) for each in encoded), np.int64, len(encoded))
-        sums = np.zeros((len(encoded), self.table.shape[1]), np.float32)
-        full = np.flatnonzero(counts)
-        if len(full):
-            ids = np.concatenate([encoded[row].ids for row in full])
-            rows = self.table[ids] * self.scales[ids, None]
-            starts = np.concatenate([[0], np.cumsum(counts[full])[:-1]])
-            sums[full] = np.add.reduceat(rows, starts, axis=0)
-        return sums @ self.projection, counts
-
-
 class WindowReader:
     """A transformer in ONNX Runtime, which reads windows of a passage's sentences.
 
@@ -122,22 +77,40 @@ class WindowReader:
         self.dim = dim
         self._session = session
         self._tokenizer = tokenizer
-        # What the tokenizer puts around every text.
-        around = tokenizer.encode("").ids
-        self._first, self._last = around[: len(around) // 2], around[len(around) // 2 :]
-        self._asked, self._told = (tokenizer.encode(text, add_special_tokens=False).ids for text in (asked, told))
-        self._room = window - len(around) - len(self._told)
+        marks = tokenizer.encode("").ids
+        first, self._last = marks[: len(marks) // 2], marks[len(marks) // 2 :]
+        before = [tokenizer.encode(text, add_special_tokens=False).ids for text in (asked, told)]
+        self._asked, self._told = ([*first, *each] for each in before)
+        self._room = window - len(marks) - max(map(len, before))
         self._inputs = [each.name for each in session.get_inputs()]
+
+    @property
+    def around(self) -> tuple[list[int], list[int]]:
+        """The tokens that stand before and after each window."""
+        return self._told, self._last
 
     def read(self, passages: Sequence[Sequence[str]]) -> tuple[FloatArray, Counts]:
         """As `Reader` says; a sentence without tokens is zeros."""
-        texts = [sentence for passage in passages for sentence in passage]
-        found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        tokens = [each.ids[: self._room] for each in found]
+        tokens, windows = self.cut(passages)
+        return self._run(windows, tokens, self._told), np.fromiter(map(len, tokens), np.int64, len(tokens))
+
+    def ask(self, texts: Sequence[str]) -> FloatArray:
+        """As `Reader` says."""
+        tokens = self._tokens(texts)
+        return self._run([[row] for row in range(len(tokens))], tokens, self._asked)
+
+    def ask_tokens(self, ids: Sequence[int]) -> FloatArray:
+        """Vectors of tokens read alone, (tokens, dim), not of unit length."""
+        return self._run([[row] for row in range(len(ids))], [[token] for token in ids], self._asked)
+
+    def cut(self, passages: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[list[int]]]:
+        """The token ids of all sentences in a row, and the windows that they are read in, each the numbers of some."""
+        tokens = self._tokens([sentence for passage in passages for sentence in passage])
         windows: list[list[int]] = []
         number = 0
         for passage in passages:
-            room = 0
+            # Each passage begins a window of its own.
+            room = -1
             for _ in passage:
                 if len(tokens[number]) > room:
                     windows.append([])
@@ -145,22 +118,16 @@ class WindowReader:
                 windows[-1].append(number)
                 room -= len(tokens[number])
                 number += 1
-            # The next passage begins a window of its own.
-        sums = np.zeros((len(texts), self.dim), np.float32)
-        self._run(windows, tokens, self._told, sums)
-        return sums, np.fromiter(map(len, tokens), np.int64, len(tokens))
+        return tokens, windows
 
-    def ask(self, texts: Sequence[str]) -> FloatArray:
-        """As `Reader` says."""
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        sums = np.zeros((len(texts), self.dim), np.float32)
-        self._run([[row] for row in range(len(texts))], [each.ids[: self._room] for each in found], self._asked, sums)
-        return sums
+        return [each.ids[: self._room] for each in found]
 
-    def _run(self, windows: list[list[int]], tokens: list[list[int]], lead: list[int], sums: FloatArray) -> None:
-        """Read windows, of like length together, and add each sentence's token states to its row of the sums."""
-        before, after = [*self._first, *lead], self._last
-        rows = [[*before, *(token for number in window for token in tokens[number]), *after] for window in windows]
+    def _run(self, windows: list[list[int]], tokens: list[list[int]], before: list[int]) -> FloatArray:
+        """Read windows, of like length together: the sum of each sentence's token states, (sentences, dim)."""
+        sums = np.zeros((len(tokens), self.dim), np.float32)
+        rows = [[*before, *(token for number in window for token in tokens[number]), *self._last] for window in windows]
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
         while order:
             size = max(1, self._BATCH_TOKENS // len(rows[order[min(len(order), 64) - 1]]))
@@ -174,8 +141,9 @@ class WindowReader:
             for place, row in enumerate(batch):
                 at = len(before)
                 for number in windows[row]:
-                    sums[number] += states[place, at : at + len(tokens[number])].sum(axis=0)
+                    sums[number] = states[place, at : at + len(tokens[number])].sum(axis=0)
                     at += len(tokens[number])
+        return sums
 
 
 def open_session(path: Path) -> Any:

@@ -1,0 +1,120 @@
+"""Experiment files of the general encoder: `model: general`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from auscult.training.experiment import DataExperiment, EncoderTraining, LabelChoice, Settings, backbone_name
+from auscult.training.experiment_files import check_experiment
+
+
+class StudentTraining(EncoderTraining):
+    """How a small transformer learns to read as the teacher does, and how large it is.
+
+    Attributes:
+        layers: Of the transformer; as many as `heads` read at once, and `inner` is their hidden size.
+        dim: Of its states.
+        batch_windows: Windows a step.
+        batch_short: Short texts that each step gets besides.
+    """
+
+    epochs: int = Field(default=12, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    precision: Literal["float32", "bf16", "16-mixed"] = "bf16"
+    layers: int = Field(default=2, ge=1)
+    dim: int = Field(default=256, ge=8)
+    heads: int = Field(default=8, ge=1)
+    inner: int = Field(default=512, ge=8)
+    batch_windows: int = Field(default=40, ge=1)
+    batch_short: int = Field(default=96, ge=0)
+
+
+class TowerTraining(EncoderTraining):
+    """How the towers learn.
+
+    Attributes:
+        batch_documents: Documents a step; each is a negative of the others.
+        temperature: Of the softmax over a batch.
+        dropout: Of the hidden layer.
+        noise: Length of the random vector that is added to what was read, as a share of its own.
+        entity_weight: How much the entity's loss counts beside the aspect's.
+    """
+
+    epochs: int = Field(default=8, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    batch_documents: int = Field(default=48, ge=2)
+    temperature: float = Field(default=0.05, gt=0)
+    dropout: float = Field(default=0.2, ge=0, lt=1)
+    noise: float = Field(default=0.0, ge=0)
+    entity_weight: float = Field(default=1.0, ge=0)
+
+
+class Teacher(Settings):
+    """A sentence encoder: a transformer whose tokens' mean is a text's vector.
+
+    Attributes:
+        encoder: A hub name or a folder; environment variables in it are expanded.
+        asked: Stands before what asks ("query: ").
+        told: Stands before what is told ("passage: ").
+        window: Tokens that are read at once.
+    """
+
+    encoder: str = Field(min_length=1)
+    asked: str = ""
+    told: str = ""
+    window: int = Field(default=256, ge=16)
+
+
+class GeneralExperiment(DataExperiment):
+    """A general encoder.
+
+    Attributes:
+        teacher: Reads the documents.
+        student: What reads for the trained model in the teacher's place; None for the teacher itself, in 8 bits. A
+            student also reads `word_vectors.texts`, and the names and definitions of the knowledge base.
+        hidden: Size of the towers' hidden layer.
+        dim: Length of the entity part and of the aspect part.
+        start_share: As `GeneralEncoder` takes it.
+        training: Training of the towers.
+    """
+
+    model: Literal["general"]
+    teacher: Teacher
+    student: StudentTraining | None = None
+    hidden: int = Field(default=512, ge=8)
+    dim: int = Field(default=128, ge=8)
+    start_share: float = Field(default=0.5, ge=0, le=1)
+    training: TowerTraining = TowerTraining()
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> GeneralExperiment:
+        words = self.word_vectors.model_copy(update={"texts": []})
+        if words != type(words)() or self.labels != LabelChoice() or self.never_learn or self.validation.calibrate:
+            raise ValueError(
+                "word_vectors (but its texts), labels, never_learn and validation.calibrate are not for it"
+            )
+        return self
+
+    def teacher_name(self) -> str:
+        """The teacher with environment variables expanded.
+
+        Raises:
+            ConfigError: One of them is not set.
+        """
+        return backbone_name(self.teacher.encoder, "teacher.encoder")
+
+    def begins_with(self) -> list[str]:
+        """The teacher."""
+        return [self.teacher_name()]
+
+
+def read_general_experiment(path: Path) -> GeneralExperiment:
+    """Read and check an experiment file of a general encoder.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    return check_experiment(path, GeneralExperiment)

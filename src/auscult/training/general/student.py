@@ -1,0 +1,242 @@
+"""A small transformer learns to read as its teacher does, from the teacher's vectors alone (LEAF, distillation).
+
+The student has the teacher's tokenizer and a few narrow layers. It aims at the teacher's vectors in their `dim`
+principal directions, scaled to unit length. A step shows windows of sentences and short texts (titles, headings,
+names, single sentences); with student v and teacher u it minimises
+
+    mean over sentences of 1 - v·u  +  the same over windows  +  the same over short texts
+    + 10 · mean over pairs of windows and short texts of (v·v' - u·u')²
+
+so that each has its place, and pairs are as alike as the teacher finds them. Word vectors begin as the teacher's
+vectors of each token read alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from auscult.interfaces import FloatArray
+from auscult.models.backbone import Backbone, new_encoder
+from auscult.models.general.readers import WindowReader
+from auscult.models.general.towers import unit
+from auscult.training.batches import Key
+from auscult.training.general.experiment import StudentTraining
+from auscult.training.schedule import parameter_groups
+
+_PAIRS = 10.0
+_WORDS = 0.5
+_NO_SENTENCE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A window or a short text, and where the teacher puts its sentences.
+
+    Attributes:
+        ids: Its tokens, (tokens,).
+        lengths: How many each of its sentences has, (sentences,).
+        places: The teacher's vectors of these, unit rows, float16 (sentences, dim).
+    """
+
+    ids: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int64]
+    places: npt.NDArray[np.float16]
+
+
+class StudentBatch(NamedTuple):
+    """The texts of a step, windows first.
+
+    Attributes:
+        ids: (texts, tokens).
+        there: 1 where there is a token, same shape.
+        sentence: Which sentence of the batch each token is of, same shape; -1 for none.
+        text: Which text each sentence is of, (sentences,).
+        lengths: Tokens of each sentence, (sentences,).
+        places: The teacher's, (sentences, dim).
+        windows: How many of the texts are windows.
+    """
+
+    ids: Tensor
+    there: Tensor
+    sentence: Tensor
+    text: Tensor
+    lengths: Tensor
+    places: Tensor
+    windows: int
+
+
+class StudentExamples:
+    """Windows, asked for by epoch and row; each batch gets some short texts besides.
+
+    Args:
+        windows: Passages, or parts of long ones.
+        short: Short texts.
+        reader: The teacher, for its tokenizer.
+        batch_short: How many short texts a batch gets.
+        seed: Of which.
+    """
+
+    def __init__(
+        self, windows: Sequence[Text], short: Sequence[Text], reader: WindowReader, *, batch_short: int, seed: int
+    ) -> None:
+        self._windows = windows
+        self._short = short
+        self._around = reader.around
+        self._batch_short = batch_short
+        self._seed = seed
+
+    def lengths(self) -> list[int]:
+        """Tokens of each window."""
+        return [len(window.ids) for window in self._windows]
+
+    def __len__(self) -> int:
+        return len(self._windows)
+
+    def __getitem__(self, key: Key) -> tuple[Key, Text]:
+        return key, self._windows[key[1]]
+
+    def collate(self, found: Sequence[tuple[Key, Text]]) -> StudentBatch:
+        """One batch."""
+        chance = np.random.default_rng((self._seed, *found[0][0]))
+        rows = chance.integers(len(self._short), size=self._batch_short if self._short else 0)
+        return self.batch([text for _, text in found], [self._short[row] for row in rows])
+
+    def batch(self, windows: Sequence[Text], short: Sequence[Text]) -> StudentBatch:
+        """A batch of these."""
+        texts = [*windows, *short]
+        first, last = self._around
+        longest = max(len(text.ids) for text in texts) + len(first) + len(last)
+        ids = np.zeros((len(texts), longest), np.int64)
+        there = np.zeros_like(ids)
+        sentence = np.full_like(ids, _NO_SENTENCE)
+        begun = 0
+        for row, text in enumerate(texts):
+            tokens = [*first, *text.ids.tolist(), *last]
+            ids[row, : len(tokens)] = tokens
+            there[row, : len(tokens)] = 1
+            inside = np.repeat(np.arange(begun, begun + len(text.lengths)), text.lengths)
+            sentence[row, len(first) : len(first) + len(inside)] = inside
+            begun += len(text.lengths)
+        of_text = np.repeat(np.arange(len(texts)), [len(text.lengths) for text in texts])
+        return StudentBatch(
+            torch.from_numpy(ids),
+            torch.from_numpy(there),
+            torch.from_numpy(sentence),
+            torch.from_numpy(of_text),
+            torch.from_numpy(np.concatenate([text.lengths for text in texts])).float(),
+            torch.from_numpy(np.concatenate([text.places for text in texts]).astype(np.float32)),
+            len(windows),
+        )
+
+
+class StudentObjective:
+    """Trains a student.
+
+    Args:
+        student: What is trained.
+        choice: Optimisation.
+        held_out: Batches that are not trained on.
+    """
+
+    def __init__(self, student: Backbone, choice: StudentTraining, held_out: Sequence[StudentBatch]) -> None:
+        self._student = student
+        self._choice = choice
+        self._held_out = held_out
+
+    @property
+    def network(self) -> nn.Module:
+        """What is trained, in place."""
+        return self._student
+
+    def loss(self, batch: StudentBatch) -> tuple[Tensor, int]:
+        """The loss, and how many texts it is of."""
+        sentences, texts, given = self._placed(batch)
+        short = slice(batch.windows, None)
+        found = [
+            1 - (sentences * batch.places)[batch.text < batch.windows].sum(dim=1).mean(),
+            *(
+                1 - (texts[part] * given[part]).sum(dim=1).mean()
+                for part in (slice(batch.windows), short)
+                if len(texts[part])
+            ),
+        ]
+        pairs = (texts @ texts.T - given @ given.T).square().mean()
+        return torch.stack(found).sum() + _PAIRS * pairs, len(texts)
+
+    def measures(self) -> Mapping[str, float]:
+        """Mean cosine of student and teacher, over sentences and over texts that are not trained on."""
+        self._student.eval()
+        sums = np.zeros(2)
+        with torch.no_grad():
+            for batch in self._held_out:
+                sentences, texts, given = self._placed(batch)
+                sums += [float((a * b).sum(dim=1).mean()) for a, b in ((sentences, batch.places), (texts, given))]
+        sentence, text = (sums / max(len(self._held_out), 1)).tolist()
+        return {"sentence_cosine": sentence, "text_cosine": text}
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """AdamW."""
+        choice = self._choice
+        groups = parameter_groups(self._student.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
+        return torch.optim.AdamW(groups, lr=choice.learning_rate, betas=(0.9, 0.98))
+
+    def _placed(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """Where the student puts sentences and texts, and the teacher the texts, all of unit length."""
+        states = self._student({"input_ids": batch.ids, "attention_mask": batch.there}).float()
+        inside = batch.sentence >= 0
+        sums = torch.zeros(len(batch.places), states.shape[-1])
+        sums = sums.index_add(0, batch.sentence[inside], states[inside])
+        texts = len(batch.ids)
+        wholes = torch.zeros(texts, states.shape[-1]).index_add(0, batch.text, sums)
+        weighed = batch.places * batch.lengths.unsqueeze(1)
+        given = torch.zeros(texts, states.shape[-1]).index_add(0, batch.text, weighed)
+        return normalize(sums, dim=1), normalize(wholes, dim=1), normalize(given, dim=1)
+
+
+def principal_directions(vectors: npt.NDArray[np.floating], dim: int) -> FloatArray:
+    """The directions in which vectors lie most, (width, dim), orthonormal.
+
+    Args:
+        vectors: Unit rows, (rows, width).
+        dim: How many directions.
+    """
+    rows = vectors.astype(np.float64)
+    _, directions = np.linalg.eigh(rows.T @ rows)
+    found: FloatArray = directions[:, ::-1][:, :dim].astype(np.float32)
+    return found
+
+
+def begin_student(teacher: Backbone, reader: WindowReader, directions: FloatArray, choice: StudentTraining) -> Backbone:
+    """A student with random layers, whose words are where the teacher puts each alone.
+
+    Args:
+        teacher: Whose tokenizer it has.
+        reader: The teacher, reading.
+        directions: Principal directions of the teacher's vectors, (width, dim).
+        choice: Its size.
+    """
+    settings = {
+        "vocab_size": teacher.words.num_embeddings,
+        "hidden_size": directions.shape[1],
+        "num_hidden_layers": choice.layers,
+        "num_attention_heads": choice.heads,
+        "intermediate_size": choice.inner,
+        "max_position_embeddings": teacher.limit,
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }
+    model: Any = new_encoder("bert", settings)
+    tokens = reader.ask_tokens(range(teacher.words.num_embeddings))
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight.copy_(torch.from_numpy(_WORDS * unit(tokens @ directions)))
+        model.embeddings.position_embeddings.weight.mul_(0.2)
+        model.embeddings.token_type_embeddings.weight.zero_()
+    return Backbone(model, teacher.tokenizer)
