@@ -50,7 +50,14 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """How well one sentence answers: a half-open character range of the document text and its scores."""
+    """How well one sentence answers: a half-open character range of the document text and its scores.
+
+    Attributes:
+        score: The model's, the cosine with the query, in [-1, 1]; where all evidence scored, plus the share of the
+            asked words that the sentence holds.
+        entity_score: The share of the entity half in the model's.
+        aspect_score: The share of the aspect half.
+    """
 
     start: int
     end: int

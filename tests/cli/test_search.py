@@ -81,8 +81,22 @@ def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
     ranked = sorted(best["sentences"], key=lambda sentence: -sentence["score"])
     starred = re.findall(r"\*\*(.*?)\*\*", " ".join(done.out.split()))
     assert sorted(starred) == sorted(sentence["text"] for sentence in ranked[:2])
-    assert "= entity 0." in done.out
+    shares = {
+        kind: sum(share for name, share in best["evidence"].items() if name.startswith(kind))
+        for kind in ("entity", "aspect", "question")
+    }
+    told = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items())
+    assert f"{best['score']:.2f} = {told}" in done.out
     assert "matched identifier DOID:2841" in done.err
+
+
+def test_the_score_of_the_model_alone_is_one_option_away(command: Command, index: str) -> None:
+    done = command("search", index, "-e", "asthma", "-a", "symptoms", "-k", "1", "--score", "model", "--json")
+    hit = json.loads(done.out)
+    assert hit["score"] == pytest.approx(hit["entity_score"] + hit["aspect_score"], abs=1e-6)
+    assert (hit["evidence"], hit["probability"]) == ({}, None)
+    shown = command("search", index, "-e", "asthma", "-a", "symptoms", "-k", "1", "--score", "model").out
+    assert f"{hit['score']:.2f} = entity {hit['entity_score']:.2f} + aspect {hit['aspect_score']:.2f}" in shown
 
 
 @pytest.mark.parametrize("option", [("--precision", "bf16"), ("--fuse",)])

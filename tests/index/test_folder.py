@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError, ModelError
-from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
+from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex, words
 from auscult.index.layout import REQUIRED_FILES
 from auscult.index.manifest import checksum
 from auscult.interfaces import FloatArray
@@ -93,6 +93,8 @@ def test_an_update_equals_a_new_build(tmp_path: Path) -> None:
     rebuilt = build(tmp_path / "rebuilt", expected)
     np.testing.assert_array_equal(index.reader.passage_vectors, rebuilt.reader.passage_vectors)
     np.testing.assert_array_equal(index.reader.sentence_vectors, rebuilt.reader.sentence_vectors)
+    for name in words.file_names():
+        assert index.manifest.files[name] == rebuilt.manifest.files[name]
     index.verify()
     assert sorted(p.name for p in (tmp_path / "index").iterdir()) == ["CURRENT", "generation-000002"]
 
@@ -242,6 +244,7 @@ def test_a_manifest_from_elsewhere_or_the_future_is_refused(tmp_path: Path) -> N
     whole = json.loads(path.read_text())
     del whole["checksum"]
     for change, message in [
+        ({"format_version": 1}, "format 1, which has no words.*build the index again"),
         ({"format_version": 99}, "format 99.*upgrade auscult"),
         ({"format_version": "1"}, "positive format_version"),
         ({"format": "other"}, "auscult-index"),

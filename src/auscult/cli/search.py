@@ -28,6 +28,13 @@ class Group(StrEnum):
     document = "document"
 
 
+class Score(StrEnum):
+    """What passages are ranked by."""
+
+    fused = "fused"
+    model = "model"
+
+
 IndexArgument = Annotated[Path, typer.Argument(help="An index folder, made by `auscult index`.")]
 EntityOption = Annotated[
     str,
@@ -58,6 +65,9 @@ def search(
     group: Annotated[Group, typer.Option(help="A hit for every passage, or for every document.")] = Group.passage,
     source: Annotated[list[str] | None, typer.Option(help="Only documents of this source; repeatable.")] = None,
     model: ModelOption = "",
+    score: Annotated[
+        Score, typer.Option(help="Rank by all evidence, words and vectors; or as the model's paper does, by it alone.")
+    ] = Score.fused,
     rerank: Annotated[
         str, typer.Option("--rerank", help="A ranker, poly- or cross-encoder that orders the best candidates anew.")
     ] = "",
@@ -86,7 +96,7 @@ def search(
     understanding = understand(searcher, entity, aspect or (), question)
     scorer = load_scorer(rerank, precision=precision) if rerank else None
     finder = Pipeline(searcher, scorer, candidates=candidates, fuse=fuse) if scorer else searcher
-    hits = finder.search(understanding.query, k, group_by=group.value, sources=source or ())
+    hits = finder.search(understanding.query, k, group_by=group.value, sources=source or (), scoring=score.value)
     say(understanding)
     if as_json:
         for hit in hits:

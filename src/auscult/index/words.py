@@ -168,6 +168,12 @@ class Words:
             return common
         return common / (np.float32(total) + self._weight(field) - common)
 
+    def shares(self, terms: Sequence[str]) -> dict[str, float]:
+        """The share of each of a query's words in all of them, by their idf; together 1."""
+        weights = {term: self._idf(self._number(term)) for term in terms}
+        total = sum(weights.values())
+        return {term: weight / total for term, weight in weights.items()}
+
     def holds(self, term: str) -> bool:
         """Whether any text holds a term."""
         return self._number(term) is not None

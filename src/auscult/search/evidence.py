@@ -87,15 +87,14 @@ def vector_cosines(
     """
     # A model without parts places whole questions.
     parts = parts or {"question": (0, len(query))}
-    filled = {name: columns for name, columns in parts.items() if np.any(query[slice(*columns)])}
-    if not filled:
-        return {}
-    directions = np.zeros((len(query), len(filled)), np.float32)
-    for place, columns in enumerate(filled.values()):
+    found = {}
+    for name, columns in parts.items():
         share = query[slice(*columns)]
-        directions[slice(*columns), place] = share / np.linalg.norm(share)
-    cosines: FloatArray = (passages @ directions * np.sqrt(len(parts))).astype(np.float32)
-    return {name: cosines[:, place] for place, name in enumerate(filled)}
+        if share.any():
+            # A vector at a time: a thin matrix product is several times as slow.
+            cosines = passages[:, slice(*columns)] @ (share * np.float32(np.sqrt(len(parts)) / np.linalg.norm(share)))
+            found[name] = cosines.astype(np.float32, copy=False)
+    return found
 
 
 def _label_coverage(words: Words, asked: list[str], documents: npt.NDArray[np.int64]) -> FloatArray:

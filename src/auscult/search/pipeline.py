@@ -18,7 +18,7 @@ from auscult.index import GroupBy
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
 from auscult.models.score_fusion import fuse_scores
 from auscult.queries import Query
-from auscult.search.searcher import Searcher
+from auscult.search.searcher import Scoring, Searcher
 
 
 class Pipeline:
@@ -47,7 +47,13 @@ class Pipeline:
         self._scoring = Lock()
 
     def search(
-        self, query: Query, k: int = 10, *, group_by: GroupBy = "passage", sources: Sequence[str] = ()
+        self,
+        query: Query,
+        k: int = 10,
+        *,
+        group_by: GroupBy = "passage",
+        sources: Sequence[str] = (),
+        scoring: Scoring = "fused",
     ) -> list[Hit]:
         """The k best passages by the scorer.
 
@@ -56,15 +62,18 @@ class Pipeline:
             k: How many, at least 1; more than `candidates` retrieves as many.
             group_by: As `Searcher.search` takes it.
             sources: As `Searcher.search` takes it.
+            scoring: By what candidates are found, as `Searcher.search` takes it.
 
         Returns:
-            Best first, ties in the order they were retrieved. `score` is the scorer's, or the mean of both; sentences
-            keep the scores that the searcher's model gave them, and entity and aspect have no share.
+            Best first, ties in the order they were retrieved. `score` is the scorer's, or the mean of both; sentences,
+            evidence and probability are what the searcher gave them, and entity and aspect have no share.
 
         Raises:
             QueryError: The query is empty, or an option is out of range.
         """
-        retrieved = self.searcher.search_rows(query, max(k, self.candidates), group_by=group_by, sources=sources)
+        retrieved = self.searcher.search_rows(
+            query, max(k, self.candidates), group_by=group_by, sources=sources, scoring=scoring
+        )
         if not retrieved:
             return []
         found = [hit for _, hit in retrieved]

@@ -19,10 +19,11 @@ from auscult.concepts.identifiers import normalise_identifiers
 from auscult.concepts.names import normalise_name
 from auscult.errors import ModelError, QueryError
 from auscult.index import GroupBy, PassageIndex
+from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking, SentenceScore
 from auscult.models import load_model
 from auscult.queries import Query, QuestionParser
-from auscult.search.evidence import EVIDENCE, gather
+from auscult.search.evidence import EVIDENCE, gather, question_terms
 from auscult.search.fusion import Fusion
 from auscult.search.understanding import Understanding, understand
 
@@ -242,6 +243,13 @@ class Searcher:
         vectors = reader.sentence_vectors[sentences.start : sentences.stop]
         shares = self.split(vectors, query).tolist()
         wholes = self.products(vectors, query).tolist()
+        texts = [text[each.start - passage.start : each.end - passage.start] for each in passage.sentences]
+        if evidence is not None:
+            shares_of_words = reader.words.shares(question_terms(asked))
+            held = [shares_of_words.keys() & analyse(each) for each in texts]
+            wholes = [
+                whole + sum(shares_of_words[term] for term in terms) for whole, terms in zip(wholes, held, strict=True)
+            ]
         return Hit(
             rank=rank,
             passage_id=passage.passage_id,
@@ -260,12 +268,14 @@ class Searcher:
                 SentenceScore(
                     start=sentence.start,
                     end=sentence.end,
-                    text=text[sentence.start - passage.start : sentence.end - passage.start],
+                    text=words_of_it,
                     score=whole,
                     entity_score=entity_share,
                     aspect_score=aspect_share,
                 )
-                for sentence, (entity_share, aspect_share), whole in zip(passage.sentences, shares, wholes, strict=True)
+                for sentence, words_of_it, (entity_share, aspect_share), whole in zip(
+                    passage.sentences, texts, shares, wholes, strict=True
+                )
             ),
             metadata=dict(record.metadata),
             evidence={} if evidence is None else self._told(asked, evidence[row]),

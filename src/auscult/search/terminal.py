@@ -121,12 +121,11 @@ def _table(curves: ScoreCurves) -> Table:
 
 
 def print_hit(console: Console, hit: Hit) -> None:
-    """Show one hit: heading, score and its halves, document, and the best sentences highlighted."""
+    """Show one hit: heading, score and what it is made of, document, and the best sentences highlighted."""
     first = Text(f"{hit.rank:>2}  ", style="dim")
     first.append(printable(hit.heading) or "(no heading)", style="not dim bold")
-    second = Text(f"{hit.score:.3f}", style="green")
-    if hit.entity_score or hit.aspect_score:
-        second.append(f" = entity {hit.entity_score:.3f} + aspect {hit.aspect_score:.3f}", style="dim")
+    second = Text(f"{hit.score:.2f}", style="green")
+    second.append(_made_of(hit), style="dim")
     second.append(f"   {printable(hit.title)}", style="cyan")
     second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
     console.print(first)
@@ -135,6 +134,19 @@ def print_hit(console: Console, hit: Hit) -> None:
         console.print(Text(f"    {printable(hit.url)}", style="dim"), soft_wrap=True)
     _print_indented(console, _excerpt(hit, console.is_terminal))
     console.print()
+
+
+def _made_of(hit: Hit) -> str:
+    """What a score is the sum of: entity, aspect and question, each by words and vectors together."""
+    shares = {"entity": hit.entity_score, "aspect": hit.aspect_score}
+    if hit.evidence:
+        shares = {kind: sum(_of_kind(hit, kind)) for kind in ("entity", "aspect", "question")}
+    told = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items() if share)
+    return f" = {told}" if told else ""
+
+
+def _of_kind(hit: Hit, kind: str) -> list[float]:
+    return [share for name, share in hit.evidence.items() if name.startswith(f"{kind}_")]
 
 
 def _print_indented(console: Console, text: Text) -> None:
