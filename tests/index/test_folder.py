@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError, ModelError
-from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex, words
+from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex, titles, words
 from auscult.index.layout import REQUIRED_FILES
 from auscult.index.manifest import checksum
 from auscult.interfaces import FloatArray
@@ -93,7 +93,7 @@ def test_an_update_equals_a_new_build(tmp_path: Path) -> None:
     rebuilt = build(tmp_path / "rebuilt", expected)
     np.testing.assert_array_equal(index.reader.passage_vectors, rebuilt.reader.passage_vectors)
     np.testing.assert_array_equal(index.reader.sentence_vectors, rebuilt.reader.sentence_vectors)
-    for name in words.file_names():
+    for name in (titles.TITLES, *words.file_names()):
         assert index.manifest.files[name] == rebuilt.manifest.files[name]
     index.verify()
     assert sorted(p.name for p in (tmp_path / "index").iterdir()) == ["CURRENT", "generation-000002"]

@@ -18,6 +18,7 @@ from auscult.errors import DataError, ModelError
 from auscult.index import layout
 from auscult.index.manifest import Counts, Manifest, ModelRecord
 from auscult.index.storage import ArrayFile, ByteFile, file_records, sync_tree, write_synced
+from auscult.index.titles import TITLES, TitleTable
 from auscult.index.words import WordCounter
 from auscult.interfaces import FloatArray
 
@@ -49,6 +50,7 @@ class GenerationWriter:
         self._passage_records = ByteFile(path / layout.PASSAGE_RECORDS)
         self._texts = ByteFile(path / layout.TEXTS)
         self._words = WordCounter()
+        self._titles = TitleTable()
         self._counts = Counts(0, 0, 0)
         self._sources: dict[str, int] = {}
         self._documents_by_id: dict[str, tuple[int, list[str]]] = {}
@@ -108,6 +110,7 @@ class GenerationWriter:
         self._passages.append(self._passage_row(None, document=self._counts.documents))
         for file in self._files():
             file.close()
+        write_synced(self.path / TITLES, self._titles.file())
         for name, content in self._words.files().items():
             if isinstance(content, bytes):
                 write_synced(self.path / name, content)
@@ -164,6 +167,7 @@ class GenerationWriter:
         self._document_records.append(_document_line(document))
         passages = ((each.heading, document.text[each.start : each.end]) for each in document.passages)
         self._words.add(document.title, passages)
+        self._titles.add(row, document.title, document.entity_ids)
         passage_ids = [passage.passage_id for passage in document.passages]
         self._documents_by_id[document.doc_id] = (row, passage_ids)
         self._passage_ids.update(passage_ids)

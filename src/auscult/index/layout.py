@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from auscult.index import words
+from auscult.index import titles, words
 
 FORMAT: Final = "auscult-index"
 FORMAT_VERSION: Final = 2
@@ -39,6 +39,7 @@ REQUIRED_FILES: Final = (
     DOCUMENT_RECORDS,
     PASSAGE_RECORDS,
     TEXTS,
+    titles.TITLES,
     *words.file_names(),
 )
 

@@ -19,6 +19,7 @@ from auscult.errors import IndexFolderError
 from auscult.index import layout
 from auscult.index.manifest import Manifest
 from auscult.index.storage import current_generation, file_record
+from auscult.index.titles import TITLES, Titles
 from auscult.index.words import FIELDS, TERMS, Words, array_name
 from auscult.index.words import file_names as word_files
 from auscult.interfaces import FloatArray
@@ -49,6 +50,8 @@ class GenerationReader:
     Attributes:
         passage_vectors: Float32, shape (passages, dim): means of unit sentence vectors.
         sentence_vectors: Float16, shape (sentences, dim).
+        words: Which text holds which word.
+        titles: Documents by what they are called.
 
     Raises:
         IndexFolderError: A file is missing, or disagrees with the manifest.
@@ -75,6 +78,7 @@ class GenerationReader:
         self._knowledge_base = self._bytes(self.manifest.knowledge_base) if self.manifest.knowledge_base else None
         self._check_ends()
         self.words = self._open_words()
+        self.titles = Titles(self._bytes(TITLES)[:], lambda row: self.document_record(row).title)
 
     @cached_property
     def passage_documents(self) -> npt.NDArray[np.int64]:

@@ -6,7 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts import EntityResolver, KnowledgeBase
-from auscult.concepts.identifiers import normalise_identifiers
-from auscult.concepts.names import normalise_name
 from auscult.errors import ModelError, QueryError
 from auscult.index import GroupBy, PassageIndex
 from auscult.index.words import analyse
@@ -80,28 +78,9 @@ class Searcher:
         # One of codes only has no concepts, and identifiers to resolve all the same.
         return None if knowledge_base is None else QuestionParser(EntityResolver(knowledge_base))
 
-    @cached_property
-    def titles(self) -> Mapping[str, str]:
-        """Document titles by normalised name, and by their entity's identifier, the first document's of each.
-
-        Of several identifiers it is not said which is the entity's and which those of what the document names.
-
-        Reads every document's record when first asked for: about 20 microseconds a document.
-        """
-        titles: dict[str, str] = {}
-        by_identifier: dict[str, str] = {}
-        for row in range(self.index.manifest.counts.documents):
-            record = self.index.reader.document_record(row)
-            titles.setdefault(normalise_name(record.title), record.title)
-            identifiers = normalise_identifiers(list(record.entity_ids))
-            if len(identifiers) == 1:
-                by_identifier.setdefault(identifiers[0], record.title)
-        titles.pop("", None)
-        return {**by_identifier, **titles}
-
     def understand(self, query: Query) -> Understanding:
         """Read a query with the index' knowledge base (see `understanding.understand`)."""
-        return understand(query, self.parser, self.titles if self.parser else {})
+        return understand(query, self.parser, self.index.reader.titles if self.parser else {})
 
     def search(
         self,

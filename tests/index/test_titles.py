@@ -1,0 +1,55 @@
+"""Documents are found by what they are called."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auscult.concepts.names import normalise_name
+from auscult.index.titles import Titles, TitleTable
+
+DOCUMENTS = (
+    ("Gout", ["DOID:13189"]),
+    ("Gouty arthritis", []),
+    ("GOUT", ["UMLS:C0018099"]),
+    ("Gout and asthma", ["DOID:13189", "DOID:2841"]),
+    ("", ["doid:2841"]),
+    ("Crohn\u2019s disease", ["see the text"]),
+)
+
+
+def titles_of(documents: list[tuple[str, list[str]]]) -> Titles:
+    table = TitleTable()
+    for row, (title, identifiers) in enumerate(documents):
+        table.add(row, title, identifiers)
+    return Titles(table.file(), lambda row: documents[row][0])
+
+
+def test_the_first_document_of_a_name_or_of_its_only_identifier() -> None:
+    titles = titles_of(list(DOCUMENTS))
+    assert dict(titles) == {
+        "gout": "Gout",
+        "gouty arthritis": "Gouty arthritis",
+        "gout and asthma": "Gout and asthma",
+        "crohn disease": "Crohn\u2019s disease",
+        "DOID:13189": "Gout",
+        "UMLS:C0018099": "GOUT",
+        "DOID:2841": "",
+    }
+    assert len(titles) == 7
+    assert titles.get("gou") is None
+    assert titles.get("zoster") is None
+    with pytest.raises(KeyError):
+        titles[""]
+    assert dict(titles_of([])) == {}
+
+
+@given(st.lists(st.text(max_size=12), max_size=12))
+def test_any_title_is_found_again(names: list[str]) -> None:
+    titles = titles_of([(name, []) for name in names])
+    for name in names:
+        key = normalise_name(name)
+        if key:
+            first = next(each for each in names if normalise_name(each) == key)
+            assert titles[key] == first
