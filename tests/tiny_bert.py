@@ -15,8 +15,8 @@ WORDS = [
 ]  # fmt: skip
 
 
-def save_tiny_bert(folder: Path, *, limit: int = 40, seed: int = 0) -> Path:
-    """Two layers of sixteen numbers; every letter is a token, and some words are one."""
+def save_tiny_bert(folder: Path, *, limit: int = 40, seed: int = 0, width: int = 16) -> Path:
+    """Two layers of sixteen numbers, or more; every letter is a token, and some words are one."""
     folder.mkdir(parents=True, exist_ok=True)
     letters = "abcdefghijklmnopqrstuvwxyz"
     marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -26,8 +26,8 @@ def save_tiny_bert(folder: Path, *, limit: int = 40, seed: int = 0) -> Path:
     tokenizer = BertTokenizerFast.from_pretrained(folder, model_max_length=limit)
     torch.manual_seed(seed)
     config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=LAYERS, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=limit, initializer_range=0.3,
+        vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=LAYERS, num_attention_heads=2,
+        intermediate_size=2 * width, max_position_embeddings=limit, initializer_range=0.3,
     )  # fmt: skip
     BertModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

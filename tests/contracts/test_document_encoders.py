@@ -22,10 +22,12 @@ from auscult.models.cdv.transformer import PooledTransformer
 from auscult.models.encoders import persistence as encoders
 from auscult.models.encoders.bi import BiEncoder
 from auscult.models.encoders.encoder import BiDocumentEncoder
+from auscult.models.general.encoder import GeneralEncoder
 from auscult.models.kinds import KINDS
 from auscult.queries import Query
 from classes import classes_with
 from random_cdv import documents, make_encoder
+from small_general import make_general, save_general
 
 QUERIES = [
     Query("", "asthma", ("Signs and symptoms",)),
@@ -60,11 +62,17 @@ CDV: dict[str, Callable[[Path], Any]] = {
     "cdv-transformer": _transformer,
     **{name: lambda _, name=name: load_model(name) for name in SHIPPED},
 }
-ENCODERS = CDV | {name: lambda backbone, name=name: _bi(name, backbone) for name in BI}
+GENERAL = "general"
+ENCODERS = CDV | {
+    GENERAL: lambda _: make_general(),
+    **{name: lambda backbone, name=name: _bi(name, backbone) for name in BI},
+}
 every_encoder = pytest.mark.parametrize("name", [*ENCODERS, SENTENCE_TRANSFORMER])
 
 
 def save(encoder: Any, folder: Path, **record: object) -> str:
+    if isinstance(encoder, GeneralEncoder):
+        return save_general(folder, training=record)
     if isinstance(encoder, CdvEncoder):
         return cdv.save(encoder, folder, training=record)
     return encoders.save(encoder.ranker, folder, training=record)
@@ -108,7 +116,7 @@ def test_rows_are_unit_and_one_a_sentence(encoder: Any) -> None:
 def test_parts_divide_the_columns(encoder: Any) -> None:
     columns = [column for part in encoder.parts.values() for column in range(encoder.dim)[part]]
     assert columns == (list(range(encoder.dim)) if encoder.parts else [])
-    assert set(encoder.parts) <= {"entity", "aspect"}
+    assert set(encoder.parts) <= {"entity", "aspect", "question"}
 
 
 @every_encoder
@@ -179,6 +187,9 @@ def test_a_fingerprint_knows_weights_but_not_the_training_record(
         return save(encoder, tmp_path / place, **record)
 
     one, same = identity("a", date="then"), identity("b", date="now")
+    if isinstance(encoder, GeneralEncoder):
+        assert one == same != save_general(tmp_path / "c", seed=1, training={"date": "then"})
+        return
     network = encoder.network if isinstance(encoder, CdvEncoder) else encoder.ranker
     with torch.no_grad():
         next(iter(network.parameters())).add_(0.1)

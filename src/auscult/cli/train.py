@@ -14,6 +14,9 @@ from rich.table import Table
 
 from auscult.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading, pairs_of
 from auscult.errors import ConfigError, naming_extra
+from auscult.models import load_model
+from auscult.provenance import stamp
+from auscult.search.fitting import QUESTIONS
 
 
 class Architecture(StrEnum):
@@ -139,8 +142,26 @@ def _train_experiment(
     outcome = stages.train(settings, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
+    if settings.kind == "general":
+        _fit_evidence(settings, outcome.model, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
+
+
+def _fit_evidence(settings: Any, model: Path, folder: Path, say: Callable[[str], None]) -> None:
+    """Weigh a general encoder's evidence, on questions made of the documents that it was trained on."""
+    from auscult.corpora.knowledge import open_knowledge_base
+    from auscult.models.general.persistence import set_fusion
+    from auscult.search.fitting import fit_collections
+    from auscult.training.data import read
+
+    say("fitting the weights of the evidence")
+    collections = {choice.name: read(choice, say)[1] for choice in settings.corpora}
+    known = open_knowledge_base(settings.knowledge) if settings.knowledge else None
+    encoder = load_model(str(model))
+    fusion = fit_collections(collections, encoder, folder / "indexes", knowledge_base=known, seed=settings.seed)
+    fitted_on = {"corpora": [choice.model_dump() for choice in settings.corpora], "questions_of_each": QUESTIONS}
+    set_fusion(model, fusion.to_json(), {**fitted_on, "seed": settings.seed, **stamp()})
 
 
 def _train_notes(

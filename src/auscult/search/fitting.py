@@ -15,8 +15,9 @@ Cost: a search a question, then seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -24,13 +25,19 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from auscult.concepts import KnowledgeBase
+from auscult.documents import Document
 from auscult.errors import DataError
-from auscult.interfaces import FloatArray
+from auscult.index.layout import CURRENT
+from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.search.build import build_index
 from auscult.search.evidence import EVIDENCE
 from auscult.search.fusion import Fusion
 from auscult.search.own_questions import OwnQuestion, own_questions
 from auscult.search.searcher import Searcher
 
+QUESTIONS: Final = 2_000
+"""Asked of each index."""
 HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
 """What titles and headings say."""
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
@@ -55,7 +62,7 @@ class Candidates:
     read: bool
 
 
-def fit_indexes(searchers: Iterable[Searcher], questions: int = 2_000, seed: int = 0) -> Fusion:
+def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed: int = 0) -> Fusion:
     """The weights for questions made of the documents of one or more indexes (`own_questions`).
 
     Args:
@@ -156,3 +163,34 @@ def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty:
     found = minimize(penalised, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[(lowest, None)] * size)
     weights: _Array = found.x
     return weights
+
+
+def fit_collections(
+    collections: Mapping[str, Sequence[Document]],
+    encoder: DocumentEncoder,
+    folder: Path,
+    *,
+    knowledge_base: KnowledgeBase | None = None,
+    questions: int = QUESTIONS,
+    seed: int = 0,
+) -> Fusion:
+    """The weights for questions made of collections' own titles and headings.
+
+    Args:
+        collections: By name: documents with titles and headings, as far as possible some that the encoder was not
+            trained on.
+        encoder: Whose evidence is weighed.
+        folder: Where an index of each is built, or found from an earlier fitting.
+        knowledge_base: Names things by synonyms, and reads questions.
+        questions: Of each collection.
+        seed: Of all chance.
+    """
+
+    def opened(number: int, name: str, documents: Sequence[Document]) -> Searcher:
+        place = folder / f"{number:02d}"
+        if not (place / CURRENT).is_file():
+            build_index(documents, encoder, place, knowledge_base=knowledge_base, corpus=name)
+        return Searcher.open(place, encoder)
+
+    searchers = (opened(number, *each) for number, each in enumerate(collections.items()))
+    return fit_indexes(searchers, questions, seed)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -26,6 +25,7 @@ from auscult.files.writing import whole_or_nothing
 from auscult.models.backbone import Backbone
 from auscult.models.encoders.base import PassageRanker
 from auscult.models.encoders.registry import architecture
+from auscult.models.onnx_runtime import open_session, quantise
 
 Form = Literal["onnx", "onnx-int8"]
 FORMS: tuple[Form, ...] = ("onnx", "onnx-int8")
@@ -50,17 +50,9 @@ class OnnxBackbone(Backbone):
     """
 
     def __init__(self, path: Path, like: Backbone, *, threads: int | None = None) -> None:
-        with naming_extra("onnx", "onnxruntime"):
-            import onnxruntime
         # Only the sizes: whoever holds this form should not also hold the weights it was made from.
         super().__init__(SimpleNamespace(config=like.model.config), like.tokenizer)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or torch.get_num_threads()
-        try:
-            self._session: Any = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-        except Exception as error:
-            # The runtime's errors have no class of their own that is documented.
-            raise ModelError("an ONNX file of a backbone", f"{path} ({error})", "export it again") from error
+        self._session: Any = open_session(path, threads=threads or torch.get_num_threads())
         self._inputs = [each.name for each in self._session.get_inputs()]
 
     @property
@@ -152,34 +144,15 @@ def export_onnx(backbone: Backbone, path: Path) -> None:
         )
 
 
-def quantise_onnx(path: Path, *, words: bool = False) -> Path:
+def quantise_onnx(path: Path) -> Path:
     """Write an exported backbone once more with 8-bit linear layers, beside it, and give that file.
-
-    Args:
-        path: The exported backbone.
-        words: The table of tokens in 8 bits, too: most of a small encoder.
 
     Raises:
         MissingExtraError: ONNX Runtime is not installed.
     """
-    with naming_extra("onnx", "onnx", "onnxruntime"):
-        from onnxruntime.quantization import quantize_dynamic
     smaller = _quantised(path)
-    kinds = ["MatMul", "Gemm", *(["Gather"] if words else [])]
-    quantize_dynamic(str(path), str(smaller), op_types_to_quantize=kinds, per_channel=True)
+    quantise(path, smaller)
     return smaller
-
-
-def onnx_bytes(backbone: Backbone) -> bytes:
-    """A backbone in ONNX with linear layers and words in 8 bits.
-
-    Raises:
-        MissingExtraError: What exports it is not installed.
-    """
-    with tempfile.TemporaryDirectory() as scratch:
-        whole = Path(scratch) / "whole.onnx"
-        export_onnx(backbone, whole)
-        return quantise_onnx(whole, words=True).read_bytes()
 
 
 def _quantised(path: Path) -> Path:

@@ -26,8 +26,9 @@ from auscult.models.folder import (
     write_numbers,
 )
 from auscult.models.general.encoder import GeneralEncoder
-from auscult.models.general.readers import WindowReader, open_session, open_tokenizer
+from auscult.models.general.readers import WindowReader, open_tokenizer
 from auscult.models.general.towers import Towers
+from auscult.models.onnx_runtime import open_session
 
 FORMAT = 1
 KIND = "general"

@@ -144,19 +144,3 @@ class WindowReader:
                     sums[number] = states[place, at : at + len(tokens[number])].sum(axis=0)
                     at += len(tokens[number])
         return sums
-
-
-def open_session(path: Path) -> Any:
-    """An ONNX file, to be run on the processor.
-
-    Raises:
-        ModelError: The file is none, or damaged.
-        MissingExtraError: The package is not installed.
-    """
-    with naming_extra("onnx", "onnxruntime"):
-        import onnxruntime
-    try:
-        return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    except Exception as error:
-        # The runtime's errors have no class of their own that is documented.
-        raise ModelError("a transformer in ONNX", f"{path} ({error})", "copy the model again") from error

@@ -22,12 +22,12 @@ from torch.utils.data import DataLoader
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.documents import Document
 from auscult.models.backbone import Backbone, open_backbone
-from auscult.models.encoders.export import onnx_bytes
 from auscult.models.general.persistence import save
 from auscult.models.general.readers import WindowReader
 from auscult.models.general.towers import unit
 from auscult.training.batches import DocumentBatches, row_loader
 from auscult.training.data import read, read_and_hold_out
+from auscult.training.general.bert_onnx import bert_as_onnx
 from auscult.training.general.data import TowerExamples, aspect_of
 from auscult.training.general.experiment import GeneralExperiment
 from auscult.training.general.objective import TowerNetwork, TowerObjective
@@ -114,15 +114,19 @@ class GeneralBuild:
         choice, seed, teacher = self.experiment.student, self.experiment.seed, self._reader()
         if choice is None:
             return
-        documents = [*self.training, *self.further, *self.held_out]
+        documents = [*self.training, *self.held_out, *self.further]
         read_all = read_documents(documents, teacher, place, self.run.say)
         sample = read_all.means[np.random.default_rng(seed).permutation(len(read_all.means))[:_DIRECTIONS_OF]]
         directions = principal_directions(unit(sample.astype(np.float32)), choice.dim)
-        learned = len(self.training) + len(self.further)
-        windows = _windows(read_all.part(0, learned), teacher, directions)
+        learned, known = len(self.training), len(self.training) + len(self.held_out)
+        windows = [
+            window
+            for part in (read_all.part(0, learned), read_all.part(known, len(documents)))
+            for window in _windows(part, teacher, directions)
+        ]
         short = _short(self._names(), teacher, directions) + [each for each in windows if len(each.lengths) == 1]
         examples = StudentExamples(windows, short, teacher, batch_short=choice.batch_short, seed=seed)
-        validated = _windows(read_all.part(learned, len(documents)), teacher, directions)
+        validated = _windows(read_all.part(learned, known), teacher, directions)
         held_out = [examples.batch(validated[row : row + 32], []) for row in range(0, len(validated), 32)]
         torch.manual_seed(seed)
         student = begin_student(self.backbone, teacher, directions, choice)
@@ -158,15 +162,24 @@ class GeneralBuild:
             name=self.title,
             start_share=self.experiment.start_share,
             tokenizer=self.backbone.tokenizer.backend_tokenizer.to_str().encode(),
-            transformer=onnx_bytes(self.backbone),
+            transformer=self._as_onnx(),
             reader={
                 "dim": reader.dim,
                 "asked": choice.asked if own else "",
                 "told": choice.told if own else "",
-                "window": min(choice.window, self.backbone.limit),
+                "window": self._window,
             },
             training=record,
         )
+
+    @property
+    def _window(self) -> int:
+        return min(self.experiment.teacher.window, self.backbone.limit)
+
+    def _as_onnx(self) -> bytes:
+        model = self.backbone.model
+        weights = {name: array.detach().float().cpu().numpy() for name, array in model.state_dict().items()}
+        return bert_as_onnx(weights, model.config.to_dict(), self._window)
 
     def _reader(self) -> WindowReader:
         """What reads now: the teacher with what stands before its texts, the student without."""

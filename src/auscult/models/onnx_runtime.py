@@ -1,0 +1,41 @@
+"""ONNX Runtime on the processor: opening a file, and rounding one to 8 bits. The only file that imports it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from auscult.errors import ModelError, naming_extra
+
+
+def open_session(path: Path, *, threads: int = 0) -> Any:
+    """An ONNX file, ready to run.
+
+    Args:
+        path: The file.
+        threads: Of the runtime; 0 for one a core.
+
+    Raises:
+        ModelError: The file is none, or damaged.
+        MissingExtraError: The package is not installed.
+    """
+    with naming_extra("onnx", "onnxruntime"):
+        import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    try:
+        return onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+    except Exception as error:
+        # The runtime's errors have no class of their own that is documented.
+        raise ModelError("an ONNX file of a transformer", f"{path} ({error})", "export or copy it again") from error
+
+
+def quantise(path: Path, smaller: Path) -> None:
+    """Write a file once more with 8-bit linear layers; activations are rounded while it runs (zafrir2019).
+
+    Raises:
+        MissingExtraError: The package is not installed.
+    """
+    with naming_extra("onnx", "onnx", "onnxruntime"):
+        from onnxruntime.quantization import quantize_dynamic
+    quantize_dynamic(str(path), str(smaller), op_types_to_quantize=["MatMul", "Gemm"], per_channel=True)

@@ -1,0 +1,102 @@
+"""Training a general encoder: both forms come out whole, learn, go on after a kill, and read nothing kept apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from auscult.cli.main import app
+from auscult.errors import ConfigError
+from auscult.models import load_model, training_record
+from auscult.training.experiment_files import check_experiment
+from auscult.training.general.data import aspect_of
+from auscult.training.general.experiment import GeneralExperiment
+from auscult.training.general.student import principal_directions
+from auscult.training.stages import train
+from tiny_bert import save_tiny_bert
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_bert(tmp_path_factory.mktemp("bert") / "teacher", width=64)
+
+
+def experiment(corpus: Path, teacher: Path, **fields: Any) -> GeneralExperiment:
+    given = {
+        "name": "general", "model": "general", "track": "zero-shot", "corpora": [{"name": str(corpus)}],
+        "validation": {"corpora": [str(corpus)], "documents": 4}, "knowledge": None,
+        "teacher": {"encoder": str(teacher)}, "hidden": 16, "dim": 8,
+        "training": {"epochs": 4, "batch_documents": 4, "learning_rate": 0.01},
+    }  # fmt: skip
+    return GeneralExperiment.model_validate(given | fields)
+
+
+STUDENT = {"epochs": 3, "layers": 1, "dim": 32, "heads": 2, "inner": 32, "batch_windows": 8, "batch_short": 8,
+           "precision": "float32", "learning_rate": 0.01}  # fmt: skip
+
+
+@pytest.mark.parametrize("student", [None, STUDENT])
+def test_what_is_trained_learns_and_is_opened(
+    corpus: Path, teacher: Path, tmp_path: Path, student: dict[str, Any] | None
+) -> None:
+    outcome = train(experiment(corpus, teacher, student=student), tmp_path / "run")
+    losses = [epoch["loss"] for epoch in outcome.record["history"]]
+    assert losses[-1] < losses[0]
+    encoder = load_model(str(outcome.model))
+    assert encoder.parts["question"] == slice(16, 16 + (64 if student is None else 32))
+    assert training_record(outcome.model)["kind"] == "general"
+    if student is not None:
+        cosines = [epoch["validation_text_cosine"] for epoch in outcome.record["student"]["history"]]
+        assert max(cosines) > cosines[0] or cosines[0] > 0.9
+
+
+def test_a_killed_training_goes_on(corpus: Path, teacher: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    asked = experiment(corpus, teacher)
+    whole = train(asked, tmp_path / "run", say=said.append)
+    read = [line for line in said if "documents" in line and line.startswith("read")]
+    assert read
+    (tmp_path / "run" / "training.json").unlink()
+    said.clear()
+    again = train(asked, tmp_path / "run", say=said.append)
+    assert not [line for line in said if line.startswith("read ")], "what the teacher has read is kept"
+    assert load_model(str(again.model)).fingerprint == load_model(str(whole.model)).fingerprint
+
+
+def test_the_command_fits_the_evidence_too(corpus: Path, teacher: Path, tmp_path: Path) -> None:
+    path = tmp_path / "general.yaml"
+    path.write_text(json.dumps(experiment(corpus, teacher).model_dump(mode="json")), encoding="utf-8")
+    result = CliRunner().invoke(app, ["train", str(path), "--out", str(tmp_path / "run"), "--no-progress"])
+    assert result.exit_code == 0, result.output
+    settings = json.loads((tmp_path / "run" / "model" / "model.json").read_text(encoding="utf-8"))
+    assert set(settings["fusion"]) == {"read", "unread", "certainty"}
+    assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
+
+
+def test_what_is_measured_with_is_never_learned_from(corpus: Path, teacher: Path, tmp_path: Path) -> None:
+    path = tmp_path / "e.yaml"
+    fields = experiment(corpus, teacher).model_dump(mode="json")
+    path.write_text(
+        json.dumps(fields | {"corpora": [*fields["corpora"], {"name": "consumer-questions"}]}), encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match="measure models with"):
+        check_experiment(path, GeneralExperiment)
+
+
+def test_headings_that_name_the_entity_teach_no_aspect() -> None:
+    assert aspect_of("Signs and symptoms", "Gout") == "signs"
+    assert aspect_of("Types of diabetes", "Diabetes mellitus") == ""
+    assert aspect_of("Abstract", "Gout") == aspect_of("References", "Gout") == ""
+
+
+def test_principal_directions_are_those_of_most_of_the_length() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 5)) * [9, 1, 5, 0.1, 0.1]
+    found = principal_directions(rows, 2)
+    np.testing.assert_allclose(found.T @ found, np.eye(2), atol=1e-5)
+    assert np.abs(found).argmax(axis=0).tolist() == [0, 2]
