@@ -44,7 +44,7 @@ from scipy.stats import rankdata
 
 from auscult.corpora import open_corpus
 from auscult.corpora.consumer_questions import SPLIT
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.knowledge import open_for_questions
 from auscult.documents import Document
 from auscult.evaluation.comparing import compare_models
 from auscult.evaluation.comparison import Contender
@@ -103,7 +103,7 @@ def as_search_reads(task: Task) -> dict[str, Query]:
     """By query id, each question read into entity and aspects, with an index of the corpus and the knowledge base."""
     encoder = load_model(SHIPPED)
     with tempfile.TemporaryDirectory() as scratch:
-        build_index(task.documents, encoder, Path(scratch) / "index", knowledge_base=open_knowledge_base())
+        build_index(task.documents, encoder, Path(scratch) / "index", knowledge_base=open_for_questions())
         searcher = Searcher.open(Path(scratch) / "index", encoder)
         asked = [Query(each.query_id, "", text=each.text) for each in task.queries]
         return {each.query_id: searcher.understand(each).query for each in asked}

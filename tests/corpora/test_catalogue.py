@@ -29,8 +29,8 @@ BROUGHT = {"healthqa", "mimic-iii", "nfcorpus", "wikisection-json", "wikisection
 
 
 def test_every_entry_is_whole() -> None:
-    paths = [file.path for found in catalogue().values() for file in found.files]
-    assert len(set(paths)) == len(paths)
+    files = {file for found in catalogue().values() for file in found.files}
+    assert len({file.path for file in files}) == len(files)
     for found in catalogue().values():
         assert found.title
         assert found.description

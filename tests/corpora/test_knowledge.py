@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from auscult.concepts import KnowledgeBase
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.corpora.knowledge import TOPICS, open_for_questions, open_knowledge_base
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from places import DATA
 
@@ -71,3 +72,35 @@ def test_a_missing_default_says_how_to_get_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path))
     with pytest.raises(CorpusMissingError, match="auscult data get knowledge-base"):
         open_knowledge_base()
+
+
+def test_questions_are_read_with_topics_behind_the_default(root: Path) -> None:
+    assert len(open_for_questions()) == len(open_knowledge_base())
+    topics = (
+        ("MPlusDrugs_1", "11_MPlusDrugs_QA", "Ibuprofen", (), ()),
+        ("MPlusDrugs_2", "11_MPlusDrugs_QA", "Timolol Oral", (), ()),
+        ("MPlusDrugs_3", "11_MPlusDrugs_QA", "Timolol Ophthalmic", (), ()),
+        ("MPlusHerbs_1", "12_MPlusHerbsSupplements_QA", "Riboflavin (Vitamin B2)", (), ()),
+        ("ADAM_1", "10_MPlus_ADAM_QA", "Bone lesion biopsy", ("Bone biopsy", "Biopsy - bone"), ("C0000001",)),
+        ("ADAM_2", "10_MPlus_ADAM_QA", "Type 2 diabetes - self-care", (), ()),
+        ("ADAM_3", "10_MPlus_ADAM_QA", "Leukaemia", ("Coronary",), ()),
+        ("GARD_1", "2_GARD_QA", "Something rare", (), ()),
+    )
+    fields = ("doc_id", "collection", "title", "synonyms", "umls_cuis")
+    lines = (json.dumps(dict(zip(fields, topic, strict=True))) for topic in topics)
+    (root / "medquad").mkdir()
+    path = root / "medquad" / "questions_without_answers.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    known = open_for_questions()
+    ids = {name: [concept.concept_id for concept in known.by_name(name)] for name in ("advil", "timolol", "vitamin b2")}
+    assert ids == {
+        "advil": ["MEDQUAD:MPlusDrugs_1"],
+        "timolol": ["MEDQUAD:MPlusDrugs_2"],
+        "vitamin b2": ["MEDQUAD:MPlusHerbs_1"],
+    }
+    assert [concept.names for concept in known.by_identifier("C0000001")] == [("Bone lesion biopsy", "Bone biopsy")]
+    assert known.by_name("flu shot")
+    # Known already, a leaflet's title, and another collection's.
+    assert "DOID:1240" in known
+    assert not any(map(known.by_name, ("coronary", "Type 2 diabetes - self-care", "Something rare")))
+    assert "MEDQUAD:ADAM_1" in open_knowledge_base(TOPICS)

@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_for_questions, open_knowledge_base
 from auscult.corpora.records import left_out
 from auscult.errors import ConfigError, CorpusMissingError
 from auscult.index import Counts
@@ -84,7 +84,7 @@ def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
     if named:
         return open_knowledge_base(named)
     try:
-        return open_knowledge_base()
+        return open_for_questions()
     except CorpusMissingError:
         return None
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +29,7 @@ _SOUNDS = (
     ("eaux", "o"), ("ough", "of"), ("rrh", "r"), ("chr", "kr"), ("ohn", "on"), ("sch", "sk"), ("tch", "ch"),
     ("tion", "shn"), ("sion", "shn"), ("eigh", "ei"), ("ph", "f"), ("th", "t"), ("gh", "g"), ("rh", "r"),
     ("ck", "k"), ("sc", "s"), ("ce", "se"), ("ci", "si"), ("cy", "si"), ("qu", "k"), ("ks", "x"),
+    ("xc", "x"), ("cz", "x"),
     ("y", "i"), ("z", "s"), ("c", "k"), ("w", "u"), ("ie", "e"), ("ei", "e"), ("ea", "e"), ("ee", "e"),
     ("oo", "u"), ("ou", "u"), ("j", "g"),
 )  # fmt: skip
@@ -47,6 +48,17 @@ _VOWEL = re.compile("[aeiou]")
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
+
+
+def edits(first: str, second: str) -> int:
+    """How many letters are changed, lost, added or swapped with their neighbour between two words."""
+    return OSA.distance(first, second)
+
+
+def nearest(word: str, others: Iterable[str], most: int, limit: int = 50) -> list[tuple[str, int]]:
+    """Words that are at most so many `edits` away, with how many, nearest first."""
+    near = ((OSA.distance(word, other, score_cutoff=most), other) for other in others)
+    return [(other, distance) for distance, other in sorted(pair for pair in near if pair[0] <= most)[:limit]]
 
 
 def sound(key: str) -> str:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.knowledge_base import PREPARED
-from auscult.corpora.catalogue import catalogue, data_dir, locate
+from auscult.corpora.catalogue import catalogue, data_dir, entry, locate
+from auscult.corpora.health_topics import with_health_topics
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 
 DEFAULT = "knowledge-base"
+TOPICS = "health-topics"
+"""Medicines, herbs, tests and operations: what questions are about besides (see `health_topics`)."""
 ACCEPTED = "a data set's name, a file made by `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
 """What `open_knowledge_base` takes, in the words of the command line's help."""
 
@@ -24,8 +27,8 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
     Args:
         spec: One of these, or several taxonomy files, most trusted first:
 
-            - a catalogue name: "knowledge-base" (Disease Ontology, Mondo, Symptom Ontology, ICD-10-CM), or one
-              taxonomy such as "symptom-ontology";
+            - a catalogue name: "knowledge-base" (Disease Ontology, Mondo, Symptom Ontology, ICD-10-CM),
+              "health-topics", or one taxonomy such as "symptom-ontology";
             - a file that `KnowledgeBase.save` wrote (`.jsonl.gz`);
             - an OBO file or TSV table, plain or gzip-compressed;
             - a folder of the catalogue's prepared files (see `KnowledgeBase.from_folder`), or any other folder that
@@ -36,6 +39,8 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
         ConfigError: No file at all, a data set of documents, or a folder among several files.
         DataError: A file of it is malformed, or a folder holds no taxonomy.
     """
+    if spec == TOPICS:
+        return with_health_topics(KnowledgeBase([]), locate(TOPICS))
     specs = [spec] if isinstance(spec, str | Path) else list(spec)
     places = [_place(each) for each in specs]
     if len(places) != 1:
@@ -44,6 +49,18 @@ def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> Kn
     if place.is_dir():
         return _open_folder(place)
     return KnowledgeBase.load(place) if place.name.endswith(_SAVED) else KnowledgeBase.from_files([place])
+
+
+def open_for_questions() -> KnowledgeBase:
+    """What questions are read with where nothing else is named: the default and, where they are there, the topics.
+
+    Models learn from the default alone: what it names in texts is what their labels are made of.
+
+    Raises:
+        CorpusMissingError: The default is not on this machine.
+    """
+    known = open_knowledge_base()
+    return known if entry(TOPICS).missing(data_dir()) else with_health_topics(known, locate(TOPICS))
 
 
 def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from auscult.concepts.names import normalise_name
+
 
 @dataclass(frozen=True, slots=True)
 class AspectWords:
@@ -25,9 +27,10 @@ class AspectWords:
 _TABLE = (
     # illnesses
     ("symptoms", r"symptoms?|signs?|(?:feels?|looks?) like|presentation|manifestations?", "What are the symptoms of gout?"),
-    ("treatment", r"treat(?:ed|ment|ments|ing)?|therap(?:y|ies)|cures?|cured|medications?|medicines?|drugs?|remed(?:y|ies)|surgery", "How is gout treated?"),
+    ("treatment", r"treat(?:ed|ment|ments|ing)?|therap(?:y|ies)|cures?|cured|medications?|medicines?|meds|drugs?|remed(?:y|ies)|surgery", "How is gout treated?"),
     ("diagnosis", r"diagnos(?:is|e|ed|ing|tic)|tests?|exams?|detect(?:ed|ion)?|screening", "Which tests are done for gout?"),
     ("causes", r"causes?|caused|reasons?|triggers?|a?etiology|pathogenesis|why", "What causes gout?"),
+    ("diet", r"(?:diets?|dietary|foods?)(?: (?:to|(?:should|can|must) (?:i|we|you)) (?:eat|avoid|drink))?|(?:to|should i|can i) (?:eat|drink)", "What should I eat if I have gout?"),
     ("prevention", r"prevent(?:ion|ed|ing)?|avoid(?:ed|ing)?|vaccines?|vaccination|protect(?:ion)?", "How can I prevent gout?"),
     ("prognosis", r"outlook|prognosis|life expectancy|survival|survive|curable|fatal|deadly|recovery|mortality", "What is the outlook for gout?"),
     ("inheritance", r"inherit(?:ed|ance)|hereditary|runs? in (?:the )?famil(?:y|ies)|passed (?:on|down)", "Does gout run in families?"),
@@ -39,9 +42,11 @@ _TABLE = (
     ("research", r"clinical trials?|research|studies", "Are there clinical trials for gout?"),
     ("transmission", r"contagious|transmi(?:ssion|tted|ssible)|spread(?:s|ing)?|catching", "Is gout contagious?"),
     ("management", r"manag(?:e|ed|es|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|self[- ]care|lifestyle", "How do I live with gout?"),
-    ("diet", r"diets?|dietary|foods?|(?:to|should i|can i) (?:eat|drink)", "What should I eat if I have gout?"),
     ("when to see a doctor", r"(?:see|call|visit|contact) (?:a|the|my) (?:doctor|physician|specialist)", "When should I see a doctor about gout?"),
     ("support groups", r"support groups?", "Where can I find support groups for people with gout?"),
+    # tests and operations
+    ("procedure", r"(?:is|are) (?:it|they|this|these) (?:done|performed)|how the test is performed", "How is a biopsy done?"),
+    ("preparation", r"prepar(?:e|ing) (?:myself )?for|preparations? for|get ready for", "How do I prepare for a biopsy?"),
     # medicines
     ("uses", r"(?:used|prescribed|indicated|taken) for|indications?", "What is colchicine used for?"),
     ("administration", r"how (?:to|(?:should|do|can) (?:i|you|we)) (?:take|use|apply|inject)|administ(?:er|ered|ration)|with food|empty stomach", "How should I take colchicine?"),
@@ -65,3 +70,17 @@ _TABLE = (
 ASPECT_WORDS = tuple(
     AspectWords(aspect, re.compile(rf"\b(?:{words})\b", re.IGNORECASE), example) for aspect, words, example in _TABLE
 )
+
+_FORMS = (
+    "symptom treatment medication medicine diagnosis diagnosed prevention prevented prognosis inherited hereditary "
+    "complication contagious dosage overdose interaction effect pregnancy pregnant breastfeeding withdrawal prescribed "
+    "generic surgery vaccine research transmission inheritance recovery survival"
+)
+ASKING_WORDS = tuple(
+    dict.fromkeys(
+        word
+        for text in (_FORMS, *(f"{words.aspect} {words.example}" for words in ASPECT_WORDS))
+        for word in normalise_name(text).split()
+    )
+)
+"""Words that questions are asked with, normalised; a misspelt one may mean one of them."""

@@ -66,6 +66,7 @@ _TABLE = (
     (r"(?:what|which) (?:other )?(?:medications?|medicines?|drugs?|foods?|herbs|supplements) (?:will |can |may |might )?interact with X", "interactions"),
     (r"(?:does|do|can|could|will) X interact(?: together| with each other)?", "interactions"),
     (r"(?:does|do|can|could|will) X interact with Y", "interactions"),
+    (r"(?:is|are) X (?:safe|ok|okay|all right|alright|dangerous|harmful) (?:to (?:take|use) )?with Y", "interactions"),
     (r"(?:(?:can|could|may|should) WHO|is it (?:safe|ok|okay|all right|alright|dangerous) to|what happens if WHO) (?:take|use|mix|combine|drink) X (?:and|with|together with|along with|at the same time as|while (?:taking|on|using)|when taking|if (?:i am|i'm|you are) (?:taking|on)) Y", "interactions"),
     (r"(?:can|could|may|should) X be (?:taken|used|mixed|combined) (?:with|together with|along with|at the same time as) Y", "interactions"),
     (r"(?:what are )?(?:the )?contraindications (?:of|for|to) X", "contraindications"),
@@ -90,11 +91,19 @@ _TABLE = (
     (r"how (?:effective|efficient) (?:is|are) X", "effectiveness"),
     (r"(?:how well )?(?:does|do) X (?:really |actually )?work(?: (?:for|against) .+)?", "effectiveness"),
     (r"(?:is|are) X effective(?: (?:for|against|in) .+)?", "effectiveness"),
+    (r"(?:does|do|can|could|will) X (?:really |actually )?(?:help|treat|cure|relieve|ease)(?: with)? Y", "effectiveness"),
     (r"how much (?:does|do|will|would) X cost", "cost"),
     (r"(?:what (?:is|are) the (?:costs?|price) of|how expensive (?:is|are)) X", "cost"),
+    # tests and operations
+    (r"how (?:is|are) (?:an? )?X (?:done|performed|carried out)", "procedure"),
+    (r"what happens (?:during|in|at) (?:an? )?X", "procedure"),
+    (r"how (?:to|(?:should|do|can|must) WHO) (?:prepare|get ready) for X", "preparation"),
+    (r"(?:what|which) preparations? (?:is|are) (?:needed|necessary|required) for X", "preparation"),
     # diet, help
     (r"what (?:special )?(?:dietary instructions|diet) should WHO follow (?:with|for|if i have|while taking) X", "diet"),
     (r"(?:what|which) (?:(?:is|are) )?(?:the )?(?:best |good |right |healthy |recommended )*(?:diets?|foods?|food)(?: (?:to (?:eat|avoid)|(?:should|can) WHO (?:eat|avoid)|(?:is|are) (?:good|bad|best)))? (?:for|with|if (?:i|you) have|when (?:i|you) have) X", "diet"),
+    (r"(?:can|may|should) (?:people|someone|a person|patients) (?:with|who have|who has) X (?:eat|drink)\b.*", "diet"),
+    (r"(?:can|may|should) (?!(?:WHO) )X (?:eat|drink) Y", "diet"),
     (r"what (?:should|can|can'?t|may) (?:WHO|people with|someone with) (?:eat|drink)(?: (?:or|and) (?:eat|drink|avoid))? (?:if|when|with|for|on)(?: (?:i|you|they) (?:have|has|had))? X", "diet"),
     (r"(?:(?:do|should|must) WHO|when (?:should|do|must) WHO|is it necessary to) (?:need to |have to )?(?:see|call|visit|contact|go to) (?:a |the |my |your )?(?:doctor|physician|specialist|hospital|emergency room) (?:for|about|with|if (?:i|you) have) X", "when to see a doctor"),
     (r"where (?:to|can WHO|do WHO) (?:find|get) (?:support|help)(?: groups?)? (?:for|with)(?: people with)? X", "support groups"),
@@ -131,11 +140,11 @@ _TABLE = (
     (r"(?:how|what) (?:to|(?:can|do|should|could) (?:i|you|we|one|people)(?: do)?(?: to)?) (?:prevent|avoid|protect (?:myself|yourself|against)|lower (?:my|your) risk (?:of|for)|reduce (?:my|your|the) risk (?:of|for))(?: (?:poisoning by|getting))? X", "prevention"),
     (r"(?:how|can) (?:can|could|is|are)?\s*X (?:be )?(?:prevented|avoided)", "prevention"),
     (r"(?:is|are) there (?:a|any) (?:vaccines?|way to prevent) (?:for|against)? ?X", "prevention"),
-    (r"(?:what|which) (?:are|is) (?:the )?(?:available |best |recommended |usual |new )*(?:treatments?|therap(?:y|ies)|cures?|medications?|medicines?|drugs?|remed(?:y|ies))(?: options?)?(?: used)? (?:of|for|to treat) X", "treatment"),
+    (r"(?:what|which) (?:are|is) (?:the )?(?:available |best |recommended |usual |new )*(?:treatments?|therap(?:y|ies)|cures?|medications?|medicines?|meds|drugs?|remed(?:y|ies))(?: options?)?(?: used)? (?:of|for|to treat) X", "treatment"),
     (r"(?:how|what) (?:to|(?:can|do|should) (?:doctors|i|you|we|they)(?: do)?(?: to)?) (?:treat|cure|get rid of|relieve|ease|heal) X", "treatment"),
     (r"how (?:is|are|can|could|should) X (?:be )?(?:treated|cured|relieved)", "treatment"),
     (r"(?:is|are) there (?:a|an|any) (?:cures?|treatments?|medicines?|medications?) (?:for|of) X", "treatment"),
-    (r"(?:what|which) (?:medicines?|drugs?|medications?|treatments?) (?:help|helps|work|works|are (?:used|given|there)|is (?:used|given)) (?:for|to treat|with|against) X", "treatment"),
+    (r"(?:what|which) (?:medicines?|drugs?|meds|medications?|treatments?) (?:help|helps|work|works|are (?:used|given|there)|is (?:used|given)) (?:for|to treat|with|against) X", "treatment"),
     # management
     (r"what to do (?:for|about|if (?:i|you) have) X", "management"),
     (r"how (?:is|are|can|could|should) X (?:be )?managed", "management"),
@@ -150,7 +159,7 @@ _TABLE = (
     (r"what (?:is the )?(?:new |latest |current )?(?:research|clinical trials?|studies)(?: \(or clinical trials\))? (?:is|are)? ?(?:being )?(?:done|conducted|there|available)? ?(?:for|on|into|about) X", "research"),
     (r"are there (?:any )?(?:clinical trials|studies) (?:for|on|of) X", "research"),
     # spread, cause
-    (r"(?:is|are) X (?:contagious|infectious|catching|transmissible)", "transmission"),
+    (r"(?:how long )?(?:is|are) (?:someone with )?X (?:contagious|infectious|catching|transmissible)", "transmission"),
     (r"how (?:is|are|does|do|can) X (?:be )?(?:transmitted|spread|caught|passed(?: on)?|get (?:spread|transmitted))", "transmission"),
     (r"how (?:do|can|does) (?:i|you|people|someone|one) (?:get|catch|contract|become infected with) X", "causes"),
     (r"(?:what|which) (?:are|is) (?:the )?(?:main |common |most common |possible |underlying )*(?:causes?|reasons?|triggers?|etiology|aetiology) (?:of|for) X", "causes"),
@@ -159,6 +168,10 @@ _TABLE = (
     (r"why (?:do|does|did) (?:i|you|people|someone|some people|one) (?:get|have|develop) X", "causes"),
     # several aspects before a preposition: "symptoms and treatment of asthma"
     (r"(?:(?:what|which) (?:are|is)|tell me (?:about)?|explain|describe|give me|list|show(?: me)?)? ?(?:the )?(?P<aspects>[\w ,&/-]{3,60}?) (?:of|for|in|with) X", ""),
+    # two things beside each other
+    (r"(?:what(?:'s| is| are) )?(?:the )?differences? between X (?:and|or) Y", INFORMATION),
+    (r"how (?:does|do|is|are) X (?:differ(?:ent)?) from Y", INFORMATION),
+    (r"X (?:vs\.?|versus) Y", INFORMATION),
     # general
     (r"(?:do you have|is there|where can i find|i (?:need|want)|give me|i'?m looking for)(?: any| more| some)? information (?:about|on|for) X", INFORMATION),
     (r"(?:what (?:other|more) information should WHO know|(?:how|where) can WHO (?:learn|find out|read) more) about X", INFORMATION),

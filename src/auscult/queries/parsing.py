@@ -7,6 +7,7 @@ A question is read in two steps, both by rule and both open to inspection:
 2. The entity: what stands in the slot, less articles and the like. A slot that asks on ("gout and how is it
    treated") ends where it does, and what it asks is another aspect. A slot that is no name of a concept but holds
    one ("my father's asthma") gives way to the longest mention in it.
+3. Several things asked about together ("X with Y", "X or Y" of names that are known) are told apart.
 
 Where something is told before it is asked, the sentences that ask are read so. A question that fits no pattern is about
 what stands behind its asking words ("side effects of …"), else about its longest mention.
@@ -15,24 +16,39 @@ what stands behind its asking words ("side effects of …"), else about its long
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from auscult.concepts.aspects import INFORMATION, normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.mentions import MentionLinker
+from auscult.concepts.names import normalise_name
 from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
 from auscult.queries.asking import asks_from_the_start, object_asked_about, sentences_that_ask
-from auscult.queries.aspect_words import ASPECT_WORDS
+from auscult.queries.aspect_words import ASKING_WORDS, ASPECT_WORDS
 from auscult.queries.cues import CUES
 from auscult.queries.query import Query
+from auscult.queries.spelling import SpellingOfWords
 
 _AFFIXES = re.compile(
     r"^(?:(?:an?|the|my|your|his|her|our|their|this|some(?:one|body)(?: with| who has)?|people with|"
     r"patients with|someone'?s|having|getting|suffering from|what i need to know about)\s+)+",
     re.IGNORECASE,
 )
-_TAIL = re.compile(r"\s+(?:be|is|are|in general|like|usually|normally|exactly)$", re.IGNORECASE)
+_TAIL = re.compile(
+    r"\s+(?:(?:be|is|are|in general|like|usually|normally|exactly|cold turkey|suddenly|safely)|"
+    r"(?:after|before|during|while|once|at|every) \S.*)$",
+    re.IGNORECASE,
+)
+_TOGETHER = re.compile(r"\s*(?:,\s*(?:and\s+|or\s+)?|\s(?:and|or|vs\.?|versus|with|&|plus)\s)\s*", re.IGNORECASE)
+# A name is what is asked about if it ends the words or goes on in these; before other words it only describes.
+_GOES_ON = re.compile(
+    r"^(?:$|\W*$|'s?\b|\W*(?:of|in|on|at|with|without|from|for|by|due|after|before|during|and|or|that|which|type|stage|"
+    r"grade|class|patients?|people|sufferers?|disease|disorder|syndrome|symptoms?|problems?|attacks?|i+v?|\d+)\b)",
+    re.IGNORECASE,
+)
 _END = re.compile(r"[\s?.!,;:]+$")
 _OWNERS = re.compile(
     r"(?:\s|\b(?:my|her|his|our|their|your|a|the|severe|mild|really|bad|(?:father|mother|parent|child|son|"
@@ -46,6 +62,7 @@ _SMALL_WORDS = frozenset(
     ]
 )  # fmt: skip
 _MOST_WORDS = 4
+_OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
     (
@@ -67,12 +84,15 @@ class Reading:
         entity: The words for the entity, as the person wrote them; empty when none were found.
         aspects: As `Query.aspects`.
         mention: The longest known name inside the entity ("asthma" of "asthma in children"), looked for only
-            where the entity as a whole names nothing known; else empty.
+            where the entity as a whole names nothing known; else empty. One that only describes what is asked
+            about ("flu" of "flu shot") is none.
+        parts: The things asked about, where they are several ("ibuprofen", "warfarin"); else empty.
     """
 
     entity: str
     aspects: tuple[str, ...]
     mention: str = ""
+    parts: tuple[str, ...] = ()
 
 
 class QuestionParser:
@@ -82,11 +102,26 @@ class QuestionParser:
         resolver: Says whether the words in a slot name a concept.
         linker: Finds mentions where no slot does. Where none is given, each question that needs one gets one of the
             few names that it can hold; a linker of all names takes seconds to build.
+        titles: Of the documents that are asked, normalised: names, too, though of nothing that is known.
     """
 
-    def __init__(self, resolver: EntityResolver, linker: MentionLinker | None = None) -> None:
+    def __init__(
+        self, resolver: EntityResolver, linker: MentionLinker | None = None, titles: Collection[str] = ()
+    ) -> None:
         self._resolver = resolver
         self._linker = linker
+        self._titles = titles
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The words of all names and titles, normalised."""
+        names = (*self._resolver.knowledge_base.name_index, *self._titles)
+        return frozenset(word for name in names for word in name.split())
+
+    @cached_property
+    def spelling(self) -> SpellingOfWords:
+        """Corrects words to those of names, of titles, and those that questions are asked with."""
+        return SpellingOfWords((*self._resolver.knowledge_base.name_index, *self._titles), ASKING_WORDS)
 
     @property
     def resolver(self) -> EntityResolver:
@@ -115,26 +150,55 @@ class QuestionParser:
             found = cue.pattern.match(text)
             if found:
                 slots = found.groupdict(default="")
-                slot = " and ".join(filter(None, (_trimmed(slots.get(name, "")) for name in "xy")))
+                both = tuple(filter(None, (_trimmed(slots.get(name, "")) for name in "xy")))
+                slot = " and ".join(both)
                 named = _aspects_named(slots.get("aspects", ""))
                 aspects = tuple(dict.fromkeys((cue.aspect, *named) if cue.aspect else named))
                 if slot and aspects:
-                    return Reading(*self._entity(slot, aspects))
+                    return self._reading(slot, aspects, both if len(both) > 1 else ())
         return None
 
     def _by_words(self, text: str, asking: str) -> Reading:
         asked_about = _trimmed(object_asked_about(asking) or object_asked_about(text))
         if asked_about:
             rest = (part.replace(asked_about, " ") for part in (asking, text))
-            return Reading(*self._entity(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,))))
+            return self._reading(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,)))
         mention = self._longest_mention(text)
         aspects = _aspects_named(asking.replace(mention, " ", 1) if mention else asking)
         aspects = aspects or _aspects_named(text.replace(mention, " ", 1) if mention else text)
         if not mention:
             left = _trimmed(_without_aspect_words(text)) if aspects else _trimmed(text)
-            # A few words may be a name that no vocabulary lists; a sentence is none.
-            mention = left if len(left.split()) <= _MOST_WORDS else ""
+            # A few words may be a name that no vocabulary lists; a sentence is none, nor are words nobody knows.
+            mention = left if len(left.split()) <= _MOST_WORDS and (aspects or self._may_name(left)) else ""
         return Reading(mention, aspects or ((INFORMATION,) if mention else ()))
+
+    def _may_name(self, words: str) -> bool:
+        """Whether words alone may be a name: a single one, or such as occur in names."""
+        known = [word in self.vocabulary for word in normalise_name(words).split()]
+        return len(known) == 1 or 2 * sum(known) > len(known)
+
+    def _reading(self, slot: str, aspects: tuple[str, ...], parts: tuple[str, ...] = ()) -> Reading:
+        entity, aspects, mention = self._entity(slot, aspects)
+        if parts:
+            parts = self._completed(parts)
+        elif entity and not self._is_known(entity):
+            parts = self._parts(entity)
+        return Reading(entity, aspects, "" if parts else mention, parts)
+
+    def _parts(self, words: str) -> tuple[str, ...]:
+        """Names that are listed ("gout and asthma"); empty where one is unknown, for names may hold an "and"."""
+        parts = [_trimmed(part) for part in _TOGETHER.split(words)]
+        if len(parts) < 2 or not parts[-1]:
+            return ()
+        full = self._completed(parts)
+        return full if all(map(self._is_known, full)) else ()
+
+    def _completed(self, parts: Sequence[str]) -> tuple[str, ...]:
+        """Each with the word that the last one lends it ("type 1 and type 2 diabetes"), where that makes it a name."""
+        last = parts[-1].split()[-1]
+        longer = [f"{part} {last}" for part in parts]
+        lent = [not self._is_known(part) and self._is_known(more) for part, more in zip(parts, longer, strict=True)]
+        return tuple(more if lends else part for part, more, lends in zip(parts, longer, lent, strict=True))
 
     def _entity(self, slot: str, aspects: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
         if self._is_known(slot):
@@ -145,6 +209,8 @@ class QuestionParser:
             if self._is_known(slot):
                 return slot, aspects, ""
         mention = self._longest_mention(slot)
+        if mention and not _GOES_ON.match(slot[slot.rfind(mention) + len(mention) :]):
+            mention = ""
         # A name nobody lists may hold one that is listed ("familial X with Y"): only small words give way.
         return (mention if mention and _is_possessed(slot, mention) else slot), aspects, mention
 
@@ -153,7 +219,18 @@ class QuestionParser:
 
     def _longest_mention(self, text: str) -> str:
         linker = self._linker or MentionLinker.of_short_text(self._resolver.knowledge_base, text)
-        return max((mention.name for mention in linker.link_text(text)), key=len, default="")
+        found = [mention.name for mention in linker.link_text(text)]
+        return max(found or self._owners(text), key=len, default="")
+
+    def _owners(self, text: str) -> list[str]:
+        """Words that stand for what somebody described: "alzheimers" for Alzheimer's disease."""
+        found = []
+        for match in _OWNER.finditer(text):
+            named = self._resolver.resolve(match.group(), limit=1, fuzzy=False)
+            owner = f"{match.group('owner').lower()}'s "
+            if named and any(name.lower().startswith(owner) for name in named[0].concept.names):
+                found.append(match.group())
+        return found
 
 
 def parse_query(
@@ -162,6 +239,7 @@ def parse_query(
     text: str | None = None,
     resolver: EntityResolver | None = None,
     parser: QuestionParser | None = None,
+    reading: Reading | None = None,
 ) -> tuple[Query, list[Match]]:
     """Build a query from its parts, from a question, or from both (given parts win).
 
@@ -176,6 +254,7 @@ def parse_query(
         text: A free question.
         resolver: Resolves the entity; without one (and without a parser) the entity stays unresolved words.
         parser: Reads questions; needed only with `text` where several questions share one parser.
+        reading: Of the text, where it has been read.
 
     Returns:
         The query and the readings of its entity, best first; `Query.entity_id` is the best one's, or empty. A question
@@ -189,7 +268,7 @@ def parse_query(
     if text and text.strip() and (not entity or not aspects):
         if resolver is None:
             raise QueryError("an entity and aspects, or a resolver", "a question alone", "give --entity and --aspect")
-        reading = (parser or QuestionParser(resolver)).read(text)
+        reading = reading or (parser or QuestionParser(resolver)).read(text)
         aspects = aspects or list(reading.aspects)
         if not entity:
             entity, mention = reading.entity, reading.mention
@@ -225,7 +304,12 @@ def _asked_on(slot: str) -> tuple[str, tuple[str, ...]]:
 
 def _aspects_named(text: str) -> tuple[str, ...]:
     """The aspects whose words a text uses, in the order of the text."""
-    found = [(match.start(), words.aspect) for words in ASPECT_WORDS if (match := words.pattern.search(text))]
+    found = []
+    for words in ASPECT_WORDS:
+        if match := words.pattern.search(text):
+            found.append((match.start(), words.aspect))
+            # What has been understood is not another aspect besides ("a missed dose" is no dosage).
+            text = words.pattern.sub(lambda each: "\0" * len(each.group()), text)
     return tuple(dict.fromkeys(aspect for _, aspect in sorted(found)))
 
 

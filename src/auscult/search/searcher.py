@@ -76,11 +76,19 @@ class Searcher:
         """Reads questions and resolves entities with the index' knowledge base; None when it has none."""
         knowledge_base = self.knowledge_base
         # One of codes only has no concepts, and identifiers to resolve all the same.
-        return None if knowledge_base is None else QuestionParser(EntityResolver(knowledge_base))
+        return (
+            None
+            if knowledge_base is None
+            else QuestionParser(EntityResolver(knowledge_base), titles=self.index.reader.titles)
+        )
 
     def understand(self, query: Query) -> Understanding:
         """Read a query with the index' knowledge base (see `understanding.understand`)."""
-        return understand(query, self.parser, self.index.reader.titles if self.parser else {})
+        return understand(query, self.parser, self.index.reader.titles if self.parser else {}, self._in_texts)
+
+    def _in_texts(self, word: str) -> bool:
+        terms = analyse(word)
+        return bool(terms) and all(map(self.index.reader.words.holds, terms))
 
     def search(
         self,
