@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +17,7 @@ from auscult.cli.options import NoteReading, ProgressOption, ReadOption, SetOpti
 from auscult.errors import ConfigError, naming_extra
 from auscult.models import load_model
 from auscult.provenance import stamp
-from auscult.search.fitting import QUESTIONS
+from auscult.search.fitting import FITTED_ON, QUESTIONS
 
 
 class Architecture(StrEnum):
@@ -156,11 +157,19 @@ def _fit_evidence(settings: Any, model: Path, folder: Path, say: Callable[[str],
     from auscult.training.data import read
 
     say("fitting the weights of the evidence")
-    collections = {choice.name: read(choice, say)[1] for choice in settings.corpora}
+    chance = random.Random(settings.seed)
+    collections = {}
+    for choice in settings.corpora:
+        documents = read(choice, say)[1]
+        collections[choice.name] = chance.sample(documents, min(FITTED_ON, len(documents)))
     known = open_knowledge_base(settings.knowledge) if settings.knowledge else None
     encoder = load_model(str(model))
     fusion = fit_collections(collections, encoder, folder / "indexes", knowledge_base=known, seed=settings.seed)
-    fitted_on = {"corpora": [choice.model_dump() for choice in settings.corpora], "questions_of_each": QUESTIONS}
+    fitted_on = {
+        "corpora": [choice.model_dump() for choice in settings.corpora],
+        "documents_of_each": FITTED_ON,
+        "questions_of_each": QUESTIONS,
+    }
     set_fusion(model, fusion.to_json(), {**fitted_on, "seed": settings.seed, **stamp()})
 
 

@@ -36,6 +36,8 @@ from auscult.search.fusion import Fusion
 from auscult.search.own_questions import OwnQuestion, own_questions
 from auscult.search.searcher import Searcher
 
+FITTED_ON: Final = 300
+"""Documents of each collection that questions are made of and asked of: enough of each kind, and read in minutes."""
 QUESTIONS: Final = 2_000
 """Asked of each index."""
 HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")

@@ -72,19 +72,16 @@ class Searcher:
         return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.path}")
 
     @cached_property
-    def parser(self) -> QuestionParser | None:
-        """Reads questions and resolves entities with the index' knowledge base; None when it has none."""
-        knowledge_base = self.knowledge_base
+    def parser(self) -> QuestionParser:
+        """Reads questions and resolves entities: with the index' knowledge base, else by grammar and titles alone."""
+        known = self.knowledge_base
         # One of codes only has no concepts, and identifiers to resolve all the same.
-        return (
-            None
-            if knowledge_base is None
-            else QuestionParser(EntityResolver(knowledge_base), titles=self.index.reader.titles)
-        )
+        resolver = EntityResolver(KnowledgeBase([]) if known is None else known)
+        return QuestionParser(resolver, titles=self.index.reader.titles)
 
     def understand(self, query: Query) -> Understanding:
         """Read a query with the index' knowledge base (see `understanding.understand`)."""
-        return understand(query, self.parser, self.index.reader.titles if self.parser else {}, self._in_texts)
+        return understand(query, self.parser, self.index.reader.titles, self._in_texts)
 
     def _in_texts(self, word: str) -> bool:
         terms = analyse(word)

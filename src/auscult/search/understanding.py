@@ -12,7 +12,6 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
-from auscult.errors import QueryError
 from auscult.queries import Query, QuestionParser, parse_query
 
 # What taxonomies put behind a name, and names of what is left over.
@@ -106,7 +105,7 @@ def _told(entity: AskedEntity) -> str:
 
 def understand(
     query: Query,
-    parser: QuestionParser | None,
+    parser: QuestionParser,
     titles: Mapping[str, str] = _NO_TITLES,
     in_texts: Callable[[str], bool] = _no_word,
 ) -> Understanding:
@@ -115,7 +114,7 @@ def understand(
     Args:
         query: Its entity and aspects win over its text. An entity_id that is already set is trusted, and a
             query without entity and text has nothing to resolve.
-        parser: Over the index' knowledge base; None when it has none: names are used as given.
+        parser: Over the index' knowledge base, or over none, which reads by grammar and titles alone.
         titles: Document titles of the collection by `normalise_name` and by the identifier of their entity, where
             that is the document's only one. Models learn entities from titles, so that a title serves better than
             a synonym no document is named by.
@@ -126,16 +125,11 @@ def understand(
         empty.
 
     Raises:
-        QueryError: An identifier is unknown, or without a knowledge base there is nothing to read either with.
+        QueryError: An identifier is unknown.
     """
     if query.entity_id or not (query.entity or query.text):
         aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in normalise_heading(aspect)))
         return Understanding(replace(query, aspects=aspects))
-    if parser is None:
-        _check_readable(query)
-        parsed, _ = parse_query(query.entity or None, list(query.aspects), query.text or None)
-        given = (AskedEntity(parsed.entity, (parsed.entity,)),) if parsed.entity else ()
-        return Understanding(replace(parsed, query_id=query.query_id), entities=given)
     text, reading = query.text, None
     corrections: tuple[tuple[str, str], ...] = ()
     if text.strip() and not (query.entity and query.aspects):
@@ -231,12 +225,3 @@ def _title(asked: str, concept: Concept, titles: Mapping[str, str], knowledge_ba
         if others <= {identifier, concept.concept_id}:
             return title
     return ""
-
-
-def _check_readable(query: Query) -> None:
-    """Raise QueryError for a query that takes a knowledge base to read."""
-    remedy = "this index has no knowledge base; build it again with --knowledge"
-    if query.text.strip() and not (query.entity and query.aspects):
-        raise QueryError("an entity and an aspect", f"the question {query.text!r}", remedy)
-    if normalise_identifier(query.entity):
-        raise QueryError("a name", f"the identifier {query.entity!r}", remedy)
