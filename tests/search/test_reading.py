@@ -38,6 +38,7 @@ def read(question: str, *, in_texts: frozenset[str] = frozenset()) -> Understand
         # misspelt, both what is asked and what of it; in a title alone
         ("simptoms of sclerodema", "scleroderma", "DOID:419", ("symptoms",)),
         ("what is gastroparesys", "gastroparesis", "", ("information",)),
+        ("is MS contagious in adults", "MS", "DOID:2377", ("transmission",)),
         # abbreviations, plurals, owners
         ("What is the life expectancy with COPD?", "COPD", "DOID:3083", ("prognosis",)),
         ("does MS run in families", "MS", "DOID:2377", ("inheritance",)),
@@ -68,6 +69,12 @@ def test_one_thing_is_read(question: str, entity: str, concept_id: str, aspects:
     [
         ("can I take ibuprofen with warfarin", ("ibuprofen", "warfarin"), ("MEDQUAD:1", "MEDQUAD:2"), "interactions"),
         ("is st john's wort safe with advil", ("st john's wort", "advil"), ("", "MEDQUAD:1"), "interactions"),
+        (
+            "He has a fever. Should I give him advil or warfarin?",
+            ("advil", "warfarin"),
+            ("MEDQUAD:1", "MEDQUAD:2"),
+            "information",
+        ),
         ("COPD vs influenza", ("COPD", "influenza"), ("DOID:3083", "DOID:8469"), "information"),
         ("symptoms of COPD and flu", ("COPD", "flu"), ("DOID:3083", "DOID:8469"), "symptoms"),
         (

@@ -23,7 +23,8 @@ from auscult.concepts.merging import join
 from auscult.corpora.records import read_records
 
 SOURCE = "MedlinePlus"
-_COLLECTIONS = ("10_MPlus_ADAM_QA", "11_MPlusDrugs_QA", "12_MPlusHerbsSupplements_QA")
+_ENCYCLOPEDIA = "10_MPlus_ADAM_QA"
+_COLLECTIONS = (_ENCYCLOPEDIA, "11_MPlusDrugs_QA", "12_MPlusHerbsSupplements_QA")
 _MOST_WORDS = 5
 _BRACKETS = re.compile(r"\s*\(([^()]*)\)")
 # What a medicine is given as.
@@ -73,12 +74,15 @@ def _topics(path: Path) -> Iterator[Concept]:
         if record.text("collection") not in _COLLECTIONS or not _is_name(title):
             continue
         name = _BRACKETS.sub("", title).strip()
-        inside = [each for each in _BRACKETS.findall(title) if _is_name(each)]
         bare = _FORM.sub("", name)
+        others = (*_BRACKETS.findall(title), *record.texts("synonyms"))
+        if record.text("collection") == _ENCYCLOPEDIA:
+            # Single words there are of wide use ("adult", "oil"), but for those in capitals ("ECG").
+            others = tuple(each for each in others if " " in each or each.isupper())
         yield Concept(
             concept_id=f"MEDQUAD:{record.text('doc_id')}",
             name=bare,
-            synonyms=distinct_names((name, *inside, *filter(_is_name, record.texts("synonyms"))), bare),
+            synonyms=distinct_names((name, *filter(_is_name, others)), bare),
             xrefs=tuple(f"UMLS:{code}" for code in record.texts("umls_cuis")),
             source=SOURCE,
         )

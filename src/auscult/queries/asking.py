@@ -35,7 +35,8 @@ _NOUN = rf"(?:{_ASPECT}|information|advice|know|learn(?: more)?)(?:\s+options?)?
 _VERB = r"(?:to|do|can|should|i|you|what|that)\s+(?:treat|cure|prevent|avoid|diagnose|detect|manage|causes?)"
 _OBJECT = re.compile(rf"\b(?:{_NOUN}|{_VERB})\s+(?P<x>\S.*?){_STOP}", re.IGNORECASE)
 _TAKEN = re.compile(
-    rf"\b(?:take|taking|using|inject|injecting|swallow)\s+(?!{_WITH}\b)(?P<x>[^\W\d_]\S*(?:\s+\S+){{0,3}}?)"
+    rf"\b(?:take|taking|using|inject|injecting|swallow|giv(?:e|ing) (?:him|her|them|me|my \w+))\s+"
+    rf"(?!{_WITH}\b)(?P<x>[^\W\d_]\S*(?:\s+\S+){{0,3}}?)"
     rf"(?:(?=\s+(?:with|for|to|in|during|at|every|daily|once|twice|together|on|from)\b)|{_STOP})",
     re.IGNORECASE,
 )

@@ -32,7 +32,7 @@ _TABLE = (
     ("causes", r"causes?|caused|reasons?|triggers?|a?etiology|pathogenesis|why", "What causes gout?"),
     ("diet", r"(?:diets?|dietary|foods?)(?: (?:to|(?:should|can|must) (?:i|we|you)) (?:eat|avoid|drink))?|(?:to|should i|can i) (?:eat|drink)", "What should I eat if I have gout?"),
     ("prevention", r"prevent(?:ion|ed|ing)?|avoid(?:ed|ing)?|vaccines?|vaccination|protect(?:ion)?", "How can I prevent gout?"),
-    ("prognosis", r"outlook|prognosis|life expectancy|survival|survive|curable|fatal|deadly|recovery|mortality", "What is the outlook for gout?"),
+    ("prognosis", r"outlook|prognosis|life expectancy|how long (?:can|do|does|will) \w+ live|survival|survive|curable|fatal|deadly|recovery|mortality", "What is the outlook for gout?"),
     ("inheritance", r"inherit(?:ed|ance)|hereditary|runs? in (?:the )?famil(?:y|ies)|passed (?:on|down)", "Does gout run in families?"),
     ("genetics", r"genetics?|genes?|mutations?|chromosomes?", "Which genes cause gout?"),
     ("risk factors", r"risks?(?: factors?)?|susceptib(?:le|ility)|likely to get", "Who is at risk for gout?"),

@@ -135,7 +135,7 @@ _TABLE = (
     (r"what are (?:the )?(?:stages?|staging|phases?|grades?) (?:of|for|in) X", "staging"),
     (r"(?:what|which) (?:are|is) (?:the )?(?:possible |long[- ]term )?(?:complications?|dangers?|consequences|effects) (?:of|from|for) X", "complications"),
     (r"are there (?:any )?complications (?:of|from|with) X", "complications"),
-    (r"what (?:happens|problems can .{0,20}?happen) (?:if|when) X (?:is|goes) (?:not treated|untreated|left untreated)", "complications"),
+    (r"what (?:happens|problems can .{0,20}?happen) (?:if|when) X (?:is|are|goes|go) (?:not treated|untreated|left untreated)", "complications"),
     # prevention, treatment
     (r"(?:how|what) (?:to|(?:can|do|should|could) (?:i|you|we|one|people)(?: do)?(?: to)?) (?:prevent|avoid|protect (?:myself|yourself|against)|lower (?:my|your) risk (?:of|for)|reduce (?:my|your|the) risk (?:of|for))(?: (?:poisoning by|getting))? X", "prevention"),
     (r"(?:how|can) (?:can|could|is|are)?\s*X (?:be )?(?:prevented|avoided)", "prevention"),
@@ -159,7 +159,7 @@ _TABLE = (
     (r"what (?:is the )?(?:new |latest |current )?(?:research|clinical trials?|studies)(?: \(or clinical trials\))? (?:is|are)? ?(?:being )?(?:done|conducted|there|available)? ?(?:for|on|into|about) X", "research"),
     (r"are there (?:any )?(?:clinical trials|studies) (?:for|on|of) X", "research"),
     # spread, cause
-    (r"(?:how long )?(?:is|are) (?:someone with )?X (?:contagious|infectious|catching|transmissible)", "transmission"),
+    (r"(?:how long )?(?:is|are) (?:someone with )?X (?:contagious|infectious|catching|transmissible)(?: (?:in|to|for|among) .+)?", "transmission"),
     (r"how (?:is|are|does|do|can) X (?:be )?(?:transmitted|spread|caught|passed(?: on)?|get (?:spread|transmitted))", "transmission"),
     (r"how (?:do|can|does) (?:i|you|people|someone|one) (?:get|catch|contract|become infected with) X", "causes"),
     (r"(?:what|which) (?:are|is) (?:the )?(?:main |common |most common |possible |underlying )*(?:causes?|reasons?|triggers?|etiology|aetiology) (?:of|for) X", "causes"),

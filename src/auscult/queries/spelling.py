@@ -22,6 +22,7 @@ from auscult.concepts.fuzzy import edits, nearest, sound
 from auscult.concepts.names import normalise_name
 
 _WORD = re.compile(r"(?<![\w'\u2019-])[^\W\d_]{5,}(?![\w-])")
+_VOWELS = re.compile("[aeiouy]")
 _SHORTEST, _LONG = 6, 8
 _MOST_WRITTEN, _SWAPPED = 3, 2
 # A short word that stands in a single name is a proper name, or an acronym in lower case.
@@ -94,10 +95,15 @@ class SpellingOfWords:
         spoken = sound(word)
         alike = self._spoken.get(spoken[:1], {})
         near = [
-            (written, -self._counts[other], other)
+            # Vowels are mistaken more often than consonants.
+            (written, _consonants(word) != _consonants(other), -self._counts[other], other)
             for other, written in nearest(word, alike, _MOST_WRITTEN)
             if (written == 1 and len(word) >= _SHORTEST)
             or edits(spoken, alike[other]) <= (len(word) >= _LONG)
             or (written == _SWAPPED and sorted(word) == sorted(other))
         ]
-        return min(near)[2] if near else ""
+        return min(near)[-1] if near else ""
+
+
+def _consonants(word: str) -> str:
+    return _VOWELS.sub("", word)
