@@ -5,10 +5,12 @@ by chance. With scores s = w · evidence and answers R among candidates C, the w
 
     mean over questions of  - log ( sum over R of exp(s) / sum over C of exp(s) )  +  λ |w|²,    w ≥ 0
 
-one set for questions in which an entity was read, one for the others. Headings and titles are hidden for half of the
-questions: what questions were made of would else get all weight, and some collections have none. The probability is a
-logistic regression on the evidence of first hits. Each question is asked of it twice, with its answers and with all
-passages about its entity taken out, so that half of the questions have no answer.
+one set for questions in which an entity was read, one for the others. What questions were made of, titles and headings,
+would get nearly all weight. So both are hidden from a quarter of the questions, as in a collection that has none, and
+for another quarter those of passages about the entity, as where they stand under other words than were asked.
+
+The probability is a logistic regression on the evidence of first hits. Each question is asked of it twice, with its
+answers and with all passages about its entity taken out, so that half of the questions have no answer.
 
 Cost: a search a question, then seconds.
 """
@@ -42,6 +44,8 @@ QUESTIONS: Final = 2_000
 """Asked of each index."""
 HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
 """What titles and headings say."""
+HIDING: Final = (0.5, 0.25, 0.25)
+"""Of how many questions none of it is hidden, that of all passages, and that of passages about the entity alone."""
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
 _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
 _Array = npt.NDArray[np.float64]
@@ -78,10 +82,11 @@ def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed:
 
 
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
-    """Take a question's candidates, and hide titles and headings from every other question."""
+    """Take a question's candidates, and hide titles and headings from some questions."""
     _, evidence = searcher.gather(question.query)
-    if chance.random() < 0.5:
-        evidence[:, [EVIDENCE.index(name) for name in HIDDEN]] = 0
+    hidden_from = [slice(0), slice(None), question.related][chance.choice(3, p=HIDING)]
+    for name in HIDDEN:
+        evidence[hidden_from, EVIDENCE.index(name)] = 0
     eligible = np.ones(len(evidence), bool)
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)
