@@ -72,7 +72,7 @@ def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed:
     """The weights for questions made of the documents of one or more indexes (`own_questions`).
 
     Args:
-        searchers: Opened, all with one model.
+        searchers: Opened; with several models, weights that suit all of them.
         questions: Of each.
         seed: Of all chance.
     """

@@ -34,7 +34,9 @@ from auscult.search.searcher import Searcher
 FORMS = ("parts", "read", "unread", "entity")
 _SHARES = (3, 3, 3, 1)
 _ASKED_OF = re.compile(r"gout|colchicine", re.IGNORECASE)
-_WORDINGS = {words.aspect: _ASKED_OF.sub("{}", words.example) for words in ASPECT_WORDS} | {INFORMATION: "What is {}?"}
+_EXAMPLES = {words.aspect: _ASKED_OF.sub("{}", words.example) for words in ASPECT_WORDS}
+_WORDINGS = {**_EXAMPLES, INFORMATION: "What is {}?"}
+_LIKELY = 4
 _SHORTEST = 4
 
 
@@ -85,7 +87,9 @@ def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[Own
 
 
 def _question(searcher: Searcher, subject: _Subject, chance: random.Random) -> OwnQuestion:
-    aspect = chance.choice(list(subject.by_aspect))
+    # Headings such as "history" are seldom asked for.
+    likely = [_LIKELY if aspect in _EXAMPLES else 1 for aspect in subject.by_aspect]
+    (aspect,) = chance.choices(list(subject.by_aspect), likely)
     name = _another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
     relevant = np.array(subject.by_aspect[aspect])
     asked = _WORDINGS.get(aspect, f"{aspect.capitalize()} of {{}}?").format(name)
