@@ -19,7 +19,7 @@ def open_session(path: Path, *, threads: int = 0) -> Any:
         ModelError: The file is none, or damaged.
         MissingExtraError: The package is not installed.
     """
-    with naming_extra("onnx", "onnxruntime"):
+    with naming_extra("general", "onnxruntime"):
         import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
