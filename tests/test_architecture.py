@@ -43,14 +43,21 @@ WIDE = {
         "training/cdv/experiment.py",
         "training/rankers/experiment.py",
         "training/encoders/experiment.py",
-        "training/general/experiment.py", "training/masked/experiment.py",
+        "training/general/experiment.py",
+        "training/masked/experiment.py",
         "training/graphs/",
         "workbench/folder.py",
         "evaluation/records.py",
         "evaluation/tracks.py",
     ),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
-    "scipy": ("models/lexical.py", "evaluation/statistics.py", "graphs/structure.py", "search/fitting.py", "models/general/towers.py"),
+    "scipy": (
+        "models/lexical.py",
+        "evaluation/statistics.py",
+        "graphs/structure.py",
+        "search/fitting.py",
+        "models/general/towers.py",
+    ),
     "torch": ("models/", "training/"),
 }
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "matplotlib", "ir_measures")
