@@ -9,8 +9,8 @@ one set for questions in which an entity was read, one for the others. What ques
 would get nearly all weight. So both are hidden from a quarter of the questions, as in a collection that has none, and
 for another quarter those of passages about the entity, as where they stand under other words than were asked.
 
-The probability is a logistic regression on the evidence of first hits. Each question is asked of it twice, with its
-answers and with all passages about its entity taken out, so that half of the questions have no answer.
+The probability is a logistic regression on the evidence of first hits, with no negative weight either. Each question is
+asked of it twice, with its answers and with all passages about its entity taken out, so that half have no answer.
 
 Cost: a search a question, then seconds.
 """
@@ -84,7 +84,7 @@ def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed:
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
     """Take a question's candidates, and hide titles and headings from some questions."""
     _, evidence = searcher.gather(question.query)
-    hidden_from = [slice(0), slice(None), question.related][chance.choice(3, p=HIDING)]
+    hidden_from = (np.arange(0), np.arange(len(evidence)), question.related)[int(chance.choice(3, p=HIDING))]
     for name in HIDDEN:
         evidence[hidden_from, EVIDENCE.index(name)] = 0
     eligible = np.ones(len(evidence), bool)
@@ -136,7 +136,7 @@ def _ranking(asked: Sequence[Candidates]) -> FloatArray:
         value = np.mean(np.log(all_odds) - np.log(right_odds))
         return float(value), slope @ evidence / len(asked)
 
-    weights = _minimum(loss, evidence.shape[1], _PENALTY, lowest=0.0)
+    weights = _minimum(loss, evidence.shape[1], _PENALTY)
     return weights.astype(np.float32)
 
 
@@ -157,17 +157,18 @@ def _certainty(asked: Sequence[tuple[Candidates, FloatArray]]) -> FloatArray:
         margins = signs * (evidence @ weights)
         return float(np.logaddexp(0, -margins).mean()), -(signs * expit(-margins)) @ evidence / len(signs)
 
-    return _minimum(loss, evidence.shape[1], _CERTAINTY_PENALTY, lowest=None).astype(np.float32)
+    return _minimum(loss, evidence.shape[1], _CERTAINTY_PENALTY, free=1).astype(np.float32)
 
 
-def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty: float, lowest: float | None) -> _Array:
-    """Where a loss, given with its gradient, plus a penalty on squares is least."""
+def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty: float, free: int = 0) -> _Array:
+    """Where a loss, given with its gradient, plus a penalty on squares is least; the `free` last may be negative."""
 
     def penalised(weights: _Array) -> tuple[float, _Array]:
         value, gradient = loss(weights)
         return value + penalty * float(weights @ weights), gradient + 2 * penalty * weights
 
-    found = minimize(penalised, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[(lowest, None)] * size)
+    bounds = [(0.0, None)] * (size - free) + [(None, None)] * free
+    found = minimize(penalised, np.zeros(size), jac=True, method="L-BFGS-B", bounds=bounds)
     weights: _Array = found.x
     return weights
 

@@ -1,0 +1,55 @@
+"""The weights of the evidence for models that bring none: fits src/auscult/search/fusion.json.
+
+    AUSCULT_DATA=... python benchmarks/fit_evidence.py [--encoder FOLDER] [--questions N]
+
+Questions are made of the titles and headings of documents to learn from (`search.fitting`): Simple English Wikipedia,
+NHS pages and OpenStax with the shipped model, which has vectors for entity and aspect, and NHS pages with
+all-MiniLM-L6-v2, which has one for the question (found as `unseen_documents.py` finds it). No corpus that models are
+measured on is read. Five minutes on a core, most of them for the encoder to read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from auscult.corpora import open_corpus
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.files.writing import write_json
+from auscult.models import load_model
+from auscult.search import Searcher, build_index, fusion
+from auscult.search.fitting import QUESTIONS, fit_indexes
+from unseen_documents import SHIPPED, find_encoder
+
+WEIGHTS = Path(fusion.__file__).with_name(fusion.FILE)
+SPLIT = "train"
+
+
+def indexes(encoder: Path, folder: Path) -> Iterator[Searcher]:
+    """An index of each corpus, with each model that asks it."""
+    known = open_knowledge_base()
+    for model, corpora in ((SHIPPED, ("simplewiki", "nhs", "openstax")), (str(encoder), ("nhs",))):
+        loaded = load_model(model)
+        for corpus in corpora:
+            place = folder / f"{loaded.name}-{corpus}"
+            report = build_index(open_corpus(corpus).documents(SPLIT), loaded, place, knowledge_base=known)
+            print(f"{loaded.name}, {corpus}: {report.counts.passages:,} passages", file=sys.stderr)
+            yield Searcher.open(place, loaded)
+
+
+def main() -> None:
+    """Fit, and write."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
+    options.add_argument("--questions", type=int, default=QUESTIONS, help="of each index")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        fitted = fit_indexes(indexes(find_encoder(chosen.encoder), Path(folder)), chosen.questions)
+    write_json(WEIGHTS, fitted.to_json())
+
+
+if __name__ == "__main__":
+    main()

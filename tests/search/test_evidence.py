@@ -1,0 +1,97 @@
+"""Each evidence says what it should of a few passages, and nothing where a query gives no cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auscult.documents import Section, build_document
+from auscult.interfaces import FloatArray
+from auscult.queries import Query
+from auscult.search import Searcher, build_index
+from auscult.search.evidence import EVIDENCE
+from encoders import HashedEncoder
+
+PAGES = {
+    "Psoriasis": [("Treatment", "Creams calm the skin."), ("Symptoms", "Plaques on elbows itch.")],
+    "Psoriasis of the scalp": [("Treatment", "A shampoo with tar.")],
+    "Eczema": [("Treatment", "Unlike psoriasis it is not treated with light.")],
+}
+CREAMS, PLAQUES, SHAMPOO, LIGHT = range(4)
+NAMED = Query("", "psoriasis", ("symptoms",))
+IN_WORDS = Query("", "", text="Do plaques itch?")
+CASES: dict[str, tuple[Query, list[int], list[int]]] = {
+    # The evidence: a query, the passages that come first, those that have some of it, too.
+    "question_text": (IN_WORDS, [PLAQUES], []),
+    "question_label": (Query("", "", text="scalp treatment"), [SHAMPOO], [CREAMS, LIGHT]),
+    "question_document": (Query("", "", text="plaques and creams"), [CREAMS, PLAQUES], []),
+    "entity_document": (Query("", "eczema"), [LIGHT], []),
+    "entity_passage": (NAMED, [LIGHT], []),
+    "entity_title": (NAMED, [CREAMS, PLAQUES], [SHAMPOO]),
+    "aspect_heading": (Query("", "", ("signs", "symptoms")), [PLAQUES], []),
+    "entity_vector": (Query("", "eczema"), [LIGHT], []),
+    "aspect_vector": (Query("", "", ("symptoms",)), [PLAQUES], []),
+    "question_vector": (Query("", "eczema", ("treatment",)), [LIGHT], []),
+}
+
+
+class WholeEncoder(HashedEncoder):
+    """Places query and passage whole."""
+
+    def __init__(self) -> None:
+        super().__init__(4096)
+        self.parts = {}
+
+
+@pytest.fixture(scope="module")
+def searchers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
+    documents = [
+        build_document(doc_id=title, title=title, sections=[Section(heading, text) for heading, text in sections])
+        for title, sections in PAGES.items()
+    ]
+    found = {}
+    for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder())):
+        folder: Path = tmp_path_factory.mktemp(name) / "index"
+        build_index(documents, encoder, folder)
+        found[name] = Searcher.open(folder, encoder)
+    return found
+
+
+def evidence_of(searcher: Searcher, query: Query, name: str) -> FloatArray:
+    return searcher.gather(query)[1][:, EVIDENCE.index(name)]
+
+
+def test_each_evidence_has_a_case() -> None:
+    assert tuple(CASES) == EVIDENCE
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_an_evidence_speaks_for_the_right_passages(searchers: dict[str, Searcher], name: str) -> None:
+    query, first, some = CASES[name]
+    column = evidence_of(searchers["whole" if name == "question_vector" else "parts"], query, name)
+    assert column.dtype == np.float32
+    assert np.flatnonzero(column == column.max()).tolist() == first
+    if not name.endswith("_vector"):
+        assert np.flatnonzero(column).tolist() == sorted([*first, *some])
+        assert column.max() <= 1
+
+
+def test_what_was_not_asked_or_a_model_does_not_place_says_nothing(searchers: dict[str, Searcher]) -> None:
+    def silent(searcher: str, query: Query) -> set[str]:
+        return {name for name in EVIDENCE if not evidence_of(searchers[searcher], query, name).any()}
+
+    named = {"entity_document", "entity_passage", "entity_title", "entity_vector"}
+    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {"question_vector"}
+    assert silent("parts", Query("", "", ("treatment",))) >= named | {"question_vector"}
+    assert silent("parts", IN_WORDS) == {*named, "question_label", "aspect_heading", "aspect_vector", "question_vector"}
+    assert silent("whole", NAMED) == {"entity_vector", "aspect_vector"}
+
+
+def test_a_name_is_a_title_to_itself_and_less_to_a_longer_one(searchers: dict[str, Searcher]) -> None:
+    column = evidence_of(searchers["parts"], NAMED, "entity_title")
+    assert column[CREAMS] == pytest.approx(1.0)
+    assert 0 < column[SHAMPOO] < 0.6
+    synonym = Query("", "red scaly skin disease", ("symptoms",), names=("psoriasis",))
+    np.testing.assert_allclose(evidence_of(searchers["parts"], synonym, "entity_title"), column, atol=1e-6)
