@@ -125,9 +125,9 @@ def print_hit(console: Console, hit: Hit) -> None:
     first = Text(f"{hit.rank:>2}  ", style="dim")
     first.append(printable(hit.heading) or "(no heading)", style="not dim bold")
     second = Text(f"{hit.score:.2f}", style="green")
-    second.append(_made_of(hit), style="dim")
     second.append(f"   {printable(hit.title)}", style="cyan")
     second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
+    second.append(_made_of(hit), style="dim")
     console.print(first)
     _print_indented(console, second)
     if hit.url:
@@ -142,7 +142,7 @@ def _made_of(hit: Hit) -> str:
     if hit.evidence:
         shares = {kind: sum(_of_kind(hit, kind)) for kind in ("entity", "aspect", "question")}
     told = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items() if share)
-    return f" = {told}" if told else ""
+    return f"  {told}" if told else ""
 
 
 def _of_kind(hit: Hit, kind: str) -> list[float]:
