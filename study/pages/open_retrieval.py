@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from auscult.evaluation.pre_trained import encoder_notes
-from auscult.evaluation.records import EvaluationRecord
+from auscult.evaluation.records import TEST, Asked, EvaluationRecord
 from auscult.evaluation.tables import TextTable, percent, with_encoders
 from study.pages.reading import Filed
-from study.pages.task_table import task_title, tasks_of, tracks_of
-from study.unseen import is_unseen
+from study.pages.task_table import tasks_of, tracks_of
 
 _MEASURES = ("nDCG@10", "P@1", "R@1", "MAP")
-_FIRST = ("nDCG@10", "P@1")
+_BASELINE = "BM25"
+_NAMES = {
+    "hidden": "Titles and headings are hidden from the models, because the queries are made of them.",
+    "shown": "Models see titles and headings, where there are any.",
+}
 
 
 def open_tables(filed: Sequence[Filed]) -> list[TextTable]:
@@ -23,39 +26,51 @@ def open_tables(filed: Sequence[Filed]) -> list[TextTable]:
             own = [each.record for each in filed if each.record.asked == asked]
             own = _ordered([each for each in own if each.track in ("untrained", track)])
             rows = tuple((each.model, *(_with_interval(each, name) for name in _MEASURES)) for each in own)
-            told = [f"{own[0].queries:,} questions over all {own[0].documents:,} documents; measures in percent."]
+            told = [f"{own[0].queries:,} questions over all {own[0].documents:,} documents.", _NAMES[own[0].names]]
             # Told once a page.
             told += encoder_notes([(each.model, each.training) for each in own], track) if not tables else []
-            table = TextTable(task_title(asked, track), ("Model", *_MEASURES), rows, (" ".join(told),))
+            title = ", ".join(filter(None, (asked.title, asked.subset, "adapted models" * (track == "adapted"))))
+            table = TextTable(title, ("Model", *_MEASURES), rows, (" ".join(told),))
             tables.append(with_encoders(table, own))
     return tables
 
 
-def short_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """What is seen first, for all questions beside those that share nothing with the shipped model's training.
+def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
+    """A row a corpus and a column a model: nDCG@10, and in brackets R@1.
 
     Args:
-        records: As on the page; the corpus of the first one is shown, without models that read documents of it.
+        records: As on the page; those of models that read documents of the corpus, and of subsets, are left out.
     """
-    own = [each for each in records if each.corpus == records[0].corpus and each.track != "adapted"]
-    whole = _ordered([each for each in own if not each.query_subset])
-    apart = {each.label: each for each in own if is_unseen(each.query_subset)}
+    own = [each for each in records if each.track != "adapted" and not each.query_subset]
+    by_task = {asked: {each.model: each for each in own if each.asked == asked} for asked in _tasks(own)}
+    models = list(dict.fromkeys(each.model for each in own))
     rows = []
-    for each in whole:
-        cells = [_percent(shown, name) for shown in (each, apart.get(each.label)) for name in _FIRST]
-        rows.append((each.model, *cells))
-    told = [f"{whole[0].queries:,} questions over {whole[0].documents:,} answers."]
-    told += [f"*These*: {each.query_subset}." for each in [*apart.values()][:1]]
-    columns = ("Model", *_FIRST, *(f"{name}, these" for name in _FIRST))
-    return with_encoders(TextTable("", columns, tuple(rows), (" ".join(told),)), whole)
+    for asked, by_model in by_task.items():
+        found = list(by_model.values())
+        cells = [_cell(by_model[model], found) if model in by_model else "" for model in models]
+        rows.append((asked.title, f"{asked.queries:,}", found[0].names, *cells))
+    told = (
+        f"nDCG@10, and in brackets R@1, in percent. \\* significantly above {_BASELINE} by nDCG@10 (p < 0.05 after "
+        "Holm's correction), \\*\\* above all untrained models beside it."
+    )
+    return TextTable("", ("Corpus", "queries", "titles, headings", *models), tuple(rows), (told,))
+
+
+def _tasks(records: Sequence[EvaluationRecord]) -> list[Asked]:
+    """Those where titles and headings are hidden before others, test splits before others, then by name."""
+    tasks = {each.asked: each for each in records}
+    return sorted(tasks, key=lambda asked: (tasks[asked].names, asked.split != TEST, asked.corpus))
+
+
+def _cell(record: EvaluationRecord, others: Sequence[EvaluationRecord]) -> str:
+    beaten = set(record.better_than.get("nDCG@10", ()))
+    untrained = {each.label for each in others if each.track == "untrained"} - {record.label}
+    marks = "\\*" * ((_BASELINE in beaten) + (_BASELINE in beaten and untrained <= beaten))
+    return f"{100 * record.measures['nDCG@10']:.1f} ({100 * record.measures['R@1']:.1f}){marks}"
 
 
 def _ordered(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
     return sorted(records, key=lambda each: (-each.measures["nDCG@10"], each.label))
-
-
-def _percent(record: EvaluationRecord | None, name: str) -> str:
-    return percent(record.measures[name]) if record else ""
 
 
 def _with_interval(record: EvaluationRecord, name: str) -> str:

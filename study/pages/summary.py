@@ -19,7 +19,7 @@ from auscult.evaluation.tables import (
     repeated_row,
     with_encoders,
 )
-from study.pages.open_retrieval import short_table
+from study.pages.open_retrieval import corpora_table
 from study.pages.papers import ARNOLD, GALKO, GRUNDMANN, PAGES, UNSEEN, WANG, ZHU, Page, page_of
 from study.pages.reading import Results
 from study.pages.task_table import against_bm25, minutes, published_beside
@@ -168,12 +168,12 @@ def summary(results: Results, pages: Sequence[Page]) -> str:
         pages: Those that there are, to be linked.
     """
     parts = [OPENING]
+    open_ones = [each.record for each in results.evaluations if page_of(each.file) is UNSEEN]
+    if open_ones:
+        parts += [f"## {UNSEEN.title}\n", corpora_table(open_ones).as_markdown(), _more(UNSEEN)]
     advice = [told for each in ADVICE if (told := _filled(each, results))]
     if advice:
         parts += ["## Which model to take\n", "\n".join(advice) + "\n"]
-    open_ones = [each.record for each in results.evaluations if page_of(each.file) is UNSEEN]
-    if open_ones:
-        parts += [f"## {UNSEEN.title}\n", short_table(open_ones).as_markdown(), _more(UNSEEN)]
     tables = [(each, table) for each in EXCERPTS if (table := _excerpt(each, results)).rows]
     for each, table in tables:
         parts += [f"## {each.title}\n", table.as_markdown(), _more(each.page)]

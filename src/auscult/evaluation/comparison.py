@@ -126,6 +126,7 @@ def compare_runs(
                 queries=len(values.query_ids),
                 query_subset=task.subset,
                 documents=len(task.documents),
+                names=task.names,
                 candidates=_mean_candidates(task),
                 match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
                 by_source=_groups(break_down(task, values, passages, "source")),

@@ -104,6 +104,7 @@ class EvaluationRecord(BaseModel):
         queries: How many were evaluated.
         query_subset: Empty for all queries of the split; else which subset: a random one's size and seed, or the number
             and a hash of the ids.
+        names: Whether models saw titles and headings (`task.Task.without_names`).
         candidates: Mean number of candidates per query; None end to end.
         match_rates: How often the top-1 passage is of the right entity and aspect.
         by_source: Measures of each source's queries; so for `by_aspect`.
@@ -136,6 +137,7 @@ class EvaluationRecord(BaseModel):
     queries: int
     query_subset: str = ""
     documents: int = 0
+    names: Literal["shown", "hidden"] = "shown"
     candidates: float | None = None
     match_rates: dict[str, float] = Field(default_factory=dict)
     by_source: list[GroupRecord] = Field(default_factory=list)

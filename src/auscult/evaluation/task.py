@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -17,6 +17,8 @@ from auscult.interfaces import Corpus, Judgement
 from auscult.queries import Query
 
 Protocol = Literal["rerank", "end-to-end"]
+Names = Literal["shown", "hidden"]
+"""Whether models see titles and headings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,7 @@ class Task:
         candidates: query_id -> passage ids, for "rerank"; sorted, so that no order can carry information.
         seed: Shuffles candidates, and drew the subset of queries where there is one.
         subset: Which queries of the split; empty for all.
+        names: "hidden" where documents tell neither their titles nor their headings (`without_names`).
     """
 
     corpus: str
@@ -45,6 +48,14 @@ class Task:
     candidates: Mapping[str, tuple[str, ...]] | None = None
     seed: int = 0
     subset: str = ""
+    names: Names = "shown"
+
+    def without_names(self) -> Task:
+        """The task with documents that tell nothing but their texts, whose offsets stay.
+
+        For queries that are made of the documents' own titles and headings, which would hand over the answer.
+        """
+        return replace(self, documents=tuple(map(_nameless, self.documents)), names="hidden")
 
     @property
     def relevant(self) -> dict[str, frozenset[str]]:
@@ -139,6 +150,11 @@ def build_task(
         seed=seed,
         subset=_subset(number, ids, seed),
     )
+
+
+def _nameless(document: Document) -> Document:
+    passages = tuple(replace(each, heading="", aspect="") for each in document.passages)
+    return replace(document, title="", url="", entity_ids=(), metadata={}, passages=passages)
 
 
 def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:

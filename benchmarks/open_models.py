@@ -1,0 +1,137 @@
+"""What `unseen_documents.py` compares: models that score every passage of a collection for each question.
+
+A model is a name and `rank(queries)`, which gives an array of scores, float32 (queries, passages), higher is better,
+columns in the order of `Collection.passages`. To compare another one, add a function that makes it to `models_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from auscult.documents import Document, Passage
+from auscult.evaluation.records import Track
+from auscult.evaluation.task import Task
+from auscult.interfaces import FloatArray
+from auscult.models.analysis import Analyzer
+from auscult.models.lexical import Bm25Config, Bm25Index
+from auscult.queries import Query
+from kept_vectors import KeptVectors
+
+CONSTANT = 60
+Rank = Callable[[Sequence[Query]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The passages of a task.
+
+    Attributes:
+        task: Its documents tell their names or not.
+    """
+
+    task: Task
+
+    @cached_property
+    def passages(self) -> tuple[tuple[Document, Passage], ...]:
+        """All passages with their documents, in the order of the corpus."""
+        return tuple((document, passage) for document in self.task.documents for passage in document.passages)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """What a model reads of each passage: title, heading and text, where a document tells its names."""
+        return tuple(
+            "\n".join(filter(None, (document.title, passage.heading, document.slice(passage))))
+            for document, passage in self.passages
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenModel:
+    """A model that has read a collection.
+
+    Attributes:
+        name: As tables call it; of one name in all corpora.
+        rank: Scores of all passages for queries.
+        track: What it was trained on.
+        training: What it says about its training.
+        fingerprint: Hash of its weights; empty for a model without.
+    """
+
+    name: str
+    rank: Rank
+    track: Track = "untrained"
+    training: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+
+
+def question_of(query: Query) -> str:
+    """A query in words: as it was asked, or "symptoms of gout".
+
+    Of six ways to say an entity and an aspect, this was the best for the encoder on NHS pages that are not for testing.
+    """
+    return query.text or " and ".join(query.aspects) + f" of {query.entity}"
+
+
+def bm25(collection: Collection) -> OpenModel:
+    """BM25 over title, heading and text, with all words of the question."""
+    config, analyzer = Bm25Config(), Analyzer()
+    index = Bm25Index([analyzer(text) for text in collection.texts], config.k1, config.b)
+
+    def rank(queries: Sequence[Query]) -> FloatArray:
+        return np.stack([index.score_all(analyzer(_words(query))) for query in queries])
+
+    return OpenModel(name="BM25", rank=rank)
+
+
+def _words(query: Query) -> str:
+    return query.text or query.terms
+
+
+def as_it_is(collection: Collection, vectors: KeptVectors, name: str, training: Mapping[str, Any]) -> OpenModel:
+    """A sentence encoder by cosine: the passage as one text, cut to what it reads, and the question as one."""
+    passages = vectors.of(collection.texts)
+
+    def rank(queries: Sequence[Query]) -> FloatArray:
+        asked: FloatArray = vectors.of([question_of(query) for query in queries])
+        return asked @ passages.T
+
+    return OpenModel(name=name, rank=rank, training=training)
+
+
+def both(first: OpenModel, second: OpenModel) -> OpenModel:
+    """Two models by reciprocal ranks (cormack2009): a passage scores the sum of 1 / (60 + rank) over both."""
+
+    def rank(queries: Sequence[Query]) -> FloatArray:
+        return reciprocal_ranks(first.rank(queries)) + reciprocal_ranks(second.rank(queries))
+
+    training = {**first.training, **second.training}
+    return OpenModel(name=f"{first.name} + {second.name}", rank=rank, training=training)
+
+
+def reciprocal_ranks(scores: FloatArray) -> FloatArray:
+    """1 / (60 + rank) of each passage, its rank counted from 1, a row a query.
+
+    Passages that tie share the last of their ranks, so that having none of a question's words earns nothing by order.
+    """
+    ranks: npt.NDArray[np.float64] = rankdata(-scores, method="max", axis=1)
+    return (1.0 / (CONSTANT + ranks)).astype(np.float32)
+
+
+def models_of(collection: Collection, vectors: KeptVectors, name: str, training: Mapping[str, Any]) -> list[OpenModel]:
+    """The models to be compared, having read the collection.
+
+    Args:
+        collection: Its passages.
+        vectors: Of the sentence encoder.
+        name: Of that.
+        training: What is known of how it was trained.
+    """
+    words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
+    return [words, encoder, both(words, encoder)]
