@@ -309,7 +309,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: no margin for rounding", "index/passage_index.py",
-        "(rough >= lowest - margin)", "(rough >= lowest)", ("index/test_search.py",),
+        "(scores >= lowest - margin)", "(scores >= lowest)", ("index/test_search.py",),
     ),
     Mutation(
         "index: passages without sentences are found", "index/passage_index.py",

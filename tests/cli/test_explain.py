@@ -48,7 +48,7 @@ def test_a_chosen_document_is_drawn_to_a_file(command: Command, index: str, tmp_
     ("arguments", "message"),
     [
         (["-e", "gout", "--document", "nobody"], "'nobody'"),
-        ([], "--entity, --aspect or --question"),
+        ([], "a question, an entity or an aspect"),
         (["-e", "gout", "--out", "curves.gif"], "curves.gif"),
         (["-e", "gout", "--out", "nowhere/curves.png"], "nowhere"),
     ],

@@ -118,7 +118,7 @@ def test_a_passage_of_a_corpus_is_printed_and_drawn(command: Command, place: Pat
         ("knrm", [*QUERY, "-t", "text.txt"], "'knrm', which has none; take a ranker of the kind har or har-wca"),
         ("har-simple", [*QUERY, "-t", "text.txt"], "attention over sentences"),
         ("nowhere", [*QUERY, "-t", "text.txt"], "nowhere"),
-        ("har", ["-t", "text.txt"], "--entity, --aspect or --question"),
+        ("har", ["-t", "text.txt"], "a question, an entity or an aspect"),
         ("har", ["-q", "??", "-t", "text.txt"], "a query with words"),
         ("har", [*QUERY], "--corpus with --passage, or --text alone"),
         ("har", [*QUERY, "-c", "pages.jsonl"], "--corpus"),

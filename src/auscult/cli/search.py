@@ -54,13 +54,12 @@ ModelOption = Annotated[
 
 def search(
     index: IndexArgument,
-    asked: Annotated[
+    question: Annotated[
         str,
-        typer.Argument(metavar="[QUESTION]", help="A question in words; the same as --question.", show_default=False),
+        typer.Argument(metavar="[QUESTION]", help="A question in words.", show_default=False),
     ] = "",
     entity: EntityOption = "",
     aspect: AspectOption = None,
-    question: QuestionOption = "",
     k: Annotated[int, typer.Option("-k", help="How many hits.")] = 10,
     group: Annotated[Group, typer.Option(help="A hit for every passage, or for every document.")] = Group.passage,
     source: Annotated[list[str] | None, typer.Option(help="Only documents of this source; repeatable.")] = None,
@@ -83,9 +82,6 @@ def search(
     Example: `auscult search my-index "How is gout treated?"`, or
     `auscult search my-index --entity gout --aspect treatment -k 5`
     """
-    if asked.strip() and question.strip():
-        raise ConfigError("one question", f"{asked!r} and --question {question!r}", "leave one of them out")
-    question = asked or question
     check_asked(entity, aspect or (), question)
     if k < 1:
         raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
@@ -110,7 +106,7 @@ def search(
 def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:
     """Raise QueryError when nothing was asked, before anything is loaded."""
     if not (entity.strip() or question.strip() or any(aspect.strip() for aspect in aspects)):
-        raise QueryError("--entity, --aspect or --question", "none of them", "say what to look for")
+        raise QueryError("a question, an entity or an aspect", "none of them", "say what to look for")
 
 
 def open_searcher(index: Path, model: str) -> Searcher:
