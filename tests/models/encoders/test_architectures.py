@@ -264,7 +264,7 @@ def test_an_index_of_a_bi_encoder_is_searched_and_explained(backbone: Path, tmp_
     model = str(tmp_path / "model")
     build_index(collection(), load_model(model), tmp_path / "index", model_path=model)
     searcher = Searcher.open(tmp_path / "index")
-    hits = searcher.search(QUERY, 3)
+    hits = searcher.search(QUERY, 3, scoring="model")
     curves = explain(searcher, QUERY, hits[0].doc_id)
     scorer = load_scorer(model)
     scorer.prepare(collection())
