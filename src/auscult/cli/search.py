@@ -14,11 +14,14 @@ from rich.console import Console
 
 from auscult.cli.options import PrecisionOption
 from auscult.errors import ConfigError, QueryError
+from auscult.interfaces import Hit
 from auscult.models import load_model, load_scorer
 from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, Understanding
 from auscult.search.explain import printable
 from auscult.search.terminal import print_hit
+
+_DOUBTFUL = 0.5
 
 
 class Group(StrEnum):
@@ -94,6 +97,7 @@ def search(
     finder = Pipeline(searcher, scorer, candidates=candidates, fuse=fuse) if scorer else searcher
     hits = finder.search(understanding.query, k, group_by=group.value, sources=source or (), scoring=score.value)
     say(understanding)
+    _say_doubt(hits)
     if as_json:
         for hit in hits:
             typer.echo(json.dumps(asdict(hit)))
@@ -101,6 +105,15 @@ def search(
     console = Console(highlight=False)
     for hit in hits:
         print_hit(console, hit)
+
+
+def _say_doubt(hits: Sequence[Hit]) -> None:
+    """Tell on stderr that nothing was found that answers, where that is more likely than not."""
+    if not hits:
+        typer.echo("nothing was found", err=True)
+    elif hits[0].probability is not None and hits[0].probability < _DOUBTFUL:
+        chance = f"the chance that the first of these does is {100 * hits[0].probability:.0f} %"
+        typer.echo(f"nothing here seems to answer this; the nearest follow ({chance})", err=True)
 
 
 def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:

@@ -46,6 +46,8 @@ HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
 """What titles and headings say."""
 HIDING: Final = (0.5, 0.25, 0.25)
 """Of how many questions none of it is hidden, that of all passages, and that of passages about the entity alone."""
+IN_WORDS: Final = 0.15
+"""As `Fusion.in_words`: chosen among 0 to 1 on the 72 development questions, with the general encoder."""
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
 _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
 _Array = npt.NDArray[np.float64]
@@ -116,7 +118,8 @@ def fit(questions: Iterable[Candidates]) -> Fusion:
         got = f"{len(asked)} of one kind"
         raise DataError("questions in which an entity was read, and others in which none was", got, "make more")
     read, unread = (_ranking(kinds[read]) for read in (True, False))
-    return Fusion(read, unread, _certainty([(each, read if each.read else unread) for each in asked]))
+    certainty = _certainty([(each, read if each.read else unread) for each in asked])
+    return Fusion(read, unread, certainty, IN_WORDS)
 
 
 def _ranking(asked: Sequence[Candidates]) -> FloatArray:
