@@ -6,22 +6,30 @@ columns in the order of `Collection.passages`. To compare another one, add a fun
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from auscult.corpora.knowledge import open_for_questions
 from auscult.documents import Document, Passage
+from auscult.errors import ConfigError
 from auscult.evaluation.records import Track
 from auscult.evaluation.task import Task
-from auscult.interfaces import FloatArray
+from auscult.evaluation.tracks import track_on
+from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.models import model_folder, training_record
 from auscult.models.analysis import Analyzer
 from auscult.models.lexical import Bm25Config, Bm25Index
 from auscult.queries import Query
+from auscult.search import Searcher, build_index
 from kept_vectors import KeptVectors
 
 CONSTANT = 60
@@ -115,6 +123,35 @@ def both(first: OpenModel, second: OpenModel) -> OpenModel:
     return OpenModel(name=f"{first.name} + {second.name}", rank=rank, training=training)
 
 
+def searched(collection: Collection, model: str, encoder: DocumentEncoder, folder: Path) -> OpenModel | None:
+    """`auscult search`: an index of the collection, questions understood, all evidence weighed.
+
+    Args:
+        collection: Its passages; documents whose names are hidden have none in the index, either.
+        model: What the index is made with, as `load_model` takes it; None is returned where it has read the collection.
+        encoder: The model, opened.
+        folder: Where indexes are kept.
+    """
+    training = training_record(model_folder(model))
+    try:
+        track = track_on(encoder.name, training, collection.task.corpus, collection.task.split)
+    except ConfigError:
+        return None
+    if track != "zero-shot":
+        return None
+    place = folder / hashlib.sha256("\n".join((encoder.fingerprint, *collection.texts)).encode()).hexdigest()[:16]
+    if not (place / "CURRENT").is_file():
+        build_index(collection.task.documents, encoder, place, knowledge_base=open_for_questions())
+    searcher = Searcher.open(place, encoder)
+
+    def rank(queries: Sequence[Query]) -> FloatArray:
+        understood = [searcher.understand(query).query for query in queries]
+        return np.stack([searcher.fusion.scores(query, searcher.gather(query)[1]) for query in understood])
+
+    name = f"auscult search, {encoder.name}"
+    return OpenModel(name=name, rank=rank, track=track, training=training, fingerprint=encoder.fingerprint)
+
+
 def reciprocal_ranks(scores: FloatArray) -> FloatArray:
     """1 / (60 + rank) of each passage, its rank counted from 1, a row a query.
 
@@ -124,7 +161,14 @@ def reciprocal_ranks(scores: FloatArray) -> FloatArray:
     return (1.0 / (CONSTANT + ranks)).astype(np.float32)
 
 
-def models_of(collection: Collection, vectors: KeptVectors, name: str, training: Mapping[str, Any]) -> list[OpenModel]:
+def models_of(
+    collection: Collection,
+    vectors: KeptVectors,
+    name: str,
+    training: Mapping[str, Any],
+    searching: Mapping[str, DocumentEncoder] = MappingProxyType({}),
+    folder: Path = Path(),
+) -> list[OpenModel]:
     """The models to be compared, having read the collection.
 
     Args:
@@ -132,6 +176,9 @@ def models_of(collection: Collection, vectors: KeptVectors, name: str, training:
         vectors: Of the sentence encoder.
         name: Of that.
         training: What is known of how it was trained.
+        searching: What `auscult search` is measured with, where it has not read the collection.
+        folder: Where their indexes are kept.
     """
     words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
-    return [words, encoder, both(words, encoder)]
+    ours = (searched(collection, model, each, folder) for model, each in searching.items())
+    return [words, encoder, both(words, encoder), *filter(None, ours)]

