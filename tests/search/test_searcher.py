@@ -12,6 +12,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
 from auscult.documents import Document
 from auscult.errors import DataError, IndexFolderError, ModelError, QueryError
+from auscult.index.reader import DocumentRecord, GenerationReader
 from auscult.interfaces import FloatArray, Hit
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
@@ -303,3 +304,21 @@ def test_nothing_to_index_leaves_the_old_index(folder: Path, tmp_path: Path) -> 
     with pytest.raises(DataError, match="at least one document"):
         build_index([], ENCODER, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_opening_and_asking_reads_the_records_of_hits_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_index([*leaflets(), *generated(200)], ENCODER, tmp_path / "index", knowledge_base=KNOWN)
+    read: list[int] = []
+    of_row = GenerationReader.document_record
+
+    def counted(reader: GenerationReader, row: int) -> DocumentRecord:
+        read.append(int(row))
+        return of_row(reader, row)
+
+    monkeypatch.setattr(GenerationReader, "document_record", counted)
+    searcher = Searcher.open(tmp_path / "index", ENCODER)
+    assert not read
+    hits = searcher.search(searcher.understand(ask("podagra", "symptoms")).query, k=3)
+    assert hits[0].title == "Gout"
+    # Those of the hits, and a title that the concept's names are looked up by.
+    assert len(read) <= 4
