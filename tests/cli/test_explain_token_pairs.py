@@ -131,7 +131,7 @@ def test_the_name_of_a_file_that_cannot_be_read_is_no_text(
     [
         ("cross", [*QUERY, "--text", "text.txt"], "'cross'"),
         ("nowhere", [*QUERY, "--text", "text.txt"], "nowhere"),
-        ("ck", ["--question", " ", "--text", "text.txt"], "--question"),
+        ("ck", ["--question", " ", "--text", "text.txt"], "a question, an entity or an aspect"),
         ("ck", [*QUERY, "--text", "none.txt"], "none.txt"),
         ("ck", [*QUERY, "--text", "empty.txt"], "a passage with words"),
         ("ck", [*QUERY, "--text", "latin.txt"], "UTF-8"),
