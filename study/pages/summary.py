@@ -125,7 +125,7 @@ EXCERPTS = (
 
 ADVICE = (
     "- **English health pages, nothing to learn from**: `default`. R@1 {evaluation medquad adapted @CDV} on MedQuAD "
-    "(BM25 {evaluation medquad untrained BM25}), in a fraction of a millisecond a query. It "
+    "(BM25 {evaluation medquad untrained BM25}). It "
     "has read pages of the same publishers, with their headings.",
     "- The same model on those queries alone that share nothing with the MedQuAD documents it was trained on: R@1 "
     "{medquad-overlap medquad adapted @CDV *the MedQuAD documents*}; with any document it was trained on: "
