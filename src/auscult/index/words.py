@@ -16,7 +16,7 @@ the postings of its terms alone.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -98,10 +98,10 @@ def _postings(words: Sequence[npt.NDArray[np.int32]], order: npt.NDArray[np.int6
     lengths = np.array([len(each) for each in words], np.int64)
     places = np.repeat(np.arange(len(words)), lengths)
     terms = order[np.concatenate(words)] if len(places) else places
-    pairs, counts = np.unique(terms * max(len(words), 1) + places, return_counts=True)
-    held = pairs // max(len(words), 1)
+    texts = max(len(words), 1)
+    pairs, counts = np.unique(terms * texts + places, return_counts=True)
+    held, rows = np.divmod(pairs, texts)
     starts = np.searchsorted(held, np.arange(len(order) + 1))
-    rows = pairs % max(len(words), 1)
     return {"starts": starts, "rows": rows, "counts": np.minimum(counts, _MOST), "lengths": lengths}
 
 
@@ -125,6 +125,7 @@ class Words:
         self._array = array
         self._raw = terms
         self._fields: dict[str, _Field] = {}
+        self._weights: dict[str, FloatArray] = {}
 
     @cached_property
     def _terms(self) -> list[bytes]:
@@ -140,14 +141,9 @@ class Words:
         found = self._field(field)
         scores = np.zeros(len(found.norms), np.float32)
         total = 0.0
-        for term in dict.fromkeys(terms):
-            number = self._number(term)
-            idf = self._idf(number)
+        for idf, rows, counts in self._held(terms, found):
             total += idf
-            if number is not None:
-                held = slice(found.starts[number], found.starts[number + 1])
-                rows, counts = found.rows[held], found.counts[held].astype(np.float32)
-                scores[rows] += np.float32(idf) * counts / (counts + found.norms[rows])
+            scores[rows] += np.float32(idf) * counts / (counts + found.norms[rows])
         return scores / np.float32(total) if total else scores
 
     def likeness(self, terms: Sequence[str], field: str) -> FloatArray:
@@ -158,12 +154,9 @@ class Words:
         found = self._field(field)
         common = np.zeros(len(found.norms), np.float32)
         total = 0.0
-        for term in dict.fromkeys(terms):
-            number = self._number(term)
-            total += self._idf(number)
-            if number is not None:
-                held = slice(found.starts[number], found.starts[number + 1])
-                common[found.rows[held]] += np.float32(self._idf(number))
+        for idf, rows, _ in self._held(terms, found):
+            total += idf
+            common[rows] += np.float32(idf)
         if not total:
             return common
         return common / (np.float32(total) + self._weight(field) - common)
@@ -178,6 +171,13 @@ class Words:
         """Whether any text holds a term."""
         return self._number(term) is not None
 
+    def _held(self, terms: Sequence[str], found: _Field) -> Iterator[tuple[float, npt.NDArray[np.int32], FloatArray]]:
+        """Of each term once: its idf, which texts of a field hold it, and how often; none for an unknown one."""
+        for term in dict.fromkeys(terms):
+            number = self._number(term)
+            held = slice(0, 0) if number is None else slice(found.starts[number], found.starts[number + 1])
+            yield self._idf(number), found.rows[held], found.counts[held].astype(np.float32)
+
     def _weight(self, field: str) -> FloatArray:
         """The idf of all distinct words of each text of a field."""
         if field not in self._weights:
@@ -185,10 +185,6 @@ class Words:
             idf = self._all_idf[np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))]
             self._weights[field] = np.bincount(found.rows, idf, len(found.norms)).astype(np.float32)
         return self._weights[field]
-
-    @cached_property
-    def _weights(self) -> dict[str, FloatArray]:
-        return {}
 
     @cached_property
     def _all_idf(self) -> npt.NDArray[np.float64]:

@@ -57,27 +57,23 @@ def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> 
     """The sentence vectors of each document, (sentences, dim), and those of its passages, (passages, dim).
 
     Passages are placed by the encoder itself where it can (`PassageEncoder`), else by the mean of their sentences.
+
+    Raises:
+        ModelError: The encoder returned a wrong number of sentence vectors.
     """
     if isinstance(encoder, PassageEncoder):
         return encoder.encode_passages(documents)
-    encoded = encoder.encode_documents(documents)
-    return [
-        (vectors, passage_means(document.passages, vectors))
-        for document, vectors in zip(documents, encoded, strict=True)
-        if _check_sentences(encoder, document, vectors)
-    ]
-
-
-def _check_sentences(encoder: DocumentEncoder, document: Document, vectors: FloatArray) -> bool:
-    """True, or the error that there is another number of vectors than of sentences."""
-    expected = (sum(len(passage.sentences) for passage in document.passages), encoder.dim)
-    if vectors.shape != expected:
-        raise ModelError(
-            f"vectors of shape {expected} for document '{document.doc_id}'",
-            f"shape {vectors.shape} from '{encoder.name}'",
-            "mend the encoder: one row per sentence",
-        )
-    return True
+    found = []
+    for document, vectors in zip(documents, encoder.encode_documents(documents), strict=True):
+        expected = (sum(len(passage.sentences) for passage in document.passages), encoder.dim)
+        if vectors.shape != expected:
+            raise ModelError(
+                f"vectors of shape {expected} for document '{document.doc_id}'",
+                f"shape {vectors.shape} from '{encoder.name}'",
+                "mend the encoder: one row per sentence",
+            )
+        found.append((vectors, passage_means(document.passages, vectors)))
+    return found
 
 
 def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:

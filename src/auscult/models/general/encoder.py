@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document
 from auscult.interfaces import FloatArray
-from auscult.models.general.readers import Counts, Reader
+from auscult.models.general.readers import Counts, WindowReader
 from auscult.models.general.towers import SIDES, Side, Stretches, Towers, stretch_sums, unit
 from auscult.queries import Query
 
@@ -43,7 +43,7 @@ class GeneralEncoder:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: WindowReader,
         towers: Towers,
         *,
         name: str,
@@ -93,17 +93,24 @@ class GeneralEncoder:
 
         Several aspects are averaged. The question is what was asked in words, else the aspects of the entity.
         """
-        vectors = np.zeros((len(queries), self.dim), np.float32)
-        for row, query in enumerate(queries):
-            names: dict[Side, list[str]] = {
-                "entity": [query.entity] if query.entity else [],
-                "aspect": [*query.aspects],
+        asked: list[dict[str, tuple[str, ...]]] = [
+            {
+                "entity": (query.entity,) if query.entity else (),
+                "aspect": tuple(filter(None, query.aspects)),
+                "question": (question_of(query),),
             }
-            for side, asked in names.items():
-                if asked:
-                    found = self.towers.ask(side, self.reader.ask(asked))
-                    vectors[row, self.parts[side]] = unit(found.mean(axis=0, keepdims=True))[0]
-            vectors[row, self.parts["question"]] = unit(self.reader.ask([question_of(query)]))[0]
+            for query in queries
+        ]
+        # Everything is read at once: a short text takes the transformer as long alone as among others.
+        texts = list(dict.fromkeys(text for each in asked for part in each.values() for text in part))
+        rows = dict(zip(texts, self.reader.ask(texts), strict=True))
+        vectors = np.zeros((len(queries), self.dim), np.float32)
+        for vector, each in zip(vectors, asked, strict=True):
+            for side in SIDES:
+                if each[side]:
+                    placed = self.towers.ask(side, np.stack([rows[text] for text in each[side]]))
+                    vector[self.parts[side]] = unit(placed.mean(axis=0, keepdims=True))[0]
+            vector[self.parts["question"]] = unit(rows[each["question"][0]][None])[0]
         return unit(vectors)
 
     def _questions(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,23 +18,6 @@ from auscult.errors import ModelError, naming_extra
 from auscult.interfaces import FloatArray
 
 Counts = npt.NDArray[np.int64]
-
-
-class Reader(Protocol):
-    """Text in, sums of token vectors out."""
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        ...
-
-    def read(self, passages: Sequence[Sequence[str]]) -> tuple[FloatArray, Counts]:
-        """The sentences of passages, all in a row: sums of token vectors, (sentences, dim), and numbers of tokens."""
-        ...
-
-    def ask(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of short texts that ask, (texts, dim), not of unit length."""
-        ...
 
 
 def open_tokenizer(path: Path) -> Any:
@@ -90,12 +73,15 @@ class WindowReader:
         return self._told, self._last
 
     def read(self, passages: Sequence[Sequence[str]]) -> tuple[FloatArray, Counts]:
-        """As `Reader` says; a sentence without tokens is zeros."""
+        """The sentences of passages, all in a row: sums of token vectors, (sentences, dim), and numbers of tokens.
+
+        A sentence without tokens is zeros.
+        """
         tokens, windows = self.cut(passages)
         return self._run(windows, tokens, self._told), np.fromiter(map(len, tokens), np.int64, len(tokens))
 
     def ask(self, texts: Sequence[str]) -> FloatArray:
-        """As `Reader` says."""
+        """Vectors of short texts that ask, (texts, dim), not of unit length."""
         tokens = self._tokens(texts)
         return self._run([[row] for row in range(len(tokens))], tokens, self._asked)
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from auscult.concepts.aspects import INFORMATION, normalise_heading
-from auscult.models.general.readers import Reader
+from auscult.models.general.readers import WindowReader
 from auscult.models.general.towers import unit
 from auscult.training.batches import Key
 from auscult.training.general.reading import ReadDocuments
@@ -63,7 +63,7 @@ class TowerExamples:
         seed: Of which stretch of a long document an epoch shows.
     """
 
-    def __init__(self, read: ReadDocuments, reader: Reader, *, seed: int) -> None:
+    def __init__(self, read: ReadDocuments, reader: WindowReader, *, seed: int) -> None:
         self._read = read
         self._seed = seed
         titles = [title_words(document.title) for document in read.documents]
@@ -129,7 +129,7 @@ def aspect_of(heading: str, title: str) -> str:
     return "" if aspect in NO_ASPECT or of_title else aspect
 
 
-def _distinct(names: Sequence[str], reader: Reader) -> tuple[np.ndarray, np.ndarray]:
+def _distinct(names: Sequence[str], reader: WindowReader) -> tuple[np.ndarray, np.ndarray]:
     """What was read of distinct names, unit rows, and which row each name has; -1 for an empty one."""
     rows: dict[str, int] = {}
     numbers = np.array([rows.setdefault(name, len(rows)) if name else -1 for name in names], np.int64)

@@ -15,7 +15,7 @@ import torch
 from auscult.documents import Document
 from auscult.files.writing import whole_or_nothing
 from auscult.models.backbone import Backbone, fastest_device
-from auscult.models.general.readers import Reader, WindowReader
+from auscult.models.general.readers import WindowReader
 from auscult.training.general.experiment import Teacher
 from auscult.training.schedule import native_precision
 
@@ -93,7 +93,7 @@ def reader_of(backbone: Backbone, choice: Teacher, *, plain: bool = False) -> Wi
 
 
 def read_documents(
-    documents: Sequence[Document], reader: Reader, folder: Path, say: Callable[[str], None]
+    documents: Sequence[Document], reader: WindowReader, folder: Path, say: Callable[[str], None]
 ) -> ReadDocuments:
     """Read documents, or what is left of them to read.
 
