@@ -16,6 +16,7 @@ from rich.table import Table
 from auscult.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading, pairs_of
 from auscult.errors import ConfigError, naming_extra
 from auscult.models import load_model
+from auscult.models.folder import read_settings
 from auscult.provenance import stamp
 from auscult.search.fitting import FITTED_ON, QUESTIONS
 
@@ -143,7 +144,7 @@ def _train_experiment(
     outcome = stages.train(settings, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
-    if settings.kind == "general":
+    if settings.kind == "general" and not read_settings(outcome.model)["fusion"]:
         _fit_evidence(settings, outcome.model, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)

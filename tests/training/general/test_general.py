@@ -76,6 +76,9 @@ def test_the_command_fits_the_evidence_too(corpus: Path, teacher: Path, tmp_path
     settings = json.loads((tmp_path / "run" / "model" / "model.json").read_text(encoding="utf-8"))
     assert set(settings["fusion"]) == {"read", "unread", "certainty", "in_words"}
     assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
+    again = CliRunner().invoke(app, ["train", str(path), "--out", str(tmp_path / "run"), "--no-progress"])
+    assert again.exit_code == 0, again.output
+    assert "fitting" not in again.output, "a finished training is left as it is"
 
 
 def test_what_is_measured_with_is_never_learned_from(corpus: Path, teacher: Path, tmp_path: Path) -> None:
