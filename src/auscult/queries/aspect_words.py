@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.names import normalise_name
 
 
@@ -84,3 +85,12 @@ ASKING_WORDS = tuple(
     )
 )
 """Words that questions are asked with, normalised; a misspelt one may mean one of them."""
+_ASKED_OF = re.compile(r"gout|colchicine|a biopsy|biopsy", re.IGNORECASE)
+QUESTIONS = {words.aspect: words.example for words in ASPECT_WORDS}
+"""A question that asks for each aspect."""
+
+
+def question_about(aspect: str, name: str) -> str:
+    """A question for an aspect of something, as people ask it; "What is gout?" for information."""
+    asked = "What is gout?" if aspect == INFORMATION else QUESTIONS.get(aspect, f"{aspect.capitalize()} of gout?")
+    return _ASKED_OF.sub(lambda _: name, asked)

@@ -15,7 +15,6 @@ question are those of the examples in `queries.aspect_words`.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,19 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts import KnowledgeBase
-from auscult.concepts.aspects import INFORMATION, normalise_heading
+from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.concepts.names import normalise_name
 from auscult.errors import QueryError
 from auscult.queries import Query
-from auscult.queries.aspect_words import ASPECT_WORDS
+from auscult.queries.aspect_words import QUESTIONS, question_about
 from auscult.search.searcher import Searcher
 
 FORMS = ("parts", "read", "unread", "entity")
 _SHARES = (3, 3, 3, 1)
-_ASKED_OF = re.compile(r"gout|colchicine", re.IGNORECASE)
-_EXAMPLES = {words.aspect: _ASKED_OF.sub("{}", words.example) for words in ASPECT_WORDS}
-_WORDINGS = {**_EXAMPLES, INFORMATION: "What is {}?"}
 _LIKELY = 4
 _SHORTEST = 4
 
@@ -88,11 +84,11 @@ def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[Own
 
 def _question(searcher: Searcher, subject: _Subject, chance: random.Random) -> OwnQuestion:
     # Headings such as "history" are seldom asked for.
-    likely = [_LIKELY if aspect in _EXAMPLES else 1 for aspect in subject.by_aspect]
+    likely = [_LIKELY if aspect in QUESTIONS else 1 for aspect in subject.by_aspect]
     (aspect,) = chance.choices(list(subject.by_aspect), likely)
     name = _another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
     relevant = np.array(subject.by_aspect[aspect])
-    asked = _WORDINGS.get(aspect, f"{aspect.capitalize()} of {{}}?").format(name)
+    asked = question_about(aspect, name)
     (form,) = chance.choices(FORMS, _SHARES)
     if form == "parts":
         query = Query("", name, (aspect,))

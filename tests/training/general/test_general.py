@@ -16,7 +16,7 @@ from auscult.models import load_model, training_record
 from auscult.training.experiment_files import check_experiment
 from auscult.training.general.data import aspect_of
 from auscult.training.general.experiment import GeneralExperiment
-from auscult.training.general.student import principal_directions
+from auscult.training.general.student import Places
 from auscult.training.stages import train
 from tiny_bert import save_tiny_bert
 
@@ -30,25 +30,29 @@ def experiment(corpus: Path, teacher: Path, **fields: Any) -> GeneralExperiment:
     given = {
         "name": "general", "model": "general", "track": "zero-shot", "corpora": [{"name": str(corpus)}],
         "validation": {"corpora": [str(corpus)], "documents": 4}, "knowledge": None,
-        "teacher": {"encoder": str(teacher)}, "hidden": 16, "dim": 8,
+        "teachers": [{"encoder": str(teacher)}], "hidden": 16, "dim": 8,
         "training": {"epochs": 4, "batch_documents": 4, "learning_rate": 0.01},
     }  # fmt: skip
     return GeneralExperiment.model_validate(given | fields)
 
 
-STUDENT = {"epochs": 3, "layers": 1, "dim": 32, "heads": 2, "inner": 32, "batch_windows": 8, "batch_short": 8,
-           "precision": "float32", "learning_rate": 0.01}  # fmt: skip
+STUDENT = {"epochs": 3, "layers": [0], "batch_windows": 8, "batch_short": 8,
+           "precision": "float32", "learning_rate": 0.001}  # fmt: skip
 
 
 @pytest.mark.parametrize("student", [None, STUDENT])
 def test_what_is_trained_learns_and_is_opened(
     corpus: Path, teacher: Path, tmp_path: Path, student: dict[str, Any] | None
 ) -> None:
-    outcome = train(experiment(corpus, teacher, student=student), tmp_path / "run")
+    teachers: list[dict[str, str]] = [{"encoder": str(teacher)}]
+    if student is not None:
+        second = save_tiny_bert(tmp_path / "second", width=32)
+        teachers.append({"encoder": str(second), "asked": "query: ", "told": "passage: "})
+    outcome = train(experiment(corpus, teacher, teachers=teachers, student=student), tmp_path / "run")
     losses = [epoch["loss"] for epoch in outcome.record["history"]]
     assert losses[-1] < losses[0]
     encoder = load_model(str(outcome.model))
-    assert encoder.parts["question"] == slice(16, 16 + (64 if student is None else 32))
+    assert encoder.parts["question"] == slice(16, 16 + 64)
     assert training_record(outcome.model)["kind"] == "general"
     if student is not None:
         cosines = [epoch["validation_text_cosine"] for epoch in outcome.record["student"]["history"]]
@@ -97,9 +101,16 @@ def test_headings_that_name_the_entity_teach_no_aspect() -> None:
     assert aspect_of("Abstract", "Gout") == aspect_of("References", "Gout") == ""
 
 
-def test_principal_directions_are_those_of_most_of_the_length() -> None:
+def test_places_keep_most_of_what_teachers_see_and_lie_as_the_first_has_them() -> None:
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(200, 5)) * [9, 1, 5, 0.1, 0.1]
-    found = principal_directions(rows, 2)
-    np.testing.assert_allclose(found.T @ found, np.eye(2), atol=1e-5)
-    assert np.abs(found).argmax(axis=0).tolist() == [0, 2]
+    first, second = (
+        rng.normal(size=(400, 6)) * lengths for lengths in ([9, 8, 5, 5, 4, 4], [0.1, 9, 0.1, 0.1, 0.1, 0.1])
+    )
+    places = Places.of([first, second], 6)
+    np.testing.assert_allclose(places.directions.T @ places.directions, np.eye(6), atol=1e-5)
+    placed = places([first, second]).astype(np.float32)
+    cosines = (placed * first / np.linalg.norm(first, axis=1, keepdims=True)).sum(axis=1)
+    assert cosines.mean() > 0.6
+    same = (second[:, 1] > 0)[:, None] == (second[:, 1] > 0)
+    alike = placed @ placed.T
+    assert alike[same].mean() > alike[~same].mean() + 0.5, "the second teacher's halves are told apart"

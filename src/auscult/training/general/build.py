@@ -1,6 +1,7 @@
-"""The general encoder for `stages.train`: a teacher reads, a student learns to read as it does, towers learn to place.
+"""The general encoder for `stages.train`: teachers read, a student learns to read as they do, towers learn to place.
 
-FOLDER/read-by-teacher/    what the teacher read of all documents, in pieces
+FOLDER/read-by-teacher/    what the first teacher read of all documents, in pieces (the second: read-by-teacher-2/)
+FOLDER/short-by-teacher/   what teachers read of short texts, where there is a student
 FOLDER/reading/            checkpoints of the student, where there is one
 FOLDER/read-by-student/    what the student reads of the documents that the towers learn from
 FOLDER/checkpoints/        of the towers
@@ -10,36 +11,30 @@ The weights of the evidence are those for models that bring none until `search.f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader
 
-from auscult.corpora.knowledge import open_knowledge_base
 from auscult.documents import Document
+from auscult.interfaces import FloatArray
 from auscult.models.backbone import Backbone, open_backbone
 from auscult.models.general.persistence import save
 from auscult.models.general.readers import WindowReader
-from auscult.models.general.towers import unit
 from auscult.training.batches import DocumentBatches, row_loader
 from auscult.training.data import read, read_and_hold_out
 from auscult.training.general.bert_onnx import bert_as_onnx
-from auscult.training.general.data import TowerExamples, aspect_of
+from auscult.training.general.data import TowerExamples
 from auscult.training.general.experiment import GeneralExperiment
 from auscult.training.general.objective import TowerNetwork, TowerObjective
-from auscult.training.general.reading import ReadDocuments, read_documents, reader_of
-from auscult.training.general.student import (
-    StudentExamples,
-    StudentObjective,
-    Text,
-    begin_student,
-    principal_directions,
-)
-from auscult.training.labels import title_words
+from auscult.training.general.reading import ReadDocuments, read_documents, read_texts, reader_of
+from auscult.training.general.short_texts import asking, short_texts
+from auscult.training.general.student import Places, StudentExamples, StudentObjective, Text, begin_student
 from auscult.training.loop import History
 from auscult.training.schedule import Schedule
 from auscult.training.stages import Record, Run, trained_parameters
@@ -49,11 +44,11 @@ _DIRECTIONS_OF = 50_000
 
 
 def prepare(experiment: GeneralExperiment, run: Run) -> GeneralBuild:
-    """Read documents, and let the teacher read them."""
+    """Read documents, and open the first teacher."""
     torch.manual_seed(experiment.seed)
     _, training, held_out = read_and_hold_out(experiment, run.say)
     further = [document for choice in experiment.word_vectors.texts for document in read(choice, run.say)[1]]
-    teacher = open_backbone(experiment.teacher_name())
+    teacher = open_backbone(experiment.begins_with()[0])
     return GeneralBuild(experiment, run, training, held_out, further if experiment.student else [], teacher)
 
 
@@ -65,7 +60,7 @@ class GeneralBuild:
         training: Documents that the towers learn from.
         held_out: Documents that choose the epoch.
         further: Documents that a student learns to read on, besides.
-        backbone: What reads for the trained model: the teacher, and after its training the student.
+        backbone: What reads for the trained model: the first teacher, and after its training the student.
     """
 
     experiment: GeneralExperiment
@@ -111,33 +106,50 @@ class GeneralBuild:
         return history
 
     def _train_student(self, place: Path) -> None:
-        choice, seed, teacher = self.experiment.student, self.experiment.seed, self._reader()
+        choice, seed = self.experiment.student, self.experiment.seed
         if choice is None:
             return
         documents = [*self.training, *self.held_out, *self.further]
-        read_all = read_documents(documents, teacher, place, self.run.say)
-        sample = read_all.means[np.random.default_rng(seed).permutation(len(read_all.means))[:_DIRECTIONS_OF]]
-        directions = principal_directions(unit(sample.astype(np.float32)), choice.dim)
+        texts = short_texts(documents[: len(self.training)] + self.further, self.experiment.knowledge)
+        read_all, read_short = self._teachers_read(documents, texts, place)
+        reader = self._reader()
+        sample = np.random.default_rng(seed).permutation(len(read_all[0].means))[:_DIRECTIONS_OF]
+        places = Places.of([each.means[sample] for each in read_all], reader.dim)
+        shorts = _short(texts, places(read_short), reader)
         learned, known = len(self.training), len(self.training) + len(self.held_out)
-        windows = [
-            window
-            for part in (read_all.part(0, learned), read_all.part(known, len(documents)))
-            for window in _windows(part, teacher, directions)
-        ]
-        short = _short(self._names(), teacher, directions) + [each for each in windows if len(each.lengths) == 1]
-        examples = StudentExamples(windows, short, teacher, batch_short=choice.batch_short, seed=seed)
-        validated = _windows(read_all.part(learned, known), teacher, directions)
+        placed = places([each.means for each in read_all])
+        rows = {texts[row]: number for number, (row, _) in enumerate(shorts)}
+        windows = _windows(read_all[0], placed, reader, rows)
+        learned_from = [window for document, window in windows if not learned <= document < known]
+        validated = [window for document, window in windows if learned <= document < known]
+        short = [text for _, text in shorts] + [each for each in learned_from if len(each.lengths) == 1]
+        examples = StudentExamples(learned_from, short, reader, batch_short=choice.batch_short, seed=seed)
         held_out = [examples.batch(validated[row : row + 32], []) for row in range(0, len(validated), 32)]
         torch.manual_seed(seed)
-        student = begin_student(self.backbone, teacher, directions, choice)
-        self.run.say(f"a student of {trained_parameters(student):,} numbers reads {len(windows):,} windows")
+        student = begin_student(self.backbone, choice.layers)
+        self.run.say(f"a student of {trained_parameters(student):,} numbers reads {len(learned_from):,} windows")
         batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_windows, seed=seed)
         loader: DataLoader[Any] = DataLoader(examples, batch_sampler=batches, collate_fn=examples.collate)  # type: ignore[arg-type]
         objective = StudentObjective(student, choice, held_out)
         schedule = Schedule.of(choice, seed=seed, monitor="validation_text_cosine")
         history = self.run.fit(objective, loader, schedule, within="reading")
         self.backbone = student.eval()
-        self.student = {"student": {"best_epoch": history.best, "history": history.epochs, "windows": len(windows)}}
+        trained = {"best_epoch": history.best, "history": history.epochs, "windows": len(learned_from)}
+        self.student = {"student": trained}
+
+    def _teachers_read(
+        self, documents: Sequence[Document], texts: Sequence[str], place: Path
+    ) -> tuple[list[ReadDocuments], list[FloatArray]]:
+        """What each teacher reads of documents and of short texts."""
+        read_all, read_short = [], []
+        names = self.experiment.begins_with()
+        for number, (name, choice) in enumerate(zip(names, self.experiment.teachers, strict=True)):
+            end = f"-{number + 1}" if number else ""
+            teacher = reader_of(open_backbone(name) if number else self.backbone, choice)
+            self.run.say(f"{name} reads")
+            read_all.append(read_documents(documents, teacher, place.with_name(place.name + end), self.run.say))
+            read_short.append(read_texts(texts, teacher, place.with_name(f"short-by-teacher{end}"), self.run.say))
+        return read_all, read_short
 
     def told(self, history: History) -> Record:
         """Sizes, and how the student's training went."""
@@ -153,7 +165,7 @@ class GeneralBuild:
         """Write the model's folder."""
         if self.towers is None:
             raise RuntimeError("nothing has been trained")
-        choice = self.experiment.teacher
+        choice = self.experiment.teachers[0]
         own = self.experiment.student is None
         reader = self._reader()
         save(
@@ -174,7 +186,7 @@ class GeneralBuild:
 
     @property
     def _window(self) -> int:
-        return min(self.experiment.teacher.window, self.backbone.limit)
+        return min(self.experiment.teachers[0].window, self.backbone.limit)
 
     def _as_onnx(self) -> bytes:
         model = self.backbone.model
@@ -182,48 +194,48 @@ class GeneralBuild:
         return bert_as_onnx(weights, model.config.to_dict(), self._window)
 
     def _reader(self) -> WindowReader:
-        """What reads now: the teacher with what stands before its texts, the student without."""
-        return reader_of(self.backbone, self.experiment.teacher, plain=bool(self.student))
-
-    def _names(self) -> list[str]:
-        """Short texts: titles and headings, names and definitions of the knowledge base."""
-        documents = [*self.training, *self.further]
-        found = [title_words(document.title) for document in documents]
-        found += [
-            aspect_of(passage.heading or passage.aspect, document.title)
-            for document in documents
-            for passage in document.passages
-        ]
-        if self.experiment.knowledge is not None:
-            for concept in open_knowledge_base(self.experiment.knowledge):
-                found += [*concept.names, concept.definition]
-        return [name for name in dict.fromkeys(found) if name]
+        """What reads for the trained model: the teacher with what stands before its texts, or a student without."""
+        return reader_of(self.backbone, self.experiment.teachers[0], plain=self.experiment.student is not None)
 
 
-def _windows(read_by: ReadDocuments, reader: WindowReader, directions: np.ndarray) -> list[Text]:
-    texts = [
-        [document.text[sentence.start : sentence.end] for sentence in passage.sentences]
-        for document in read_by.documents
-        for passage in document.passages
-    ]
+def _windows(
+    read_by: ReadDocuments, placed: npt.NDArray[np.float16], reader: WindowReader, rows: Mapping[str, int]
+) -> list[tuple[int, Text]]:
+    """All windows and which document each is of.
+
+    Args:
+        read_by: Documents, as any teacher has read them.
+        placed: Where the teachers put their sentences.
+        reader: Cuts them.
+        rows: Of short texts.
+    """
+    texts, near = [], []
+    for number, document in enumerate(read_by.documents):
+        for passage in document.passages:
+            texts.append([document.text[sentence.start : sentence.end] for sentence in passage.sentences])
+            asked = tuple(rows[text] for text in asking(document, passage) if text in rows)
+            near += [(number, asked)] * len(passage.sentences)
     tokens, windows = reader.cut(texts)
-    places = unit(read_by.means.astype(np.float32) @ directions).astype(np.float16)
     return [
-        Text(
-            np.array([token for number in window for token in tokens[number]], np.int32),
-            np.array([len(tokens[number]) for number in window], np.int64),
-            places[window],
+        (
+            near[window[0]][0],
+            Text(
+                np.array([token for number in window for token in tokens[number]], np.int32),
+                np.array([len(tokens[number]) for number in window], np.int64),
+                placed[window],
+                near[window[0]][1],
+            ),
         )
         for window in windows
         if any(tokens[number] for number in window)
     ]
 
 
-def _short(names: Sequence[str], reader: WindowReader, directions: np.ndarray) -> list[Text]:
-    tokens, windows = reader.cut([[name] for name in names])
-    places = unit(reader.ask(names) @ directions).astype(np.float16)
+def _short(texts: Sequence[str], placed: npt.NDArray[np.float16], reader: WindowReader) -> list[tuple[int, Text]]:
+    """Short texts with words, none of them long, and the row of each."""
+    tokens, _ = reader.cut([[text] for text in texts])
     return [
-        Text(np.array(tokens[row], np.int32), np.array([len(tokens[row])], np.int64), places[row : row + 1])
-        for (row,) in windows
+        (row, Text(np.array(tokens[row], np.int32), np.array([len(tokens[row])], np.int64), placed[row : row + 1]))
+        for row in range(len(texts))
         if 0 < len(tokens[row]) <= _SHORT_TOKENS
     ]

@@ -12,22 +12,18 @@ from auscult.training.experiment_files import check_experiment
 
 
 class StudentTraining(EncoderTraining):
-    """How a small transformer learns to read as the teacher does, and how large it is.
+    """How a small transformer learns to read as the teachers do.
 
     Attributes:
-        layers: Of the transformer; as many as `heads` read at once, and `inner` is their hidden size.
-        dim: Of its states.
+        layers: Of the first teacher, which it begins with: [0, 5] is a student of two.
         batch_windows: Windows a step.
         batch_short: Short texts that each step gets besides.
     """
 
-    epochs: int = Field(default=12, ge=1)
-    learning_rate: float = Field(default=1e-3, gt=0)
+    epochs: int = Field(default=5, ge=1)
+    learning_rate: float = Field(default=3e-4, gt=0)
     precision: Literal["float32", "bf16", "16-mixed"] = "bf16"
-    layers: int = Field(default=2, ge=1)
-    dim: int = Field(default=256, ge=8)
-    heads: int = Field(default=8, ge=1)
-    inner: int = Field(default=512, ge=8)
+    layers: tuple[int, ...] = Field(min_length=1)
     batch_windows: int = Field(default=40, ge=1)
     batch_short: int = Field(default=96, ge=0)
 
@@ -72,8 +68,8 @@ class GeneralExperiment(DataExperiment):
     """A general encoder.
 
     Attributes:
-        teacher: Reads the documents.
-        student: What reads for the trained model in the teacher's place; None for the teacher itself, in 8 bits. A
+        teachers: Read the documents. Without a student there is one.
+        student: What reads for the trained model in the teachers' place; None for the teacher itself, in 8 bits. A
             student also reads `word_vectors.texts`, and the names and definitions of the knowledge base.
         hidden: Size of the towers' hidden layer.
         dim: Length of the entity part and of the aspect part.
@@ -82,7 +78,7 @@ class GeneralExperiment(DataExperiment):
     """
 
     model: Literal["general"]
-    teacher: Teacher
+    teachers: tuple[Teacher, ...] = Field(min_length=1)
     student: StudentTraining | None = None
     hidden: int = Field(default=512, ge=8)
     dim: int = Field(default=128, ge=8)
@@ -96,19 +92,17 @@ class GeneralExperiment(DataExperiment):
             raise ValueError(
                 "word_vectors (but its texts), labels, never_learn and validation.calibrate are not for it"
             )
+        if self.student is None and len(self.teachers) > 1:
+            raise ValueError("several teachers need a student, which learns from all of them")
         return self
 
-    def teacher_name(self) -> str:
-        """The teacher with environment variables expanded.
+    def begins_with(self) -> list[str]:
+        """The teachers, with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.
         """
-        return backbone_name(self.teacher.encoder, "teacher.encoder")
-
-    def begins_with(self) -> list[str]:
-        """The teacher."""
-        return [self.teacher_name()]
+        return [backbone_name(each.encoder, f"teachers.{place}.encoder") for place, each in enumerate(self.teachers)]
 
 
 def read_general_experiment(path: Path) -> GeneralExperiment:

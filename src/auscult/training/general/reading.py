@@ -1,4 +1,4 @@
-"""What the teacher reads: the vectors of all sentences, kept in pieces so that a killed reading goes on."""
+"""What a teacher reads: the vectors of all sentences, kept in pieces so that a killed reading goes on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ import torch
 
 from auscult.documents import Document
 from auscult.files.writing import whole_or_nothing
+from auscult.interfaces import FloatArray
 from auscult.models.backbone import Backbone, fastest_device
 from auscult.models.general.readers import WindowReader
+from auscult.models.general.towers import unit
 from auscult.training.general.experiment import Teacher
 from auscult.training.schedule import native_precision
 
-_PIECE = 200
-"""Documents that are read and kept at once."""
+_PIECE, _SHORT_PIECE = 200, 20_000
+"""How many documents, or short texts, are read and kept at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +130,25 @@ def read_documents(
         np.cumsum([0, *sentences], dtype=np.int64),
         np.cumsum([0, *(len(document.passages) for document in documents)], dtype=np.int64),
     )
+
+
+def read_texts(texts: Sequence[str], reader: WindowReader, folder: Path, say: Callable[[str], None]) -> FloatArray:
+    """Read short texts as what asks, or what is left of them to read: (texts, dim), float16.
+
+    Args:
+        texts: In the same order each time.
+        reader: The same each time.
+        folder: Where pieces are kept.
+        say: Told how far it is.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for first in range(0, len(texts), _SHORT_PIECE):
+        piece = folder / f"{first:07d}.npy"
+        if not piece.is_file():
+            vectors = reader.ask(texts[first : first + _SHORT_PIECE])
+            with whole_or_nothing(piece) as partial, partial.open("wb") as file:
+                np.save(file, unit(vectors).astype(np.float16))
+            say(f"read {min(first + _SHORT_PIECE, len(texts)):,} of {len(texts):,} short texts")
+        found.append(np.load(piece))
+    return np.concatenate(found)

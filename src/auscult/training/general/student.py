@@ -1,14 +1,16 @@
-"""A small transformer learns to read as its teacher does, from the teacher's vectors alone (LEAF, distillation).
+"""A small transformer learns to read as its teachers do, from their vectors alone (LEAF, arXiv 2509.12539).
 
-The student has the teacher's tokenizer and a few narrow layers. It aims at the teacher's vectors in their `dim`
-principal directions, scaled to unit length. A step shows windows of sentences and short texts (titles, headings,
-names, single sentences); with student v and teacher u it minimises
+The student has the tokenizer of the first teacher and begins with some of its layers. Where the teachers put a text is
+the direction of [u_1 - m_1 ; u_2 - m_2 ; ...]: their vectors of unit length without the means of all texts of its kind,
+each of unit length again, side by side, in as many principal directions as the student has. These are turned so that
+they lie as the first teacher's own coordinates do, where the student begins. A step shows windows of sentences and
+short texts, some of them titles, headings and questions of these windows' documents, others by chance (names, headings,
+definitions, single sentences); with student v and place u it minimises
 
     mean over sentences of 1 - v·u  +  the same over windows  +  the same over short texts
     + 10 · mean over pairs of windows and short texts of (v·v' - u·u')²
 
-so that each has its place, and pairs are as alike as the teacher finds them. Word vectors begin as the teacher's
-vectors of each token read alone.
+so that each has its place, and pairs are as alike as the teachers find them.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from auscult.errors import ConfigError
 from auscult.interfaces import FloatArray
 from auscult.models.backbone import Backbone, new_encoder
 from auscult.models.general.readers import WindowReader
@@ -32,23 +35,25 @@ from auscult.training.general.experiment import StudentTraining
 from auscult.training.schedule import parameter_groups
 
 _PAIRS = 10.0
-_WORDS = 0.5
+_LAYERS = "encoder.layer."
 _NO_SENTENCE = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A window or a short text, and where the teacher puts its sentences.
+    """A window or a short text, and where the teachers put its sentences.
 
     Attributes:
         ids: Its tokens, (tokens,).
         lengths: How many each of its sentences has, (sentences,).
-        places: The teacher's vectors of these, unit rows, float16 (sentences, dim).
+        places: Where the teachers put these, unit rows, float16 (sentences, dim).
+        near: Of a window: rows of short texts that ask for its document or passage.
     """
 
     ids: npt.NDArray[np.int32]
     lengths: npt.NDArray[np.int64]
     places: npt.NDArray[np.float16]
+    near: tuple[int, ...] = ()
 
 
 class StudentBatch(NamedTuple):
@@ -60,7 +65,7 @@ class StudentBatch(NamedTuple):
         sentence: Which sentence of the batch each token is of, same shape; -1 for none.
         text: Which text each sentence is of, (sentences,).
         lengths: Tokens of each sentence, (sentences,).
-        places: The teacher's, (sentences, dim).
+        places: The teachers', (sentences, dim).
         windows: How many of the texts are windows.
     """
 
@@ -79,8 +84,8 @@ class StudentExamples:
     Args:
         windows: Passages, or parts of long ones.
         short: Short texts.
-        reader: The teacher, for its tokenizer.
-        batch_short: How many short texts a batch gets.
+        reader: The first teacher, for its tokenizer.
+        batch_short: How many short texts a batch gets: one near each window, others by chance.
         seed: Of which.
     """
 
@@ -106,8 +111,11 @@ class StudentExamples:
     def collate(self, found: Sequence[tuple[Key, Text]]) -> StudentBatch:
         """One batch."""
         chance = np.random.default_rng((self._seed, *found[0][0]))
-        rows = chance.integers(len(self._short), size=self._batch_short if self._short else 0)
-        return self.batch([text for _, text in found], [self._short[row] for row in rows])
+        windows = [text for _, text in found]
+        rows = [int(chance.choice(window.near)) for window in windows if window.near][: self._batch_short]
+        if self._short:
+            rows += chance.integers(len(self._short), size=self._batch_short - len(rows)).tolist()
+        return self.batch(windows, [self._short[row] for row in rows])
 
     def batch(self, windows: Sequence[Text], short: Sequence[Text]) -> StudentBatch:
         """A batch of these."""
@@ -172,7 +180,7 @@ class StudentObjective:
         return torch.stack(found).sum() + _PAIRS * pairs, len(texts)
 
     def measures(self) -> Mapping[str, float]:
-        """Mean cosine of student and teacher, over sentences and over texts that are not trained on."""
+        """Mean cosine of student and teachers, over sentences and over texts that are not trained on."""
         self._student.eval()
         sums = np.zeros(2)
         with torch.no_grad():
@@ -189,7 +197,7 @@ class StudentObjective:
         return torch.optim.AdamW(groups, lr=choice.learning_rate, betas=(0.9, 0.98))
 
     def _placed(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Where the student puts sentences and texts, and the teacher the texts, all of unit length."""
+        """Where the student puts sentences and texts, and the teachers the texts, all of unit length."""
         states = self._student({"input_ids": batch.ids, "attention_mask": batch.there}).float()
         inside = batch.sentence >= 0
         sums = torch.zeros(len(batch.places), states.shape[-1])
@@ -201,42 +209,66 @@ class StudentObjective:
         return normalize(sums, dim=1), normalize(wholes, dim=1), normalize(given, dim=1)
 
 
-def principal_directions(vectors: npt.NDArray[np.floating], dim: int) -> FloatArray:
-    """The directions in which vectors lie most, (width, dim), orthonormal.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where teachers put texts: from their vectors to what a student aims at.
+
+    Attributes:
+        directions: (width of all teachers, dim), orthonormal.
+    """
+
+    directions: FloatArray
+
+    @classmethod
+    def of(cls, read: Sequence[npt.NDArray[np.floating]], dim: int) -> Places:
+        """Principal directions of texts, turned to lie as the first teacher's coordinates where these are as many.
+
+        Args:
+            read: Each teacher's vectors of the same texts, (texts, width).
+            dim: How many directions.
+        """
+        rows = _side_by_side(read).astype(np.float64)
+        _, directions = np.linalg.eigh(rows.T @ rows)
+        directions = directions[:, ::-1][:, :dim]
+        own = rows[:, : read[0].shape[1]]
+        if own.shape[1] == dim:
+            # Orthogonal Procrustes: the rotation after which the directions lie nearest to these.
+            left, _, right = np.linalg.svd((rows @ directions).T @ own)
+            directions = directions @ left @ right
+        return cls(directions.astype(np.float32))
+
+    def __call__(self, read: Sequence[npt.NDArray[np.floating]]) -> npt.NDArray[np.float16]:
+        """Of texts of one kind, by each teacher's vectors of them, (texts, width): unit rows, (texts, dim)."""
+        return unit(_side_by_side(read) @ self.directions).astype(np.float16)
+
+
+def _side_by_side(read: Sequence[npt.NDArray[np.floating]]) -> FloatArray:
+    """Each teacher's vectors without their mean, of unit length, next to one another."""
+    rows = [unit(each.astype(np.float32)) for each in read]
+    return np.hstack([unit(each - each.mean(axis=0)) for each in rows])
+
+
+def begin_student(teacher: Backbone, layers: Sequence[int]) -> Backbone:
+    """Some of a teacher's layers, with its words and tokenizer and without dropout.
 
     Args:
-        vectors: Unit rows, (rows, width).
-        dim: How many directions.
+        teacher: A BERT.
+        layers: Which, from 0.
+
+    Raises:
+        ConfigError: It has no such layer.
     """
-    rows = vectors.astype(np.float64)
-    _, directions = np.linalg.eigh(rows.T @ rows)
-    found: FloatArray = directions[:, ::-1][:, :dim].astype(np.float32)
-    return found
-
-
-def begin_student(teacher: Backbone, reader: WindowReader, directions: FloatArray, choice: StudentTraining) -> Backbone:
-    """A student with random layers, whose words are where the teacher puts each alone.
-
-    Args:
-        teacher: Whose tokenizer it has.
-        reader: The teacher, reading.
-        directions: Principal directions of the teacher's vectors, (width, dim).
-        choice: Its size.
-    """
-    settings = {
-        "vocab_size": teacher.words.num_embeddings,
-        "hidden_size": directions.shape[1],
-        "num_hidden_layers": choice.layers,
-        "num_attention_heads": choice.heads,
-        "intermediate_size": choice.inner,
-        "max_position_embeddings": teacher.limit,
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }
-    model: Any = new_encoder("bert", settings)
-    tokens = reader.ask_tokens(range(teacher.words.num_embeddings))
-    with torch.no_grad():
-        model.embeddings.word_embeddings.weight.copy_(torch.from_numpy(_WORDS * unit(tokens @ directions)))
-        model.embeddings.position_embeddings.weight.mul_(0.2)
-        model.embeddings.token_type_embeddings.weight.zero_()
+    if max(layers) >= teacher.depth or min(layers) < 0:
+        raise ConfigError(f"layers of 0 to {teacher.depth - 1}", f"{list(layers)}", "correct student.layers")
+    settings = teacher.model.config.to_dict()
+    kind = settings.pop("model_type")
+    own = {"num_hidden_layers": len(layers), "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    model: Any = new_encoder(kind, settings | own)
+    weights = teacher.model.state_dict()
+    kept = {name: value for name, value in weights.items() if not name.startswith(_LAYERS)}
+    for place, layer in enumerate(layers):
+        before = f"{_LAYERS}{layer}."
+        kept |= {f"{_LAYERS}{place}.{name.removeprefix(before)}": value
+                 for name, value in weights.items() if name.startswith(before)}  # fmt: skip
+    model.load_state_dict(kept)
     return Backbone(model, teacher.tokenizer)
