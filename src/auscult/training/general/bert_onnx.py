@@ -104,9 +104,9 @@ class _Graph:
         rounded = self.constant(np.rint(weight / scales[:, None]).astype(np.int8).T)
         last = self.constant(np.array([-1]))
         peak = self.add("ReduceMax", self.add("Abs", rows), last, keepdims=1)
-        peak = self.add("Max", peak, self.constant(np.float32(_LEAST)))
+        peak = self.add("Max", peak, self.constant(np.array(_LEAST, np.float32)))
         # Tokens of a peak of 1, in unsigned steps around 128.
-        step, middle = self.constant(np.float32(1 / _LARGEST)), self.constant(np.uint8(128))
+        step, middle = self.constant(np.array(1 / _LARGEST, np.float32)), self.constant(np.array(128, np.uint8))
         steps = self.add("QuantizeLinear", self.add("Div", rows, peak), step, middle)
         given = (steps, rounded, step, self.constant(scales.astype(np.float32)), middle)
         zeros = self.constant(np.zeros(len(weight), np.int8))
