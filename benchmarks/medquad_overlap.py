@@ -1,6 +1,6 @@
 """What MedQuAD's training documents share with its test, and how models do where they share nothing.
 
-    AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model default] [--seed 0]
+    AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model cdv] [--seed 0]
 
 1. Counts, for each split that may be trained on, the documents that share a name, a UMLS concept or a whole passage
    with a test document (`auscult.corpora.medquad_overlap`), 13 words in a row, or a concept of the knowledge base.
@@ -137,7 +137,7 @@ def documents_of(name: str, split: str | None) -> Iterable[Document]:
 def main() -> None:
     """Count, select, measure, and write the records."""
     parser = argparse.ArgumentParser(description="What MedQuAD's test shares with training documents.")
-    parser.add_argument("--model", default="default", help="Whose training documents count; measured too.")
+    parser.add_argument("--model", default="cdv", help="Whose training documents count; measured too.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULT)
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
 """How long does a query take, end to end, over a whole corpus?
 
-    AUSCULT_DATA=... python benchmarks/search.py [--model default] [--corpus medquad] [--index FOLDER]
+    AUSCULT_DATA=... python benchmarks/search.py [--model cdv] [--corpus medquad] [--index FOLDER]
 
 Measures, one query at a time and warm: resolving the entity's name, encoding the query, exact search over
 all passages, and putting ten hits together with their text and sentence scores. In the same run, on the same
@@ -173,7 +173,7 @@ def run(arguments: argparse.Namespace, encoder: DocumentEncoder) -> dict[str, An
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Time per query, end to end.")
-    parser.add_argument("--model", default="default")
+    parser.add_argument("--model", default="cdv")
     parser.add_argument("--corpus", default="medquad")
     parser.add_argument("--index", type=Path, help="an index of the corpus made by the model")
     parser.add_argument("--queries", type=int, default=500)

@@ -86,7 +86,7 @@ EXCERPTS = (
         "medquad",
         "adapted",
         ("BM25", "TF-IDF", CDV),
-        "`default`, the shipped model, read MedQuAD's training documents; the published model did not.",
+        "`cdv`, the shipped model, read MedQuAD's training documents; the published model did not.",
         also=("medquad-overlap", "share nothing"),
     ),
     Excerpt(
@@ -124,7 +124,7 @@ EXCERPTS = (
 )
 
 ADVICE = (
-    "- **English health pages, nothing to learn from**: `default`. R@1 {evaluation medquad adapted @CDV} on MedQuAD "
+    "- **English health pages, nothing to learn from**: `cdv`. R@1 {evaluation medquad adapted @CDV} on MedQuAD "
     "(BM25 {evaluation medquad untrained BM25}). It "
     "has read pages of the same publishers, with their headings.",
     "- The same model on those queries alone that share nothing with the MedQuAD documents it was trained on: R@1 "
@@ -137,7 +137,7 @@ ADVICE = (
     "{evaluation medquad untrained BM25}. What that encoder had read before is not known in full.",
     "- **Clinical notes, nothing to learn from**: BM25. The models of pages lose to it there: R@1 of BM25 "
     "{capr-clinical-notes clinical-notes untrained BM25}, of CAPR-Bi {capr-clinical-notes clinical-notes zero-shot "
-    "CAPR-Bi}, of `default` {capr-clinical-notes clinical-notes zero-shot @CDV}.",
+    "CAPR-Bi}, of `cdv` {capr-clinical-notes clinical-notes zero-shot @CDV}.",
     "- **Clinical notes of your own**: adapt a bi-encoder to them (`auscult train --notes`): R@1 "
     "{capr-notes clinical-notes adapted CAPR-Bi}, BM25 {capr-notes clinical-notes untrained BM25}.",
     "- **Seconds a query are no matter**: bi- and cross-encoder together, R@1 "

@@ -38,9 +38,9 @@ def test_an_installation_without_a_shipped_model_says_so(tmp_path: Path, monkeyp
     monkeypatch.setattr("auscult.models.folder.files", lambda package: tmp_path)
     for call in (load_model, model_folder):
         with pytest.raises(ModelError) as caught:
-            call("default")
+            call("cdv")
         assert str(caught.value) == (
-            "expected the shipped model 'default', got an installation without it; "
+            "expected the shipped model 'cdv', got an installation without it; "
             "reinstall auscult, or give a model folder"
         )
 
@@ -49,7 +49,7 @@ def test_an_installation_without_a_shipped_model_says_so(tmp_path: Path, monkeyp
 def test_the_default_model_beats_bm25_by_far_on_a_sample_of_the_published_test(needs: Needs):
     needs.data("medquad")
     task = build_task(open_corpus("medquad"), "rerank", split="test", number=300, seed=0)
-    contenders = [c for name in ("bm25", "default") for c in open_contenders(name, "medquad")]
+    contenders = [c for name in ("bm25", "cdv") for c in open_contenders(name, "medquad")]
     bm25, default = compare_models(task, contenders).records
     assert default.measures["R@1"] > bm25.measures["R@1"] + 0.3
     assert default.measures["R@1"] >= 0.75

@@ -166,8 +166,8 @@ def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path:
 
 
 def test_a_ranker_begins_with_a_models_word_vectors_and_has_read_what_they_did(corpus: str, tmp_path: Path):
-    outcome = train(experiment(corpus, word_vectors={"model": "default", "min_count": 1}), tmp_path / "run")
-    shipped = load_model("default")
+    outcome = train(experiment(corpus, word_vectors={"model": "cdv", "min_count": 1}), tmp_path / "run")
+    shipped = load_model("cdv")
     assert isinstance(shipped, CdvEncoder)
     assert isinstance(shipped.sentences, AveragedWords)
     lent = load_ranker(str(outcome.model)).vocabulary.source
@@ -179,7 +179,7 @@ def test_a_ranker_begins_with_a_models_word_vectors_and_has_read_what_they_did(c
 
 def test_word_vectors_are_of_one_place_that_has_some(corpus: str, tmp_path: Path):
     with pytest.raises(ValueError, match="of a 'file' or of a 'model', not of both"):
-        experiment(corpus, word_vectors={"model": "default", "file": "glove.txt"})
+        experiment(corpus, word_vectors={"model": "cdv", "file": "glove.txt"})
     with pytest.raises(ValueError, match="'limit' is of the words of a 'file'"):
         experiment(corpus, word_vectors={"limit": 3})
     ranker = train(experiment(corpus), tmp_path / "ranker").model

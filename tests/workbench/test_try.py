@@ -55,7 +55,7 @@ def chosen(description: Description, **wishes: object) -> set[str]:
 
 def test_models_are_proposed_by_the_size_of_the_data():
     few, some, many = (chosen(described(number), minutes=600.0) for number in (40, 300, 5000))
-    assert few == {"bm25", "tfidf", "ql", "default"}
+    assert few == {"bm25", "tfidf", "ql", "cdv"}
     assert some - few == {"drmm", "knrm", "drmm-tks", "match-pyramid"}
     assert many - some == {"pacrr", "conv-knrm", "har"}
     assert "bi" in chosen(described(300), backbone="somewhere", minutes=600.0)
@@ -90,9 +90,9 @@ def test_every_model_is_in_the_plan_with_what_it_lacks():
 def test_the_plan_says_what_the_shipped_model_learned_from():
     from auscult.models import model_folder, training_record
 
-    (reason,) = (each.reason for each in propose(described(300), Wishes()) if each.name == "default")
+    (reason,) = (each.reason for each in propose(described(300), Wishes()) if each.name == "cdv")
     said = {"medquad": "MedQuAD", "enwiki": "two Wikipedias", "simplewiki": "two Wikipedias", "nhs": "NHS"}
-    assert {said[each["name"]] for each in training_record(model_folder("default"))["corpora"]} == set(said.values())
+    assert {said[each["name"]] for each in training_record(model_folder("cdv"))["corpora"]} == set(said.values())
     assert all(words in reason for words in said.values())
 
 
@@ -296,7 +296,7 @@ def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: 
             return super().encode_queries(queries)
 
     def opened(model: str, corpus: str) -> list[Contender]:
-        if model != "default":
+        if model != "cdv":
             return open_contenders(model, corpus)
         return [Contender(scorer=EncoderScorer(Listening()), track="zero-shot")]
 
@@ -305,7 +305,7 @@ def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: 
     mydata, work = write_folder(tmp_path / "mine"), WorkFolder(tmp_path / "work")
     rows = [(*row, row[0].partition("-")[0], row[0].partition("-")[2]) for row in questions()]
     write_table(mydata / "questions.csv", ("id", "question", "entity", "aspects"), rows)
-    description = prepare(mydata, work, Wishes(models=("bm25", "default"))).description
+    description = prepare(mydata, work, Wishes(models=("bm25", "cdv"))).description
     run(work, description, [], Watcher(lambda *_: None, lambda *_: None))
     assert [(each.entity, *each.aspects) for each in heard] == [tuple(each.query_id.split("-")) for each in heard]
     assert len(heard) == description.counts["test questions"]

@@ -32,7 +32,7 @@ _QUESTIONS = (
     Query("", "", (), text="How is gout treated?"),
     Query("", "psoriasus", ("causes",)),
 )
-_COMPARED = ("bm25", "tfidf", "default")
+_COMPARED = ("bm25", "tfidf", "cdv")
 
 
 def demo(
@@ -50,7 +50,7 @@ def demo(
     corpus = str(LEAFLETS) if leaflets else _documents(console)
     knowledge = _knowledge(console)
     console.rule("[bold]1. Index")
-    encoder = load_model("default")
+    encoder = load_model("cdv")
     searcher = _index(console, corpus, encoder, knowledge, out)
     console.rule("[bold]2. Ask")
     _warm_up(console, searcher)
@@ -107,7 +107,7 @@ def _index(
             out,
             knowledge_base=knowledge,
             corpus=corpus,
-            model_path="default",
+            model_path="cdv",
             progress=lambda counts: bar.update(task, description=f"{counts.documents:,} documents"),
         )
     counts = report.counts

@@ -66,7 +66,7 @@ def evaluate(
         typer.Option(
             "--model",
             "-m",
-            help="`bm25`, `tfidf`, `ql`, `default`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
+            help="`bm25`, `tfidf`, `ql`, `cdv`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
             "with a file of word vectors; repeatable. MODEL:parts ranks by its entity and its aspect half too.",
         ),
     ] = None,

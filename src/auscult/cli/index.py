@@ -34,7 +34,7 @@ def index(
         Path,
         typer.Option("--out", "-o", help="The index folder; an index in it is replaced at the very end."),
     ],
-    model: Annotated[str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")] = "default",
+    model: Annotated[str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")] = "cdv",
     split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
     knowledge: Annotated[
         list[str] | None,

@@ -32,7 +32,7 @@ SETTINGS = "model.json"
 REMEDY = "train or copy the model again"
 SENTENCE_TRANSFORMER = "sentence-transformer"
 """The kind of a bare sentence-transformers folder, which has no `model.json`."""
-SHIPPED = {"default": "default"}
+SHIPPED = ("cdv",)
 
 
 def model_folder(name_or_path: str) -> Path:
@@ -43,7 +43,7 @@ def model_folder(name_or_path: str) -> Path:
     """
     if name_or_path not in SHIPPED:
         return Path(name_or_path)
-    folder = Path(str(files("auscult.models") / "pretrained" / SHIPPED[name_or_path]))
+    folder = Path(str(files("auscult.models") / "pretrained" / name_or_path))
     if not folder.is_dir():
         remedy = "reinstall auscult, or give a model folder"
         raise ModelError(f"the shipped model '{name_or_path}'", "an installation without it", remedy)

@@ -104,7 +104,7 @@ def load_model(name_or_path: str) -> DocumentEncoder:
     """Open a model that places passages and queries in one space.
 
     Args:
-        name_or_path: "default" (the shipped model), or a model folder.
+        name_or_path: "cdv" (the shipped model), or a model folder.
 
     Raises:
         ModelError: When there is no such model, it makes no vectors, or its folder is damaged.

@@ -37,7 +37,7 @@ class WordVectorChoice(Settings):
 
     Attributes:
         file: A GloVe, word2vec or fastText text file; when given, nothing is trained.
-        model: A saved model that averages word vectors ("default" is the shipped one), whose vectors are taken; when
+        model: A saved model that averages word vectors ("cdv" is the shipped one), whose vectors are taken; when
             given, nothing is trained, and what they learned from counts as read before.
         limit: Read only so many of the file's words.
         glossary: Also learn from the names, synonyms and definitions of the knowledge base.

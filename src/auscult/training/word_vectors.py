@@ -111,7 +111,7 @@ def given_word_vectors(choice: WordVectorChoice) -> WordVectors | None:
         return None
     encoder = load_model(choice.model)
     if not (isinstance(encoder, CdvEncoder) and isinstance(encoder.sentences, AveragedWords)):
-        raise ModelError("a CDV model that averages word vectors", f"'{choice.model}'", "name 'default', say")
+        raise ModelError("a CDV model that averages word vectors", f"'{choice.model}'", "name 'cdv', say")
     return encoder.sentences.vectors
 
 

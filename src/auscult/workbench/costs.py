@@ -34,7 +34,7 @@ RATES: Mapping[str, Rate] = MappingProxyType(
         "bm25": Rate(rank_us=1, read_ms=0.1),
         "tfidf": Rate(rank_us=2, read_ms=0.1),
         "ql": Rate(rank_us=2, read_ms=0.1),
-        "default": Rate(rank_us=0.1, read_ms=10),
+        "cdv": Rate(rank_us=0.1, read_ms=10),
         "backbone": Rate(rank_us=0.1, read_ms=25),
         "drmm": Rate(learn_ms=4, rank_us=540, read_ms=0.3),
         "drmm-tks": Rate(learn_ms=8, rank_us=430, read_ms=0.3),

@@ -26,7 +26,7 @@ class Proposal:
 
     Attributes:
         name: As `--models` takes it; of a trained one also the name of its experiment.
-        model: What opens it, where nothing is trained: a term-based model's name, "default", or a folder.
+        model: What opens it, where nothing is trained: a term-based model's name, "cdv", or a folder.
         reason: Why, or why not, in a sentence.
         seconds: That it will take, roughly; 0 where nobody knows.
         chosen: Whether it is tried.
@@ -117,11 +117,11 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
     for name in LEXICAL:
         yield Proposal(name, name, reasons[name], _seconds(name, description))
     yield Proposal(
-        "default",
-        "default",
+        "cdv",
+        "cdv",
         "The shipped model, which learned health topics and their aspects from MedQuAD, two Wikipedias and the NHS' "
         "pages; used as it is.",
-        _seconds("default", description),
+        _seconds("cdv", description),
     )
     reason = "The given encoder as it is: shows what training adds."
     seconds = _seconds("backbone", description)

@@ -218,7 +218,7 @@ def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
     fields = {**recipe.fields, **(recipe.few if few else {})}
     return {
         **fields,
-        "word_vectors": {"model": "default", "min_count": 2} if few_passages else own,
+        "word_vectors": {"model": "cdv", "min_count": 2} if few_passages else own,
         "negatives": {"random": 3, "same_entity": 0, "bm25": 3},
         "training": {
             "epochs": recipe.epochs,
