@@ -60,7 +60,7 @@ WIDE = {
     ),
     "torch": ("models/", "training/"),
 }
-HEAVY = ("torch", "lightning", "transformers", "safetensors", "matplotlib", "ir_measures")
+HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "tokenizers", "matplotlib", "ir_measures")
 
 
 def test_importing_auscult_and_asking_for_help_loads_nothing_heavy() -> None:
@@ -87,7 +87,7 @@ def test_importing_auscult_prints_and_leaves_nothing() -> None:
 
 # Extra -> packages of it that are missing, and what is asked for then.
 WITHOUT = {
-    "neural": (["torch", "safetensors"], "from auscult.models import load_model; load_model('.')"),
+    "neural": (["torch"], "from auscult.models import load_model; load_model('.')"),
     "train": (["yaml"], "from auscult.cli.main import main; main(['train', 'x.yaml'])"),
     "transformers": (["transformers"], "from auscult.models.cdv.transformer import PooledTransformer as T; T('x')"),
     "ner": (["negspacy"], "from auscult.concepts.recognition import ContextFilter; ContextFilter()"),

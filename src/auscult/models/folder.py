@@ -111,15 +111,15 @@ def digest_of_folders(folder: Path, *names: str) -> str:
 
 
 def _library() -> Any:
-    with naming_extra("neural", "torch", "safetensors"):
+    with naming_extra("neural", "torch"):
         import safetensors.torch
     return safetensors
 
 
 def _damage() -> Any:
     """What the library raises for a damaged file."""
-    with naming_extra("general", "safetensors"):
-        from safetensors import SafetensorError
+    from safetensors import SafetensorError
+
     return SafetensorError
 
 
@@ -158,15 +158,15 @@ def read_arrays(path: Path) -> dict[str, Tensor]:
 
 def write_numbers(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write named arrays of NumPy, which takes no torch."""
-    with naming_extra("general", "safetensors"):
-        from safetensors.numpy import save_file
+    from safetensors.numpy import save_file
+
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
 
 
 def read_numbers(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Arrays of NumPy by name."""
-    with naming_extra("general", "safetensors"):
-        from safetensors.numpy import load_file
+    from safetensors.numpy import load_file
+
     found: dict[str, npt.NDArray[Any]] = load_file(path)
     return found
 

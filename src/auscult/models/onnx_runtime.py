@@ -17,10 +17,10 @@ def open_session(path: Path, *, threads: int = 0) -> Any:
 
     Raises:
         ModelError: The file is none, or damaged.
-        MissingExtraError: The package is not installed.
     """
-    with naming_extra("general", "onnxruntime"):
-        import onnxruntime
+    # Only here: few commands run a transformer.
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     try:

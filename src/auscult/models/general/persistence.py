@@ -100,7 +100,6 @@ def load(folder: Path) -> GeneralEncoder:
 
     Raises:
         ModelError: A file is missing or damaged, or the format is another.
-        MissingExtraError: A package that reads text is not installed.
     """
     settings = settings_of(folder, KIND, FORMAT)
     with opening("a whole general encoder", folder):

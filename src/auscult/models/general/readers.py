@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from auscult.errors import ModelError, naming_extra
+from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 
 Counts = npt.NDArray[np.int64]
@@ -25,10 +25,10 @@ def open_tokenizer(path: Path) -> Any:
 
     Raises:
         ModelError: The file is none.
-        MissingExtraError: The package is not installed.
     """
-    with naming_extra("general", "tokenizers"):
-        from tokenizers import Tokenizer
+    # Only here: few commands read a text for a transformer.
+    from tokenizers import Tokenizer
+
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:
