@@ -36,7 +36,7 @@ def experiment(corpus: Path, teacher: Path, **fields: Any) -> GeneralExperiment:
     return GeneralExperiment.model_validate(given | fields)
 
 
-STUDENT = {"epochs": 3, "layers": [0], "batch_windows": 8, "batch_short": 8,
+STUDENT = {"epochs": 3, "layers": [0], "skip_function_words": True, "window": 32, "batch_windows": 8, "batch_short": 8,
            "precision": "float32", "learning_rate": 0.001}  # fmt: skip
 
 

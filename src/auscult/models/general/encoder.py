@@ -5,7 +5,7 @@
     aspect     learned from headings: what is said of it
 
 A passage's question part is not the mean of its sentences': it is what was read of it as a whole, mixed with what was
-read of its beginning, where passages say what they are about (`start_share`). Parts have equal length, so that
+read of its first window, where passages say what they are about (`start_share`). Parts have equal length, so that
 `scoring="model"` counts them alike; `search.evidence` takes them one by one.
 
 Read `training.general` for how it is trained, and the model's card for what it has read.
@@ -25,9 +25,6 @@ from auscult.models.general.readers import Counts, WindowReader
 from auscult.models.general.towers import SIDES, Side, Stretches, Towers, stretch_sums, unit
 from auscult.queries import Query
 
-START_TOKENS = 254
-"""How many tokens of a passage count as its beginning."""
-
 
 class GeneralEncoder:
     """A document encoder that places passages itself.
@@ -36,7 +33,7 @@ class GeneralEncoder:
         reader: Reads text.
         towers: Place what was read.
         name: Shown in tables and manifests.
-        start_share: How much of a passage's question part is of its beginning, in [0, 1].
+        start_share: How much of a passage's question part is of its first window, in [0, 1].
         fusion: Weights of the evidence that were fitted with this model (`search.fusion`).
         fingerprint: Hash of weights and configuration.
     """
@@ -119,7 +116,7 @@ class GeneralEncoder:
         starts = np.minimum(at.passages[:-1], max(len(tokens) - 1, 0))
         within = np.repeat(before[starts] if len(tokens) else starts, np.diff(at.passages))
         # A sentence belongs to the beginning where it ends there; the first one always does.
-        early = before - within + tokens <= START_TOKENS
+        early = before - within + tokens <= self.reader.room
         early[at.passages[:-1][np.diff(at.passages) > 0]] = True
         start = unit(stretch_sums(sums * early[:, None], at.passages))
         whole = unit(stretch_sums(sums, at.passages))

@@ -8,6 +8,7 @@ afterwards (late chunking, guenther2024): each sentence is read in the context o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 
+_PIECE = "##"
 Counts = npt.NDArray[np.int64]
 
 
@@ -50,13 +52,18 @@ class WindowReader:
         asked: Stands before what asks ("query: ").
         told: Stands before each window ("passage: ").
         window: Tokens that are read at once, all told. A longer sentence is cut.
+        skipped: Words that are not read at all, as the tokenizer has them, where no further piece of a word follows.
+
+    Attributes:
+        room: How many tokens of sentences a window has.
     """
 
     _BATCH_TOKENS = 8_192
 
     def __init__(
-        self, session: Any, tokenizer: Any, dim: int, *, asked: str = "", told: str = "", window: int = 256
-    ) -> None:
+        self, session: Any, tokenizer: Any, dim: int, *, asked: str = "", told: str = "", window: int = 256,
+        skipped: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.dim = dim
         self._session = session
         self._tokenizer = tokenizer
@@ -64,7 +71,10 @@ class WindowReader:
         first, self._last = marks[: len(marks) // 2], marks[len(marks) // 2 :]
         before = [tokenizer.encode(text, add_special_tokens=False).ids for text in (asked, told)]
         self._asked, self._told = ([*first, *each] for each in before)
-        self._room = window - len(marks) - max(map(len, before))
+        self.room = window - len(marks) - max(map(len, before))
+        self._skipped = frozenset(filter(None, map(tokenizer.token_to_id, skipped)))
+        vocabulary = tokenizer.get_vocab() if self._skipped else {}
+        self._pieces = frozenset(number for token, number in vocabulary.items() if token.startswith(_PIECE))
         self._inputs = [each.name for each in session.get_inputs()]
 
     @property
@@ -100,7 +110,7 @@ class WindowReader:
             for _ in passage:
                 if len(tokens[number]) > room:
                     windows.append([])
-                    room = self._room
+                    room = self.room
                 windows[-1].append(number)
                 room -= len(tokens[number])
                 number += 1
@@ -108,7 +118,17 @@ class WindowReader:
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [each.ids[: self._room] for each in found]
+        return [self._kept(each.ids)[: self.room] for each in found]
+
+    def _kept(self, ids: list[int]) -> list[int]:
+        if not self._skipped:
+            return ids
+        following = chain(ids[1:], (0,))
+        return [
+            token
+            for token, after in zip(ids, following, strict=True)
+            if token not in self._skipped or after in self._pieces
+        ]
 
     def _run(self, windows: list[list[int]], tokens: list[list[int]], before: list[int]) -> FloatArray:
         """Read windows, of like length together: the sum of each sentence's token states, (sentences, dim)."""

@@ -30,7 +30,8 @@ from auscult.training.batches import DocumentBatches, row_loader
 from auscult.training.data import read, read_and_hold_out
 from auscult.training.general.bert_onnx import bert_as_onnx
 from auscult.training.general.data import TowerExamples
-from auscult.training.general.experiment import GeneralExperiment
+from auscult.training.general.experiment import GeneralExperiment, Teacher
+from auscult.training.general.function_words import FUNCTION_WORDS
 from auscult.training.general.objective import TowerNetwork, TowerObjective
 from auscult.training.general.reading import ReadDocuments, read_documents, read_texts, reader_of
 from auscult.training.general.short_texts import asking, short_texts
@@ -145,7 +146,8 @@ class GeneralBuild:
         names = self.experiment.begins_with()
         for number, (name, choice) in enumerate(zip(names, self.experiment.teachers, strict=True)):
             end = f"-{number + 1}" if number else ""
-            teacher = reader_of(open_backbone(name) if number else self.backbone, choice)
+            opened = open_backbone(name) if number else self.backbone
+            teacher = reader_of(opened, _teaching(choice, opened))
             self.run.say(f"{name} reads")
             read_all.append(read_documents(documents, teacher, place.with_name(place.name + end), self.run.say))
             read_short.append(read_texts(texts, teacher, place.with_name(f"short-by-teacher{end}"), self.run.say))
@@ -165,9 +167,6 @@ class GeneralBuild:
         """Write the model's folder."""
         if self.towers is None:
             raise RuntimeError("nothing has been trained")
-        choice = self.experiment.teachers[0]
-        own = self.experiment.student is None
-        reader = self._reader()
         save(
             folder,
             self.towers.arrays(),
@@ -175,27 +174,30 @@ class GeneralBuild:
             start_share=self.experiment.start_share,
             tokenizer=self.backbone.tokenizer.backend_tokenizer.to_str().encode(),
             transformer=self._as_onnx(),
-            reader={
-                "dim": reader.dim,
-                "asked": choice.asked if own else "",
-                "told": choice.told if own else "",
-                "window": self._window,
-            },
+            reader={"dim": self.backbone.dim, **self._reading},
             training=record,
         )
 
     @property
-    def _window(self) -> int:
-        return min(self.experiment.teachers[0].window, self.backbone.limit)
+    def _reading(self) -> dict[str, Any]:
+        """How the trained model reads: options of its `WindowReader`."""
+        student = self.experiment.student
+        if student is None:
+            return _teaching(self.experiment.teachers[0], self.backbone)
+        skipped = list(FUNCTION_WORDS) if student.skip_function_words else []
+        return {"window": min(student.window, self.backbone.limit), "skipped": skipped}
 
     def _as_onnx(self) -> bytes:
         model = self.backbone.model
         weights = {name: array.detach().float().cpu().numpy() for name, array in model.state_dict().items()}
-        return bert_as_onnx(weights, model.config.to_dict(), self._window)
+        return bert_as_onnx(weights, model.config.to_dict(), int(self._reading["window"]))
 
     def _reader(self) -> WindowReader:
-        """What reads for the trained model: the teacher with what stands before its texts, or a student without."""
-        return reader_of(self.backbone, self.experiment.teachers[0], plain=self.experiment.student is not None)
+        return reader_of(self.backbone, self._reading)
+
+
+def _teaching(choice: Teacher, backbone: Backbone) -> dict[str, Any]:
+    return {"asked": choice.asked, "told": choice.told, "window": min(choice.window, backbone.limit)}
 
 
 def _windows(
@@ -216,6 +218,7 @@ def _windows(
             asked = tuple(rows[text] for text in asking(document, passage) if text in rows)
             near += [(number, asked)] * len(passage.sentences)
     tokens, windows = reader.cut(texts)
+    worded = ([number for number in window if tokens[number]] for window in windows)
     return [
         (
             near[window[0]][0],
@@ -226,8 +229,8 @@ def _windows(
                 near[window[0]][1],
             ),
         )
-        for window in windows
-        if any(tokens[number] for number in window)
+        for window in worded
+        if window
     ]
 
 

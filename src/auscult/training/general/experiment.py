@@ -16,6 +16,9 @@ class StudentTraining(EncoderTraining):
 
     Attributes:
         layers: Of the first teacher, which it begins with: [0, 5] is a student of two.
+        window: Tokens that it reads at once.
+        skip_function_words: Read no words that say nothing alone ("the", "which"), and no punctuation: of English text
+            that is nearly half.
         batch_windows: Windows a step.
         batch_short: Short texts that each step gets besides.
     """
@@ -24,6 +27,8 @@ class StudentTraining(EncoderTraining):
     learning_rate: float = Field(default=3e-4, gt=0)
     precision: Literal["float32", "bf16", "16-mixed"] = "bf16"
     layers: tuple[int, ...] = Field(min_length=1)
+    window: int = Field(default=256, ge=16)
+    skip_function_words: bool = False
     batch_windows: int = Field(default=40, ge=1)
     batch_short: int = Field(default=96, ge=0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,6 @@ from auscult.interfaces import FloatArray
 from auscult.models.backbone import Backbone, fastest_device
 from auscult.models.general.readers import WindowReader
 from auscult.models.general.towers import unit
-from auscult.training.general.experiment import Teacher
 from auscult.training.schedule import native_precision
 
 _PIECE, _SHORT_PIECE = 200, 20_000
@@ -73,25 +72,17 @@ class _Session:
         return (states.float().cpu().numpy(),)
 
 
-def reader_of(backbone: Backbone, choice: Teacher, *, plain: bool = False) -> WindowReader:
+def reader_of(backbone: Backbone, options: Mapping[str, Any]) -> WindowReader:
     """A transformer, ready to read.
 
     Args:
         backbone: The transformer.
-        choice: Its window, and what stands before texts.
-        plain: Nothing stands before them.
+        options: Of `WindowReader`.
     """
     tokenizer = backbone.tokenizer.backend_tokenizer
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return WindowReader(
-        _Session(backbone),
-        tokenizer,
-        backbone.dim,
-        asked="" if plain else choice.asked,
-        told="" if plain else choice.told,
-        window=min(choice.window, backbone.limit),
-    )
+    return WindowReader(_Session(backbone), tokenizer, backbone.dim, **options)
 
 
 def read_documents(

@@ -56,26 +56,38 @@ class Text:
     near: tuple[int, ...] = ()
 
 
-class StudentBatch(NamedTuple):
-    """The texts of a step, windows first.
+class TokenRows(NamedTuple):
+    """Texts that are read at once.
 
     Attributes:
         ids: (texts, tokens).
         there: 1 where there is a token, same shape.
         sentence: Which sentence of the batch each token is of, same shape; -1 for none.
-        text: Which text each sentence is of, (sentences,).
-        lengths: Tokens of each sentence, (sentences,).
-        places: The teachers', (sentences, dim).
-        windows: How many of the texts are windows.
     """
 
     ids: Tensor
     there: Tensor
     sentence: Tensor
+
+
+class StudentBatch(NamedTuple):
+    """The texts of a step, windows first.
+
+    Attributes:
+        rows: Windows, and short texts: apart, as these would be nearly all padding beside those.
+        text: Which text each sentence is of, (sentences,).
+        lengths: Tokens of each sentence, (sentences,).
+        places: The teachers', (sentences, dim).
+        windows: How many of the texts are windows.
+        texts: How many there are.
+    """
+
+    rows: list[TokenRows]
     text: Tensor
     lengths: Tensor
     places: Tensor
     windows: int
+    texts: int
 
 
 class StudentExamples:
@@ -120,12 +132,26 @@ class StudentExamples:
     def batch(self, windows: Sequence[Text], short: Sequence[Text]) -> StudentBatch:
         """A batch of these."""
         texts = [*windows, *short]
+        lengths = np.concatenate([text.lengths for text in texts])
+        of_text = np.repeat(np.arange(len(texts)), [len(text.lengths) for text in texts])
+        sentences = sum(len(text.lengths) for text in windows)
+        parts = ((windows, 0), (short, sentences))
+        return StudentBatch(
+            [self._rows(part, begun) for part, begun in parts if part],
+            torch.from_numpy(of_text),
+            torch.from_numpy(lengths).float(),
+            torch.from_numpy(np.concatenate([text.places for text in texts]).astype(np.float32)),
+            len(windows),
+            len(texts),
+        )
+
+    def _rows(self, texts: Sequence[Text], begun: int) -> TokenRows:
+        """Texts, padded to the longest; `begun` is the number of their first sentence."""
         first, last = self._around
         longest = max(len(text.ids) for text in texts) + len(first) + len(last)
         ids = np.zeros((len(texts), longest), np.int64)
         there = np.zeros_like(ids)
         sentence = np.full_like(ids, _NO_SENTENCE)
-        begun = 0
         for row, text in enumerate(texts):
             tokens = [*first, *text.ids.tolist(), *last]
             ids[row, : len(tokens)] = tokens
@@ -133,16 +159,7 @@ class StudentExamples:
             inside = np.repeat(np.arange(begun, begun + len(text.lengths)), text.lengths)
             sentence[row, len(first) : len(first) + len(inside)] = inside
             begun += len(text.lengths)
-        of_text = np.repeat(np.arange(len(texts)), [len(text.lengths) for text in texts])
-        return StudentBatch(
-            torch.from_numpy(ids),
-            torch.from_numpy(there),
-            torch.from_numpy(sentence),
-            torch.from_numpy(of_text),
-            torch.from_numpy(np.concatenate([text.lengths for text in texts])).float(),
-            torch.from_numpy(np.concatenate([text.places for text in texts]).astype(np.float32)),
-            len(windows),
-        )
+        return TokenRows(torch.from_numpy(ids), torch.from_numpy(there), torch.from_numpy(sentence))
 
 
 class StudentObjective:
@@ -198,14 +215,14 @@ class StudentObjective:
 
     def _placed(self, batch: StudentBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Where the student puts sentences and texts, and the teachers the texts, all of unit length."""
-        states = self._student({"input_ids": batch.ids, "attention_mask": batch.there}).float()
-        inside = batch.sentence >= 0
-        sums = torch.zeros(len(batch.places), states.shape[-1])
-        sums = sums.index_add(0, batch.sentence[inside], states[inside])
-        texts = len(batch.ids)
-        wholes = torch.zeros(texts, states.shape[-1]).index_add(0, batch.text, sums)
+        sums = torch.zeros(len(batch.places), self._student.dim)
+        for rows in batch.rows:
+            states = self._student({"input_ids": rows.ids, "attention_mask": rows.there}).float()
+            inside = rows.sentence >= 0
+            sums = sums.index_add(0, rows.sentence[inside], states[inside])
+        wholes = torch.zeros(batch.texts, sums.shape[1]).index_add(0, batch.text, sums)
         weighed = batch.places * batch.lengths.unsqueeze(1)
-        given = torch.zeros(texts, states.shape[-1]).index_add(0, batch.text, weighed)
+        given = torch.zeros_like(wholes).index_add(0, batch.text, weighed)
         return normalize(sums, dim=1), normalize(wholes, dim=1), normalize(given, dim=1)
 
 
@@ -271,4 +288,6 @@ def begin_student(teacher: Backbone, layers: Sequence[int]) -> Backbone:
         kept |= {f"{_LAYERS}{place}.{name.removeprefix(before)}": value
                  for name, value in weights.items() if name.startswith(before)}  # fmt: skip
     model.load_state_dict(kept)
+    # On processors the gradient of fused attention takes longer than all else together.
+    model.set_attn_implementation("eager")
     return Backbone(model, teacher.tokenizer)
