@@ -213,6 +213,10 @@ def test_neural_models_tell_their_track_and_their_parts(data: Path) -> None:
     assert len(records[1].fingerprint) == 64
     assert records[1].prepare_seconds > 0
     assert len({json.dumps(each.measures) for each in records}) > 2
+    assert run("evaluate", "medquad", "-m", f"{data / 'tiny'}:fused", "--json", out).exit_code == 0
+    fused = evaluation_records(read_records(out))[-1]
+    assert (fused.model, fused.track) == ("auscult search, tiny", "adapted")
+    assert fused.measures != records[1].measures
     assert "adapted" in failure(ConfigError, "evaluate", "medquad", "-m", data / "tiny", "--track", "zero-shot")
     assert "--precision" in failure(ConfigError, "evaluate", "medquad", "-m", "bm25", "--precision", "bf16")
 

@@ -22,6 +22,7 @@ from auscult.models.rankers.scorer import RankerScorer
 from auscult.models.vocabulary import build_vocabulary
 from auscult.models.word_vectors import PlainTable
 from auscult.queries import Query
+from auscult.search.fused_scorer import FusedScorer
 from classes import classes_with
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
@@ -47,6 +48,7 @@ EXACT: dict[str, Callable[[Path], Scorer]] = {
     "cosine-questions": lambda _: CosineScorer(VECTORS, QUESTIONS),
     "encoder": lambda _: EncoderScorer(HashedEncoder()),
     "encoder-batches": lambda _: EncoderScorer(HashedEncoder(), batch_size=3),
+    "all-evidence": lambda _: FusedScorer(HashedEncoder()),
     "encoder-part": lambda _: EncoderScorer(HashedEncoder()).only("entity"),
 }
 NEURAL: dict[str, Callable[[Path], Scorer]] = {

@@ -14,7 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.catalogue import data_dir, entry
-from auscult.corpora.knowledge import open_for_questions
+from auscult.corpora.knowledge import find_for_questions
 from auscult.corpora.obtain import obtain
 from auscult.demo import LEAFLETS
 from auscult.errors import AuscultError, CorpusMissingError
@@ -87,12 +87,11 @@ def _documents(console: Console) -> str:
 
 
 def _knowledge(console: Console) -> KnowledgeBase | None:
-    try:
-        return open_for_questions()
-    except CorpusMissingError:
+    known = find_for_questions()
+    if known is None:
         # How to get it is a long story, which the named command tells.
         console.print("[yellow]No knowledge base (auscult data show knowledge-base): names go by their words alone.[/]")
-        return None
+    return known
 
 
 def _index(

@@ -15,9 +15,9 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_for_questions, open_knowledge_base
+from auscult.corpora.knowledge import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
 from auscult.corpora.records import left_out
-from auscult.errors import ConfigError, CorpusMissingError
+from auscult.errors import ConfigError
 from auscult.index import Counts
 from auscult.models import SHIPPED, load_model
 from auscult.search import BuildReport, build_index
@@ -81,12 +81,7 @@ def index(
 
 def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
     """The named taxonomies, or else the catalogue's; None where that is not on this machine."""
-    if named:
-        return open_knowledge_base(named)
-    try:
-        return open_for_questions()
-    except CorpusMissingError:
-        return None
+    return open_knowledge_base(named) if named else find_for_questions()
 
 
 def _lasting(model: str) -> str:

@@ -63,6 +63,14 @@ def open_for_questions() -> KnowledgeBase:
     return known if entry(TOPICS).missing(data_dir()) else with_health_topics(known, locate(TOPICS))
 
 
+def find_for_questions() -> KnowledgeBase | None:
+    """The same; None where the default is not on this machine, and names go by their words alone."""
+    try:
+        return open_for_questions()
+    except CorpusMissingError:
+        return None
+
+
 def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:
     """What a user names, or else the catalogue's knowledge base; where that is missing, its error says how to name one.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from auscult.errors import DataError
@@ -83,6 +83,11 @@ class Document:
     def slice(self, span: Sentence | Passage) -> str:
         """The text a sentence or passage covers."""
         return self.text[span.start : span.end]
+
+    def without_names(self) -> Document:
+        """The same text, whose offsets stay, with nothing said of it: no title, heading, or what else names it."""
+        passages = tuple(replace(each, heading="", aspect="") for each in self.passages)
+        return replace(self, title="", url="", entity_ids=(), metadata=_NOTHING, passages=passages)
 
 
 def check_document(document: Document) -> Document:

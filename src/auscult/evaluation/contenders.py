@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from auscult.corpora.knowledge import find_for_questions
 from auscult.corpora.questions import read_questions
 from auscult.errors import ConfigError, ModelError
 from auscult.evaluation.comparison import Contender
@@ -25,6 +26,7 @@ from auscult.models.encoder_identity import digest_of_weights
 from auscult.models.encoder_scorer import EncoderScorer
 from auscult.models.lexical import Bm25Scorer, QueryLikelihoodScorer, TfIdfScorer
 from auscult.models.word_vectors import read_word_vectors
+from auscult.search.fused_scorer import FusedScorer
 
 LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer]] = {
     "bm25": Bm25Scorer,
@@ -36,7 +38,7 @@ LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer
 COSINES = ("cosine", "cosine-idf", "cosine-q")
 """Weighted cosines (galko2017's CD, CD_idf and CD_q), by what stands before a file of word vectors and a colon."""
 
-_PARTS = ":parts"
+_PARTS, _FUSED = ":parts", ":fused"
 
 
 def is_untrained(model: str) -> bool:
@@ -64,7 +66,8 @@ def open_contenders(
         model: "bm25", "tfidf", "ql", "cosine:VECTORS" (`COSINES`), a shipped model's name, a model folder, or a bare
             sentence-transformers folder. That and word vectors count as untrained: nothing says what they were trained
             on, but not for this; a record names the encoder. A model's name and ":parts" opens its entity half and its
-            aspect half alone, too, as further contenders.
+            aspect half alone, too, as further contenders; its name and ":fused" opens all evidence with it
+            (`search.fused_scorer`) in its place.
         corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
@@ -81,9 +84,10 @@ def open_contenders(
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
     if (cosine := _cosine(model)) is not None:
         return [_open_cosine(*cosine)]
-    parts, model = model.endswith(_PARTS), whole_of(model)
-    if parts and model in LEXICAL:
-        raise ConfigError("a model with an entity and an aspect half", f"'{model}{_PARTS}'", f"name '{model}' alone")
+    wish = next((each for each in (_PARTS, _FUSED) if model.endswith(each)), "")
+    model = model.removesuffix(wish)
+    if wish and model in LEXICAL:
+        raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
         names = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
         raise ModelError(f"a model by name ({names}) or by its folder", repr(model), "correct it")
@@ -105,10 +109,13 @@ def open_contenders(
             Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training, precision=precision)
         ]
     encoder = load_model(model)
+    if wish == _FUSED:
+        fused = FusedScorer(encoder, knowledge_base=find_for_questions(), progress=progress)
+        return [Contender(scorer=fused, track=own, fingerprint=encoder.fingerprint, training=training)]
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]
     # A model with one part is that part already.
-    if parts and len(encoder.parts) > 1:
+    if wish == _PARTS and len(encoder.parts) > 1:
         contenders += [
             Contender(
                 scorer=scorer.only(part),

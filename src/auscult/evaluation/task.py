@@ -55,7 +55,7 @@ class Task:
 
         For queries that are made of the documents' own titles and headings, which would hand over the answer.
         """
-        return replace(self, documents=tuple(map(_nameless, self.documents)), names="hidden")
+        return replace(self, documents=tuple(each.without_names() for each in self.documents), names="hidden")
 
     @property
     def relevant(self) -> dict[str, frozenset[str]]:
@@ -150,11 +150,6 @@ def build_task(
         seed=seed,
         subset=_subset(number, ids, seed),
     )
-
-
-def _nameless(document: Document) -> Document:
-    passages = tuple(replace(each, heading="", aspect="") for each in document.passages)
-    return replace(document, title="", url="", entity_ids=(), metadata={}, passages=passages)
 
 
 def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
