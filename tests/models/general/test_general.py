@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,21 @@ def test_windows_hold_whole_sentences_of_one_passage(reader: WindowReader) -> No
     sums, counts = reader.read([["gout."], [""]])
     assert counts.tolist() == [2, 0]
     assert not sums[1].any()
+
+
+def test_words_that_are_skipped_are_read_only_as_the_beginning_of_others(tmp_path: Path) -> None:
+    save_general(tmp_path / "all")
+    settings = json.loads((tmp_path / "all" / "model.json").read_text(encoding="utf-8"))
+    settings["reader"]["skipped"] = ["a", "the", "."]
+    (tmp_path / "all" / "model.json").write_text(json.dumps(settings), encoding="utf-8")
+    encoder = load_model(str(tmp_path / "all"))
+    assert isinstance(encoder, GeneralEncoder)
+    whole, counts = encoder.reader.read([["the gout causes a fever."], ["gout causes fever"], ["the."], [""]])
+    assert counts.tolist() == [3, 3, 0, 0]
+    np.testing.assert_allclose(whole[0], whole[1], atol=1e-4)
+    assert not encoder.encode_queries([Query("", "", text="The?"), Query("", "", text="a")])[1].any()
+    tokens, _ = encoder.reader.cut([["a", "ab"]])
+    assert [len(each) for each in tokens] == [0, 2]
 
 
 def test_a_sentence_is_read_with_its_neighbours(reader: WindowReader) -> None:

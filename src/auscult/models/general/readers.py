@@ -8,7 +8,7 @@ afterwards (late chunking, guenther2024): each sentence is read in the context o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -123,11 +123,8 @@ class WindowReader:
     def _kept(self, ids: list[int]) -> list[int]:
         if not self._skipped:
             return ids
-        following = chain(ids[1:], (0,))
         return [
-            token
-            for token, after in zip(ids, following, strict=True)
-            if token not in self._skipped or after in self._pieces
+            token for token, after in zip_longest(ids, ids[1:]) if token not in self._skipped or after in self._pieces
         ]
 
     def _run(self, windows: list[list[int]], tokens: list[list[int]], before: list[int]) -> FloatArray:
