@@ -24,7 +24,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from auscult.concepts import KnowledgeBase
@@ -165,6 +164,8 @@ def _certainty(asked: Sequence[tuple[Candidates, FloatArray]]) -> FloatArray:
 
 def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty: float, free: int = 0) -> _Array:
     """Where a loss, given with its gradient, plus a penalty on squares is least; the `free` last may be negative."""
+    # Only here: it takes a quarter of a second to import.
+    from scipy.optimize import minimize
 
     def penalised(weights: _Array) -> tuple[float, _Array]:
         value, gradient = loss(weights)
