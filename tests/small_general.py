@@ -40,6 +40,7 @@ def save_general(folder: Path, *, seed: int = 0, training: dict[str, object] | N
     save(
         folder,
         arrays,
+        rng.normal(size=width) * 0.05,
         name="general",
         start_share=0.5,
         tokenizer=opened.tokenizer.backend_tokenizer.to_str().encode(),

@@ -103,13 +103,16 @@ def test_both_forms_of_the_towers_agree() -> None:
             )
 
 
-def test_the_question_part_is_what_was_read_of_the_passage_and_of_its_beginning(encoder: GeneralEncoder) -> None:
-    sentences = ["asthma causes pain.", "people with gout feel fever."]
-    document = build_document(doc_id="d", title="", sections=[Section("", " ".join(sentences))])
+def test_the_question_part_is_of_the_passage_and_of_its_first_window(encoder: GeneralEncoder) -> None:
+    first, second = "asthma causes pain.", "people with gout feel fever " * 7 + "."
+    document = build_document(doc_id="d", title="", sections=[Section("", f"{first} {second}")])
     ((_, passages),) = encoder.encode_passages([document])
-    sums, _ = encoder.reader.read([sentences])
-    # All of it is its beginning.
-    np.testing.assert_allclose(passages[0, encoder.parts["question"]] * 3**0.5, unit(sums.sum(0)[None])[0], atol=1e-5)
+    sums, counts = encoder.reader.read([[first, second]])
+    assert counts.sum() > encoder.reader.room >= counts[0]
+    sentences = unit(unit(sums) - encoder.centre) * counts[:, None]
+    whole, start = (unit(rows.sum(axis=0, keepdims=True))[0] for rows in (sentences, sentences[:1]))
+    found = passages[0, encoder.parts["question"]] * 3**0.5
+    np.testing.assert_allclose(found, unit((whole + start)[None])[0], atol=1e-5)
 
 
 def test_a_query_fills_the_parts_it_has_something_for(encoder: GeneralEncoder) -> None:

@@ -1,12 +1,13 @@
 """The general encoder, for any health text: three places for each sentence and passage, and for what asks.
 
-    question   what was read, as it is: a question's own words lie near the passages that answer it
+    question   what was read without what all texts have in common: a question lies near the passages that answer it
     entity     learned from titles: what a sentence is about, though its name stands elsewhere in the document
     aspect     learned from headings: what is said of it
 
-A passage's question part is not the mean of its sentences': it is what was read of it as a whole, mixed with what was
-read of its first window, where passages say what they are about (`start_share`). Parts have equal length, so that
-`scoring="model"` counts them alike; `search.evidence` takes them one by one.
+The question part of a text is u - m, of unit length: u is what was read of it, of unit length, and m the mean of that
+over the sentences of the documents that were learned from (`centre`). A passage's is the mean over its sentences,
+weighed by their tokens, mixed with that over its first window, where passages say what they are about (`start_share`).
+Parts have equal length, so that `scoring="model"` counts them alike; `search.evidence` takes them one by one.
 
 Read `training.general` for how it is trained, and the model's card for what it has read.
 """
@@ -33,6 +34,7 @@ class GeneralEncoder:
         reader: Reads text.
         towers: Place what was read.
         name: Shown in tables and manifests.
+        centre: m, (reader.dim,).
         start_share: How much of a passage's question part is of its first window, in [0, 1].
         fusion: Weights of the evidence that were fitted with this model (`search.fusion`).
         fingerprint: Hash of weights and configuration.
@@ -44,6 +46,7 @@ class GeneralEncoder:
         towers: Towers,
         *,
         name: str,
+        centre: FloatArray,
         start_share: float = 0.5,
         fusion: Mapping[str, Any],
         fingerprint: str = "",
@@ -51,6 +54,7 @@ class GeneralEncoder:
         self.reader = reader
         self.towers = towers
         self.name = name
+        self.centre = centre
         self.start_share = start_share
         self.fusion = fusion
         self.fingerprint = fingerprint
@@ -78,8 +82,9 @@ class GeneralEncoder:
         placed = self.towers.place(read, tokens, at)
         weights = tokens[:, None].astype(np.float32)
         passages = {side: unit(stretch_sums(placed[side] * weights, at.passages)) for side in SIDES}
-        sentences = self._join(placed, read)
-        whole = self._join(passages, self._questions(sums, tokens, at))
+        questions = self._question(sums)
+        sentences = self._join(placed, questions)
+        whole = self._join(passages, self._questions(questions * weights, tokens, at))
         by_sentence, by_passage = (np.split(rows, edges[1:-1]) for rows, edges in (
             (sentences, at.of_documents), (whole, at.documents),
         ))  # fmt: skip
@@ -107,11 +112,15 @@ class GeneralEncoder:
                 if each[side]:
                     placed = self.towers.ask(side, np.stack([rows[text] for text in each[side]]))
                     vector[self.parts[side]] = unit(placed.mean(axis=0, keepdims=True))[0]
-            vector[self.parts["question"]] = unit(rows[each["question"][0]][None])[0]
+            vector[self.parts["question"]] = self._question(rows[each["question"][0]][None])[0]
         return unit(vectors)
 
+    def _question(self, sums: FloatArray) -> FloatArray:
+        """The question part of texts by what was read of them, (texts, reader.dim); a text without tokens is zeros."""
+        return unit(unit(sums) - self.centre * sums.any(axis=1, keepdims=True))
+
     def _questions(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:
-        """The question part of each passage, (passages, reader.dim): of all its text, and of its beginning."""
+        """The question part of each passage, (passages, reader.dim), by its sentences' times their tokens."""
         before = np.cumsum(tokens) - tokens
         starts = np.minimum(at.passages[:-1], max(len(tokens) - 1, 0))
         within = np.repeat(before[starts] if len(tokens) else starts, np.diff(at.passages))

@@ -30,14 +30,16 @@ from auscult.models.general.readers import WindowReader, open_tokenizer
 from auscult.models.general.towers import Towers
 from auscult.models.onnx_runtime import open_session
 
-FORMAT = 1
+FORMAT = 2
 KIND = "general"
+_CENTRE = "centre"
 _FILES = _TOWERS, _TOKENIZER, _TRANSFORMER = "towers.safetensors", "tokenizer.json", "model.onnx"
 
 
 def save(
     folder: Path,
     towers: Mapping[str, Any],
+    centre: Any,
     *,
     name: str,
     start_share: float,
@@ -52,6 +54,7 @@ def save(
     Args:
         folder: Where to.
         towers: Arrays by name (`towers.Towers`).
+        centre: As `GeneralEncoder` takes it.
         name: As tables call it.
         start_share: As `GeneralEncoder` takes it.
         tokenizer: Content of its file.
@@ -64,7 +67,8 @@ def save(
         DataError: The place cannot be written to.
     """
     with renewed_folder(folder, last=SETTINGS) as fresh:
-        write_numbers(fresh / _TOWERS, {key: np.asarray(array, np.float16) for key, array in towers.items()})
+        arrays = {**towers, _CENTRE: centre}
+        write_numbers(fresh / _TOWERS, {key: np.asarray(array, np.float16) for key, array in arrays.items()})
         (fresh / _TOKENIZER).write_bytes(tokenizer)
         (fresh / _TRANSFORMER).write_bytes(transformer)
         settings = {
@@ -105,12 +109,15 @@ def load(folder: Path) -> GeneralEncoder:
     with opening("a whole general encoder", folder):
         if digest_of_folders(folder, *_FILES) != settings["sha256"]:
             raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
+        arrays = read_numbers(folder / _TOWERS)
+        centre = arrays.pop(_CENTRE).astype(np.float32)
         return GeneralEncoder(
             WindowReader(
                 open_session(folder / _TRANSFORMER), open_tokenizer(folder / _TOKENIZER), **settings["reader"]
             ),
-            Towers(read_numbers(folder / _TOWERS)),
+            Towers(arrays),
             name=str(settings["name"]),
+            centre=centre,
             start_share=float(settings["start_share"]),
             fusion=settings["fusion"],
             fingerprint=fingerprint_of({key: value for key, value in settings.items() if key != "fusion"}),

@@ -26,6 +26,7 @@ from auscult.interfaces import FloatArray
 from auscult.models.backbone import Backbone, open_backbone
 from auscult.models.general.persistence import save
 from auscult.models.general.readers import WindowReader
+from auscult.models.general.towers import unit
 from auscult.training.batches import DocumentBatches, row_loader
 from auscult.training.data import read, read_and_hold_out
 from auscult.training.general.bert_onnx import bert_as_onnx
@@ -61,6 +62,7 @@ class GeneralBuild:
         training: Documents that the towers learn from.
         held_out: Documents that choose the epoch.
         further: Documents that a student learns to read on, besides.
+        centre: The mean of what the reader reads of sentences.
         backbone: What reads for the trained model: the first teacher, and after its training the student.
     """
 
@@ -72,6 +74,7 @@ class GeneralBuild:
     backbone: Backbone
     kind: str = "general"
     towers: TowerNetwork | None = None
+    centre: FloatArray | None = None
     student: Record = field(default_factory=dict)
 
     @property
@@ -93,7 +96,9 @@ class GeneralBuild:
         reader = self._reader()
         both = read_documents([*self.training, *self.held_out], reader, place, self.run.say)
         choice, seed = self.experiment.training, self.experiment.seed
-        examples = TowerExamples(both.part(0, len(self.training)), reader, seed=seed)
+        learned = both.part(0, len(self.training))
+        self.centre = unit(learned.means.astype(np.float32)).mean(axis=0)
+        examples = TowerExamples(learned, reader, seed=seed)
         held_out = TowerExamples(both.part(len(self.training), len(both.documents)), reader, seed=seed)
         self.run.say(f"{len(examples):,} documents, {examples.headings:,} headings")
         torch.manual_seed(seed)
@@ -165,11 +170,12 @@ class GeneralBuild:
 
     def save(self, folder: Path, record: Record) -> None:
         """Write the model's folder."""
-        if self.towers is None:
+        if self.towers is None or self.centre is None:
             raise RuntimeError("nothing has been trained")
         save(
             folder,
             self.towers.arrays(),
+            self.centre,
             name=self.title,
             start_share=self.experiment.start_share,
             tokenizer=self.backbone.tokenizer.backend_tokenizer.to_str().encode(),
