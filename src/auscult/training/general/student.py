@@ -37,6 +37,7 @@ from auscult.training.schedule import parameter_groups
 _PAIRS = 10.0
 _LAYERS = "encoder.layer."
 _NO_SENTENCE = -1
+_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class StudentBatch(NamedTuple):
     """The texts of a step, windows first.
 
     Attributes:
-        rows: Windows, and short texts: apart, as these would be nearly all padding beside those.
+        rows: Texts of like length together, which pads least.
         text: Which text each sentence is of, (sentences,).
         lengths: Tokens of each sentence, (sentences,).
         places: The teachers', (sentences, dim).
@@ -134,10 +135,13 @@ class StudentExamples:
         texts = [*windows, *short]
         lengths = np.concatenate([text.lengths for text in texts])
         of_text = np.repeat(np.arange(len(texts)), [len(text.lengths) for text in texts])
-        sentences = sum(len(text.lengths) for text in windows)
-        parts = ((windows, 0), (short, sentences))
+        begun = np.cumsum([0, *(len(text.lengths) for text in texts)])
+        order = sorted(range(len(texts)), key=lambda row: len(texts[row].ids))
         return StudentBatch(
-            [self._rows(part, begun) for part, begun in parts if part],
+            [
+                self._rows([(texts[row], int(begun[row])) for row in order[first : first + _ROWS]])
+                for first in range(0, len(order), _ROWS)
+            ],
             torch.from_numpy(of_text),
             torch.from_numpy(lengths).float(),
             torch.from_numpy(np.concatenate([text.places for text in texts]).astype(np.float32)),
@@ -145,20 +149,19 @@ class StudentExamples:
             len(texts),
         )
 
-    def _rows(self, texts: Sequence[Text], begun: int) -> TokenRows:
-        """Texts, padded to the longest; `begun` is the number of their first sentence."""
+    def _rows(self, texts: Sequence[tuple[Text, int]]) -> TokenRows:
+        """Texts, each with the number of its first sentence, padded to the longest."""
         first, last = self._around
-        longest = max(len(text.ids) for text in texts) + len(first) + len(last)
+        longest = max(len(text.ids) for text, _ in texts) + len(first) + len(last)
         ids = np.zeros((len(texts), longest), np.int64)
         there = np.zeros_like(ids)
         sentence = np.full_like(ids, _NO_SENTENCE)
-        for row, text in enumerate(texts):
+        for row, (text, begun) in enumerate(texts):
             tokens = [*first, *text.ids.tolist(), *last]
             ids[row, : len(tokens)] = tokens
             there[row, : len(tokens)] = 1
             inside = np.repeat(np.arange(begun, begun + len(text.lengths)), text.lengths)
             sentence[row, len(first) : len(first) + len(inside)] = inside
-            begun += len(text.lengths)
         return TokenRows(torch.from_numpy(ids), torch.from_numpy(there), torch.from_numpy(sentence))
 
 
