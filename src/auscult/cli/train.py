@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading, pairs_of
-from auscult.errors import ConfigError, naming_extra
-from auscult.models import load_model
-from auscult.models.folder import read_settings
-from auscult.provenance import stamp
-from auscult.search.fitting import FITTED_ON, QUESTIONS
+from auscult.corpora.opening import divided_notes
+from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult.models import SHIPPED, kind_of
+from auscult.search.weighing import GENERAL, weigh_evidence
 
 
 class Architecture(StrEnum):
@@ -55,18 +53,22 @@ def train(
             "patient's), a table, a JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a name of `auscult data list`."
         ),
     ] = "",
+    documents: Annotated[
+        str, typer.Option(help="Adapt a general encoder to these documents instead, as `auscult index` takes them.")
+    ] = "",
     backbone: Annotated[
         str,
         typer.Option(
             envvar="AUSCULT_BACKBONE",
-            help="With --notes, the transformer to begin with: a folder, a name of the hub, or a model that was "
-            "trained before, such as the bi-encoder of the same notes for a cross-encoder.",
+            help="With --documents or --notes, what to begin with: a general encoder; or, of notes, a transformer (a "
+            "folder, a name of the hub) or a model that was trained before, such as the bi-encoder of the same notes "
+            "for a cross-encoder.",
         ),
     ] = "",
     architecture: Annotated[Architecture, typer.Option(help="With --notes, which one.")] = Architecture.BI,
     read: ReadOption = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="With --notes, leave out notes that cannot be read, and count them.")
+        bool, typer.Option("--skip-bad", help="With them, leave out what cannot be read, and count it.")
     ] = False,
     changed: SetOption = None,
     convert: Annotated[
@@ -80,7 +82,7 @@ def train(
         Path | None,
         typer.Option(
             "--out",
-            help="Folder for everything the training writes, by default runs/NAME; or, of notes, for the model.",
+            help="Folder for everything the training writes, by default runs/NAME; with --backbone, for the model.",
         ),
     ] = None,
     restart: Annotated[
@@ -93,13 +95,16 @@ def train(
     A training that was killed goes on where it stopped: give the same command again. The model is written to
     `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`, and `--notes` as `--backbone`.
 
+    With `--documents`, a general encoder goes on learning from titles and headings, and its evidence is weighed anew.
+
     With `--notes`, headings become aspects and recognised names entities, and what stands under a heading the answers.
     Notes are split by patient, where they say whose they are; a tenth is held out to choose the best epoch, and another
-    tenth is never read, so that the model can be tested on it: `auscult evaluate notes:NOTES -m OUT`. OUT is the model
-    itself, and OUT.training holds the rest.
+    tenth is never read, so that the model can be tested on it: `auscult evaluate notes:NOTES -m OUT`.
+
+    With either, OUT is the model itself, and OUT.training holds the rest.
 
     Example: `auscult train experiments/cdv-adapted.yaml`, or
-    `auscult train --notes NOTES --backbone ENCODER --out model`
+    `auscult train --documents DOCUMENTS --backbone MODEL --out model`
     """
     console = Console(stderr=True)
 
@@ -110,10 +115,20 @@ def train(
     if convert is not None:
         _refuse(given - {"experiment", "convert", "out"}, "--convert")
         _convert(experiment, convert, out)
-    elif notes:
-        _refuse(given & {"experiment", "variant"}, "--notes")
-        wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": pairs_of("--set", changed)}
-        _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
+    elif documents or notes:
+        _refuse(given & {"experiment", "variant"}, "--documents" if documents else "--notes")
+        if notes and documents:
+            raise ConfigError("--documents or --notes", "both", "leave one out")
+        if not backbone or out is None:
+            remedy = "give a pre-trained encoder, and a folder for the model"
+            raise ConfigError("--backbone and --out", "one of them missing", remedy)
+        if documents or _is_general(backbone):
+            _refuse(given & {"architecture", "read"}, "a transformer that is trained on notes")
+            said = pairs_of("--set", changed)
+            _adapt_general(console, say, documents, notes, backbone, out, said, skip_bad, restart, progress)
+        else:
+            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": pairs_of("--set", changed)}
+            _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
     else:
         _refuse(given & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
         _train_experiment(console, say, experiment, variant, out, restart, progress)
@@ -144,34 +159,46 @@ def _train_experiment(
     outcome = stages.train(settings, folder, say=say, progress=progress)
     if not loop.is_main_process():
         return
-    if settings.kind == "general" and not read_settings(outcome.model)["fusion"]:
-        _fit_evidence(settings, outcome.model, folder, say)
+    weigh_evidence(settings, outcome, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
 
 
-def _fit_evidence(settings: Any, model: Path, folder: Path, say: Callable[[str], None]) -> None:
-    """Weigh a general encoder's evidence, on questions made of the documents that it was trained on."""
-    from auscult.corpora.knowledge import open_knowledge_base
-    from auscult.models.general.persistence import set_fusion
-    from auscult.search.fitting import fit_collections
-    from auscult.training.data import read
+def _is_general(backbone: str) -> bool:
+    try:
+        return kind_of(backbone).name == GENERAL
+    except ModelError:
+        return False
 
-    say("fitting the weights of the evidence")
-    chance = random.Random(settings.seed)
-    collections = {}
-    for choice in settings.corpora:
-        documents = read(choice, say)[1]
-        collections[choice.name] = chance.sample(documents, min(FITTED_ON, len(documents)))
-    known = open_knowledge_base(settings.knowledge) if settings.knowledge else None
-    encoder = load_model(str(model))
-    fusion = fit_collections(collections, encoder, folder / "indexes", knowledge_base=known, seed=settings.seed)
-    fitted_on = {
-        "corpora": [choice.model_dump() for choice in settings.corpora],
-        "documents_of_each": FITTED_ON,
-        "questions_of_each": QUESTIONS,
-    }
-    set_fusion(model, fusion.to_json(), {**fitted_on, "seed": settings.seed, **stamp()})
+
+def _adapt_general(
+    console: Console,
+    say: Callable[[str], None],
+    documents: str,
+    notes: str,
+    backbone: str,
+    out: Path,
+    said: Sequence[tuple[str, str]],
+    skip_bad: bool,
+    restart: bool,
+    progress: bool,
+) -> None:
+    with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
+        from auscult.training import loop
+        from auscult.training.adapting import adapt, keep_model, work_folder
+        from auscult.training.general.adapting import documents_experiment
+    source = divided_notes(notes) if notes else documents
+    splits = ("train", "validation") if notes else (None,)
+    corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
+    start = backbone if backbone in SHIPPED else str(Path(backbone).absolute())
+    experiment = documents_experiment(corpora, start, notes=bool(notes), said=said)
+    outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
+    if not loop.is_main_process():
+        return
+    weigh_evidence(experiment, outcome, work_folder(out.absolute()), say)
+    keep_model(outcome, out.absolute())
+    console.print(epoch_table(outcome.record))
+    typer.echo(out.absolute())
 
 
 def _train_notes(
@@ -179,18 +206,16 @@ def _train_notes(
     say: Callable[[str], None],
     notes: str,
     backbone: str,
-    out: Path | None,
+    out: Path,
     reading: NoteReading,
     wishes: Mapping[str, Any],
     restart: bool,
     progress: bool,
 ) -> None:
-    if not backbone or out is None:
-        remedy = "give a pre-trained encoder, and a folder for the model"
-        raise ConfigError("--backbone and --out beside --notes", "one of them missing", remedy)
     with naming_extra("train", "torch", "lightning", "safetensors", "yaml"):
         from auscult.training import loop
-        from auscult.training.encoders.adapting import adapt, keep_model, notes_experiment, work_folder
+        from auscult.training.adapting import adapt, keep_model, work_folder
+        from auscult.training.encoders.adapting import notes_experiment
     place = out.absolute()
     work_folder(place)
     experiment = notes_experiment(

@@ -78,7 +78,7 @@ def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list
 
 
 def read_and_hold_out(
-    experiment: DataExperiment, say: Callable[[str], None], *, untitled: bool = False
+    experiment: DataExperiment, say: Callable[[str], None], *, untitled: bool = False, most: float = 1.0
 ) -> tuple[list[Document], list[Document], list[Document]]:
     """Read an experiment's documents and set some aside.
 
@@ -88,6 +88,7 @@ def read_and_hold_out(
         experiment: Which documents, and how many are held out of which corpora.
         say: Told of each corpus.
         untitled: Hold documents without a title out, too.
+        most: The share of the documents that may be held out at most.
 
     Returns:
         All documents that have a sentence, those to train on, and those held out.
@@ -104,10 +105,10 @@ def read_and_hold_out(
         if choice.name in experiment.validation.corpora:
             eligible += range(len(documents), len(documents) + len(found))
         documents += found
-    wanted = experiment.validation.documents
     names = [normalise_name(title_words(document.title)) for document in documents]
     order = [row for row in eligible if names[row] or untitled]
     random.Random(experiment.seed).shuffle(order)
+    wanted = max(1, min(experiment.validation.documents, int(most * len(order))))
     chosen = order[:wanted]
     titles = {names[row] for row in chosen} - {""}
     apart = set(chosen)

@@ -52,6 +52,13 @@ def _general() -> Family:
     return Family(read_general_experiment, prepare)
 
 
+def _general_adapted() -> Family:
+    from auscult.training.general.adapting import prepare
+    from auscult.training.general.experiment import read_adapted_experiment
+
+    return Family(read_adapted_experiment, prepare)
+
+
 def _masked() -> Family:
     from auscult.training.masked.build import prepare
     from auscult.training.masked.experiment import read_masked_experiment
@@ -66,7 +73,13 @@ def _rankers() -> Family:
     return Family(read_ranking_experiment, prepare)
 
 
-KINDS: Mapping[str, Callable[[], Family]] = {"cdv": _cdv, "capr": _encoders, "general": _general, "mlm": _masked}
+KINDS: Mapping[str, Callable[[], Family]] = {
+    "cdv": _cdv,
+    "capr": _encoders,
+    "general": _general,
+    "general-adapted": _general_adapted,
+    "mlm": _masked,
+}
 """By an experiment's `model`; any other name is a ranker's, of which users may have their own."""
 
 

@@ -83,6 +83,21 @@ def save(
         write_json(fresh / SETTINGS, {**settings, "training": dict(training or {})})
 
 
+def what_reads(folder: Path) -> dict[str, Any]:
+    """What `save` takes of a saved model's files, so that another one reads as it does.
+
+    Raises:
+        ModelError: There is no such model.
+    """
+    settings = settings_of(folder, KIND, FORMAT)
+    return {
+        "start_share": float(settings["start_share"]),
+        "tokenizer": (folder / _TOKENIZER).read_bytes(),
+        "transformer": (folder / _TRANSFORMER).read_bytes(),
+        "reader": settings["reader"],
+    }
+
+
 def set_fusion(folder: Path, fusion: Mapping[str, Any], training: Mapping[str, object]) -> None:
     """Give a saved model other weights of the evidence; its indexes stay as they are.
 

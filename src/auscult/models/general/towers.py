@@ -59,6 +59,11 @@ class Towers:
         # Unit vectors of d numbers are small: scaled so that each number is about 1.
         self._scale = np.float32(np.sqrt(self._weights["aspect.first.weight"].shape[1]))
 
+    @property
+    def weights(self) -> Mapping[str, FloatArray]:
+        """By name, as they were given."""
+        return self._weights
+
     def place(self, sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> dict[Side, FloatArray]:
         """Unit vectors of sentences, (sentences, dim), for each side.
 

@@ -31,7 +31,7 @@ from auscult.training.batches import DocumentBatches, row_loader
 from auscult.training.data import read, read_and_hold_out
 from auscult.training.general.bert_onnx import bert_as_onnx
 from auscult.training.general.data import TowerExamples
-from auscult.training.general.experiment import GeneralExperiment, Teacher
+from auscult.training.general.experiment import GeneralExperiment, Teacher, TowerTraining
 from auscult.training.general.function_words import FUNCTION_WORDS
 from auscult.training.general.objective import TowerNetwork, TowerObjective
 from auscult.training.general.reading import ReadDocuments, read_documents, read_texts, reader_of
@@ -100,16 +100,11 @@ class GeneralBuild:
         self.centre = unit(learned.means.astype(np.float32)).mean(axis=0)
         examples = TowerExamples(learned, reader, seed=seed)
         held_out = TowerExamples(both.part(len(self.training), len(both.documents)), reader, seed=seed)
-        self.run.say(f"{len(examples):,} documents, {examples.headings:,} headings")
         torch.manual_seed(seed)
         self.towers = TowerNetwork(
             reader.dim, self.experiment.hidden, self.experiment.dim, dropout=choice.dropout, noise=choice.noise
         )
-        objective = TowerObjective(self.towers, choice, held_out)
-        loader = row_loader(examples, per_epoch=len(examples), size=choice.batch_documents, seed=seed)
-        history = self.run.fit(objective, loader, Schedule.of(choice, seed=seed, monitor="validation_both"))
-        self.towers.eval()
-        return history
+        return train_towers(TowerObjective(self.towers, choice, held_out), examples, choice, self.run, seed)
 
     def _train_student(self, place: Path) -> None:
         choice, seed = self.experiment.student, self.experiment.seed
@@ -204,6 +199,17 @@ class GeneralBuild:
 
 def _teaching(choice: Teacher, backbone: Backbone) -> dict[str, Any]:
     return {"asked": choice.asked, "told": choice.told, "window": min(choice.window, backbone.limit)}
+
+
+def train_towers(
+    objective: TowerObjective, examples: TowerExamples, choice: TowerTraining, run: Run, seed: int
+) -> History:
+    """Train towers in place."""
+    run.say(f"{len(examples):,} documents, {examples.headings:,} headings")
+    loader = row_loader(examples, per_epoch=len(examples), size=choice.batch_documents, seed=seed)
+    history = run.fit(objective, loader, Schedule.of(choice, seed=seed, monitor="validation_both"))
+    objective.network.eval()
+    return history
 
 
 def _windows(

@@ -22,10 +22,10 @@ from auscult.training.general.reading import ReadDocuments
 from auscult.training.labels import title_words
 
 NO_ASPECT: Final = frozenset(
-    {INFORMATION, "chapter summary", "chapter review", "general", "others", "other", "references", "see also",
+    {"chapter summary", "chapter review", "general", "others", "other", "references", "see also",
      "key concepts", "external links", "further reading"}
 )  # fmt: skip
-"""Headings that say where a passage stands, and not what it says."""
+"""Headings that say where a passage stands, and not what it says. So does `INFORMATION`, but where people ask by it."""
 _MOST_SENTENCES, _MOST_PASSAGES = 24, 16
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
@@ -61,14 +61,21 @@ class TowerExamples:
         read: Documents as they were read.
         reader: Reads titles and headings.
         seed: Of which stretch of a long document an epoch shows.
+        overviews: Whether passages that say what a thing is ("information") have that for an aspect.
+        labels: Whether aspects are what the corpus calls passages, instead of their headings.
     """
 
-    def __init__(self, read: ReadDocuments, reader: WindowReader, *, seed: int) -> None:
+    def __init__(
+        self, read: ReadDocuments, reader: WindowReader, *, seed: int, overviews: bool = False, labels: bool = False
+    ) -> None:
         self._read = read
         self._seed = seed
         titles = [title_words(document.title) for document in read.documents]
-        aspects = [aspect_of(passage.heading or passage.aspect, document.title)
-                   for document in read.documents for passage in document.passages]  # fmt: skip
+        aspects = [
+            aspect_of(passage.aspect if labels else passage.heading or passage.aspect, document.title, overviews)
+            for document in read.documents
+            for passage in document.passages
+        ]
         self._titles, self._title_rows = _distinct(titles, reader)
         self._headings, self._heading_rows = _distinct(aspects, reader)
         worded = np.diff(read.passages) > 0
@@ -77,6 +84,11 @@ class TowerExamples:
             for first, last in zip(read.edges[:-1], read.edges[1:], strict=True)
         ]
         self.rows = [row for row, passages in enumerate(self._passages) if passages]
+
+    @property
+    def titles(self) -> int:
+        """Distinct titles that are learned from."""
+        return len(self._titles)
 
     @property
     def headings(self) -> int:
@@ -122,11 +134,14 @@ class TowerExamples:
         )
 
 
-def aspect_of(heading: str, title: str) -> str:
-    """The aspect that a heading names, normalised; empty for none."""
+def aspect_of(heading: str, title: str, overviews: bool = False) -> str:
+    """The aspect that a heading names, normalised; empty for none, and for `INFORMATION` but where it is asked for."""
+    if not heading.strip():
+        return ""
     aspect = normalise_heading(heading)[0]
     of_title = set(_WORD.findall(title.lower())) & set(_WORD.findall(aspect))
-    return "" if aspect in NO_ASPECT or of_title else aspect
+    where = aspect in NO_ASPECT or (aspect == INFORMATION and not overviews)
+    return "" if where or of_title else aspect
 
 
 def _distinct(names: Sequence[str], reader: WindowReader) -> tuple[np.ndarray, np.ndarray]:

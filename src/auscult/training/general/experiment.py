@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from auscult.training.experiment import DataExperiment, EncoderTraining, LabelChoice, Settings, backbone_name
+from auscult.training.experiment import (
+    DataExperiment,
+    EncoderTraining,
+    LabelChoice,
+    Settings,
+    backbone_name,
+    expanded,
+)
 from auscult.training.experiment_files import check_experiment
 
 
@@ -42,6 +49,7 @@ class TowerTraining(EncoderTraining):
         dropout: Of the hidden layer.
         noise: Length of the random vector that is added to what was read, as a share of its own.
         entity_weight: How much the entity's loss counts beside the aspect's.
+        pull: How much the squared distance from the weights that the training began with counts.
     """
 
     epochs: int = Field(default=8, ge=1)
@@ -51,6 +59,7 @@ class TowerTraining(EncoderTraining):
     dropout: float = Field(default=0.2, ge=0, lt=1)
     noise: float = Field(default=0.0, ge=0)
     entity_weight: float = Field(default=1.0, ge=0)
+    pull: float = Field(default=0.0, ge=0)
 
 
 class Teacher(Settings):
@@ -69,7 +78,20 @@ class Teacher(Settings):
     window: int = Field(default=256, ge=16)
 
 
-class GeneralExperiment(DataExperiment):
+class _OfDocuments(DataExperiment):
+    """Documents are read, and their titles and headings; nothing is labelled."""
+
+    @model_validator(mode="after")
+    def _only_documents(self) -> Self:
+        words = self.word_vectors.model_copy(update={"texts": []})
+        if words != type(words)() or self.labels != LabelChoice() or self.never_learn or self.validation.calibrate:
+            raise ValueError(
+                "word_vectors (but its texts), labels, never_learn and validation.calibrate are not for it"
+            )
+        return self
+
+
+class GeneralExperiment(_OfDocuments):
     """A general encoder.
 
     Attributes:
@@ -92,11 +114,6 @@ class GeneralExperiment(DataExperiment):
 
     @model_validator(mode="after")
     def _fields_fit(self) -> GeneralExperiment:
-        words = self.word_vectors.model_copy(update={"texts": []})
-        if words != type(words)() or self.labels != LabelChoice() or self.never_learn or self.validation.calibrate:
-            raise ValueError(
-                "word_vectors (but its texts), labels, never_learn and validation.calibrate are not for it"
-            )
         if self.student is None and len(self.teachers) > 1:
             raise ValueError("several teachers need a student, which learns from all of them")
         return self
@@ -108,6 +125,49 @@ class GeneralExperiment(DataExperiment):
             ConfigError: One of them is not set.
         """
         return [backbone_name(each.encoder, f"teachers.{place}.encoder") for place, each in enumerate(self.teachers)]
+
+
+class AdaptedTraining(TowerTraining):
+    """How towers go on learning; defaults are for a few hundred documents and more."""
+
+    epochs: int = Field(default=20, ge=1)
+    learning_rate: float = Field(default=3e-4, gt=0)
+    patience: int | None = Field(default=4, ge=1)
+    pull: float = Field(default=1e-3, ge=0)
+
+
+class AdaptedExperiment(_OfDocuments):
+    """A general encoder that goes on learning from other documents.
+
+    Attributes:
+        start: What it begins with: the folder of a general encoder, or a shipped one's name; environment variables in
+            it are expanded.
+        aspects: What a passage's aspect is: its "heading", or the "label" that its corpus gives it.
+        validation: At most a seventh of the documents is held out.
+        training: Of the towers.
+    """
+
+    model: Literal["general-adapted"]
+    start: str = Field(min_length=1)
+    aspects: Literal["heading", "label"] = "heading"
+    training: AdaptedTraining = AdaptedTraining()
+
+    def begins_with(self) -> list[str]:
+        """The general encoder, with environment variables expanded.
+
+        Raises:
+            ConfigError: One of them is not set.
+        """
+        return [expanded(self.start, "start", "set it to the folder of a general encoder, or name one")]
+
+
+def read_adapted_experiment(path: Path) -> AdaptedExperiment:
+    """Read and check an experiment file of a general encoder that is adapted.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    return check_experiment(path, AdaptedExperiment)
 
 
 def read_general_experiment(path: Path) -> GeneralExperiment:

@@ -6,11 +6,13 @@ the temperature, each term a cross entropy over softmax, where all that have the
     which heading of the batch does a passage stand under?      which passages of the batch stand under a heading?
     which passages of its own document stand under a heading?   which title has a passage's document, and which
                                                                 passages of the batch has a title?
+
+Towers that go on learning are pulled to the weights that they began with: + pull · |w - w_0|².
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
@@ -73,16 +75,22 @@ class TowerNetwork(nn.Module):
         found: Tensor = normalize(self.second[side](self.dropout(hidden)), dim=1)
         return found
 
+    def begin(self, arrays: Mapping[str, FloatArray]) -> None:
+        """Take weights as `arrays` gives them."""
+        with torch.no_grad():
+            for name, weights in self._named():
+                weights.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
+
     def arrays(self) -> dict[str, FloatArray]:
         """Its weights as `models.general.towers.Towers` takes them."""
+        return {name: weights.detach().numpy() for name, weights in self._named()}
+
+    def _named(self) -> Iterator[tuple[str, Tensor]]:
         layers: dict[str, nn.Module] = {"body": self.body}
         for side in SIDES:
             layers |= {side: self.sides[side], f"{side}.first": self.first[side], f"{side}.second": self.second[side]}
-        return {
-            f"{name}.{part}": getattr(layer, part).detach().numpy()
-            for name, layer in layers.items()
-            for part in ("weight", "bias")
-        }
+        for name, layer in layers.items():
+            yield from ((f"{name}.{part}", getattr(layer, part)) for part in ("weight", "bias"))
 
     def _noised(self, rows: Tensor) -> Tensor:
         if not (self.training and self._noise):
@@ -102,6 +110,7 @@ class TowerObjective:
     def __init__(self, network: TowerNetwork, choice: TowerTraining, held_out: TowerExamples) -> None:
         self._network = network
         self._choice = choice
+        self._began = [each.detach().clone() for each in network.parameters()] if choice.pull else []
         rows = range(len(held_out))
         self._asked = [
             held_out.collate([held_out[0, row] for row in rows[first : first + _VALIDATED]])
@@ -136,6 +145,8 @@ class TowerObjective:
             right = one_hot(entity.clamp(min=0), len(batch.titles)).bool() & titled.unsqueeze(1)
             by_title = listwise(similar.T, right.T, titled.expand(len(batch.titles), -1))
             total = total + self._choice.entity_weight * (listwise(similar, right) + by_title)
+        for weights, before in zip(self._network.parameters(), self._began, strict=False):
+            total = total + self._choice.pull * (weights - before).square().sum()
         return total, passages
 
     def measures(self) -> Mapping[str, float]:
