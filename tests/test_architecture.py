@@ -44,6 +44,7 @@ WIDE = {
         "training/rankers/experiment.py",
         "training/encoders/experiment.py",
         "training/general/experiment.py",
+        "training/reranker/experiment.py",
         "training/masked/experiment.py",
         "training/graphs/",
         "workbench/folder.py",

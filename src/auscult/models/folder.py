@@ -33,6 +33,8 @@ REMEDY = "train or copy the model again"
 SENTENCE_TRANSFORMER = "sentence-transformer"
 """The kind of a bare sentence-transformers folder, which has no `model.json`."""
 SHIPPED = ("cdv",)
+RERANKER = "reranker"
+"""The folder of the shipped re-ranker, beside the others."""
 
 
 def model_folder(name_or_path: str) -> Path:
@@ -41,7 +43,7 @@ def model_folder(name_or_path: str) -> Path:
     Raises:
         ModelError: This installation lacks the shipped model.
     """
-    if name_or_path not in SHIPPED:
+    if name_or_path not in (*SHIPPED, RERANKER):
         return Path(name_or_path)
     folder = Path(str(files("auscult.models") / "pretrained" / name_or_path))
     if not folder.is_dir():

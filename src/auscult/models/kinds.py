@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from auscult.errors import ModelError, naming_extra
 from auscult.interfaces import DocumentEncoder, Precision
-from auscult.models.folder import SENTENCE_TRANSFORMER, model_folder, read_settings
+from auscult.models.folder import RERANKER, SENTENCE_TRANSFORMER, model_folder, read_settings
 
 if TYPE_CHECKING:
     from auscult.models.encoders.scorer import CaprScorer
+    from auscult.models.general.reranker import Reranker
     from auscult.models.rankers.scorer import RankerScorer
 
 _NEURAL = ("torch", "safetensors")
@@ -77,6 +78,8 @@ KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(name="general", encoder=_general),
+        # Reads the first hits of a search: `load_reranker`.
+        Kind(name="reranker"),
         Kind(name="cdv", encoder=_cdv),
         Kind(name="ranker", scorer=_ranker, reads_words=True),
         Kind(name="capr", encoder=_bi, scorer=_capr),
@@ -143,3 +146,17 @@ def load_ranker(name_or_path: str) -> RankerScorer:
         MissingExtraError: When the package it runs on is not installed.
     """
     return _ranker(model_folder(name_or_path))
+
+
+def load_reranker(name_or_path: str = RERANKER) -> Reranker:
+    """Open what reads the first hits of a search once more, with the question.
+
+    Args:
+        name_or_path: A re-ranker's folder; the shipped one by default.
+
+    Raises:
+        ModelError: There is none, or its folder is damaged.
+    """
+    from auscult.models.general.reranker import load
+
+    return load(model_folder(name_or_path))

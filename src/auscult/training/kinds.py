@@ -73,12 +73,20 @@ def _rankers() -> Family:
     return Family(read_ranking_experiment, prepare)
 
 
+def _reranker() -> Family:
+    from auscult.training.reranker.build import prepare
+    from auscult.training.reranker.experiment import read_reranker_experiment
+
+    return Family(read_reranker_experiment, prepare)
+
+
 KINDS: Mapping[str, Callable[[], Family]] = {
     "cdv": _cdv,
     "capr": _encoders,
     "general": _general,
     "general-adapted": _general_adapted,
     "mlm": _masked,
+    "reranker": _reranker,
 }
 """By an experiment's `model`; any other name is a ranker's, of which users may have their own."""
 
