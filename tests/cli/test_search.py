@@ -16,6 +16,7 @@ from auscult.search import build_index
 from command import Command, hashed_model
 from encoders import HashedEncoder
 from leaflets import leaflets
+from small_reranker import save_reranker, small_network
 
 KNOWN = KnowledgeBase(
     [
@@ -95,11 +96,23 @@ def test_the_score_of_the_model_alone_is_one_option_away(command: Command, index
     assert f"entity {hit['entity_score']:.2f} + aspect {hit['aspect_score']:.2f}" in " ".join(shown.split())
 
 
-@pytest.mark.parametrize("option", [("--precision", "bf16"), ("--fuse",)])
+@pytest.mark.parametrize("option", [("--reranker", "r"), ("--precision", "bf16"), ("--fuse",)])
 def test_how_to_rerank_is_said_with_what_reranks_only(command: Command, index: str, option: tuple[str, ...]) -> None:
     done = command("search", index, "-e", "asthma", *option)
     assert done.code != 0
     assert f"--rerank beside it, got {option[0]} without" in done.err
+
+
+def test_first_hits_are_read_once_more(command: Command, index: str, tmp_path: Path) -> None:
+    save_reranker(tmp_path / "reranker", small_network(tmp_path / "bert"), {"parts": 3.0, "words": 3.0})
+    asked = ("search", index, "How is asthma treated?", "-k", "6", "--json", "--rerank", "4")
+    done = command(*asked, "--reranker", str(tmp_path / "reranker"))
+    assert ["reranker" in json.loads(line)["evidence"] for line in done.out.splitlines()] == [True] * 4 + [False] * 2
+    shown = command(*asked[:-3], "--rerank", "4", "--reranker", str(tmp_path / "reranker"))
+    assert "+ reranker " in " ".join(shown.out.split())
+    missing = command(*asked)
+    assert missing.code == 2
+    assert "expected the shipped model 'reranker'" in missing.err
 
 
 def test_a_question_in_words(command: Command, index: str) -> None:

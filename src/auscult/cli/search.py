@@ -15,7 +15,8 @@ from rich.console import Console
 from auscult.cli.options import PrecisionOption
 from auscult.errors import ConfigError, QueryError
 from auscult.interfaces import Hit
-from auscult.models import load_model, load_scorer
+from auscult.models import RERANKER, kind_of, load_model, load_reranker, load_scorer
+from auscult.models.general.reranker import Reranker
 from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, Understanding
 from auscult.search.explain import printable
@@ -71,11 +72,15 @@ def search(
         Score, typer.Option(help="Rank by all evidence, words and vectors; or as the model's paper does, by it alone.")
     ] = Score.fused,
     rerank: Annotated[
-        str, typer.Option("--rerank", help="A ranker, poly- or cross-encoder that orders the best candidates anew.")
-    ] = "",
-    candidates: Annotated[int, typer.Option(help="With --rerank: how many passages it reads.")] = 64,
+        int, typer.Option(help="How many of the first hits are read once more, together with the question: 16 or 64.")
+    ] = 0,
+    reranker: Annotated[
+        str,
+        typer.Option(help="With --rerank: what reads them, a re-ranker, ranker, poly- or cross-encoder."),
+    ] = RERANKER,
     fuse: Annotated[
-        bool, typer.Option("--fuse", help="With --rerank: order by its scores and the index' own together.")
+        bool,
+        typer.Option("--fuse", help="With a ranker, poly- or cross-encoder: order by both, its scores and the index'."),
     ] = False,
     precision: PrecisionOption = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="One hit per line, as JSON with sentence scores.")] = False,
@@ -88,14 +93,31 @@ def search(
     check_asked(entity, aspect or (), question)
     if k < 1:
         raise QueryError("a number of hits (-k) of at least 1", str(k), "ask for more")
-    for option, given in (("--precision", precision != "float32"), ("--fuse", fuse)):
+    if rerank < 0:
+        raise QueryError("a number of hits to re-rank", str(rerank), "name one from 1 on, or leave --rerank out")
+    for option, given in (
+        ("--reranker", reranker != RERANKER),
+        ("--precision", precision != "float32"),
+        ("--fuse", fuse),
+    ):
         if given and not rerank:
             raise ConfigError("--rerank beside it", f"{option} without", f"leave {option} out")
-    searcher = open_searcher(index, model)
+    own = load_reranker(reranker) if rerank and kind_of(reranker).name == RERANKER else None
+    scorer = load_scorer(reranker, precision=precision) if rerank and own is None else None
+    searcher = open_searcher(index, model, own)
     understanding = understand(searcher, entity, aspect or (), question)
-    scorer = load_scorer(rerank, precision=precision) if rerank else None
-    finder = Pipeline(searcher, scorer, candidates=candidates, fuse=fuse) if scorer else searcher
-    hits = finder.search(understanding.query, k, group_by=group.value, sources=source or (), scoring=score.value)
+    if scorer:
+        pipeline = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse)
+        hits = pipeline.search(understanding.query, k, group_by=group.value, sources=source or (), scoring=score.value)
+    else:
+        hits = searcher.search(
+            understanding.query,
+            k,
+            group_by=group.value,
+            sources=source or (),
+            scoring=score.value,
+            rerank=rerank,
+        )
     say(understanding)
     _say_doubt(hits)
     if as_json:
@@ -122,9 +144,9 @@ def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:
         raise QueryError("a question, an entity or an aspect", "none of them", "say what to look for")
 
 
-def open_searcher(index: Path, model: str) -> Searcher:
+def open_searcher(index: Path, model: str, reranker: Reranker | None = None) -> Searcher:
     """Open an index with its own model, from where it was or from where the user says it is."""
-    return Searcher.open(index, load_model(model) if model else None)
+    return Searcher.open(index, load_model(model) if model else None, reranker)
 
 
 def understand(searcher: Searcher, entity: str, aspects: Sequence[str], question: str) -> Understanding:

@@ -31,16 +31,22 @@ from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.index.layout import CURRENT
 from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.models.general.reranker import Reranker
 from auscult.search.build import build_index
 from auscult.search.evidence import EVIDENCE
 from auscult.search.fusion import Fusion
 from auscult.search.own_questions import OwnQuestion, own_questions
+from auscult.search.reranking import kind, probabilities
 from auscult.search.searcher import Searcher
 
 FITTED_ON: Final = 300
 """Documents of each collection that questions are made of and asked of: enough of each kind, and read in minutes."""
 QUESTIONS: Final = 2_000
 """Asked of each index."""
+RERANKED: Final = 32
+"""How many first hits a re-ranker's weights are fitted on."""
+RERANKED_QUESTIONS: Final = 300
+"""Asked of each index for these."""
 HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
 """What titles and headings say."""
 HIDING: Final = (0.5, 0.25, 0.25)
@@ -84,10 +90,7 @@ def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed:
 
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
     """Take a question's candidates, and hide titles and headings from some questions."""
-    _, evidence = searcher.gather(question.query)
-    hidden_from = (np.arange(0), np.arange(len(evidence)), question.related)[int(chance.choice(3, p=HIDING))]
-    for name in HIDDEN:
-        evidence[hidden_from, EVIDENCE.index(name)] = 0
+    evidence, _ = _partly_hidden(searcher, question, chance)
     eligible = np.ones(len(evidence), bool)
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)
@@ -103,6 +106,17 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
     return Candidates(
         evidence[rows], np.isin(rows, question.relevant), np.isin(rows, question.related), bool(question.query.entity)
     )
+
+
+def _partly_hidden(
+    searcher: Searcher, question: OwnQuestion, chance: np.random.Generator
+) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """The evidence for all passages, and of which of them what titles and headings say was taken out of it."""
+    _, evidence = searcher.gather(question.query)
+    hidden_from = (np.arange(0), np.arange(len(evidence)), question.related)[int(chance.choice(3, p=HIDING))]
+    for name in HIDDEN:
+        evidence[hidden_from, EVIDENCE.index(name)] = 0
+    return evidence, hidden_from
 
 
 def fit(questions: Iterable[Candidates]) -> Fusion:
@@ -121,15 +135,47 @@ def fit(questions: Iterable[Candidates]) -> Fusion:
     return Fusion(read, unread, certainty, IN_WORDS)
 
 
-def _ranking(asked: Sequence[Candidates]) -> FloatArray:
-    """Weights of one kind of questions, (evidence,)."""
+def fit_reranker(
+    searchers: Iterable[Searcher], reranker: Reranker, questions: int = RERANKED_QUESTIONS, seed: int = 0
+) -> dict[str, float]:
+    """How much what a re-ranker says counts beside the fused scores, by the kind of query (`reranking.kind`).
+
+    Titles and headings are hidden from it where they are hidden from the evidence.
+
+    Args:
+        searchers: Opened, with an encoder whose evidence it is to stand beside.
+        reranker: Reads the first hits.
+        questions: Of each index.
+        seed: Of all chance.
+    """
+    chance = np.random.default_rng(seed)
+    asked: dict[str, list[Candidates]] = {}
+    for searcher in searchers:
+        for question in own_questions(searcher, questions, seed):
+            evidence, hidden = _partly_hidden(searcher, question, chance)
+            scores = searcher.fusion.scores(question.query, evidence)
+            rows, _ = searcher.index.best(scores, RERANKED)
+            read = probabilities(reranker, searcher.index.reader, question.query, rows.tolist(), set(hidden.tolist()))
+            relevant = np.isin(rows, question.relevant)
+            if relevant.any() and not relevant.all():
+                both = np.stack([scores[rows], read], axis=1).astype(np.float32)
+                found = Candidates(both, relevant, relevant, bool(question.query.entity))
+                asked.setdefault(kind(question.query), []).append(found)
+    return {name: round(float(_ranking(some, given=1)[0]), 4) for name, some in asked.items()}
+
+
+def _ranking(asked: Sequence[Candidates], given: int = 0) -> FloatArray:
+    """Weights of one kind of questions, (evidence - given,); the `given` first columns count 1."""
     evidence = np.concatenate([each.evidence for each in asked]).astype(np.float64)
     relevant = np.concatenate([each.relevant for each in asked])
     starts = np.cumsum([0, *(len(each.evidence) for each in asked[:-1])])
     lists = np.repeat(np.arange(len(asked)), np.diff([*starts, len(evidence)]))
 
+    begun = evidence[:, :given].sum(axis=1)
+    evidence = evidence[:, given:]
+
     def loss(weights: _Array) -> tuple[float, _Array]:
-        scores = evidence @ weights
+        scores = begun + evidence @ weights
         scores -= np.maximum.reduceat(scores, starts)[lists]
         odds = np.exp(scores)
         all_odds = np.add.reduceat(odds, starts)

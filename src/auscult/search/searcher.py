@@ -19,10 +19,12 @@ from auscult.errors import ModelError, QueryError
 from auscult.index import GroupBy, PassageIndex
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking, SentenceScore
-from auscult.models import load_model
+from auscult.models import RERANKER, load_model, load_reranker
+from auscult.models.general.reranker import Reranker
 from auscult.queries import Query, QuestionParser
 from auscult.search.evidence import EVIDENCE, gather, question_terms
 from auscult.search.fusion import Fusion
+from auscult.search.reranking import read_again
 from auscult.search.understanding import Understanding, understand
 
 Scoring = Literal["fused", "model"]
@@ -35,20 +37,24 @@ class Searcher:
     Args:
         index: An opened index.
         encoder: The model that made it.
+        reranker: Reads first hits once more, where that is asked for; None for the shipped one.
 
     Raises:
         IndexFolderError: The encoder is another model than the index'.
     """
 
-    def __init__(self, index: PassageIndex, encoder: DocumentEncoder) -> None:
+    def __init__(self, index: PassageIndex, encoder: DocumentEncoder, reranker: Reranker | None = None) -> None:
         index.check_model(encoder)
         self.index = index
         self.encoder = encoder
         self.fusion = Fusion.of(encoder)
+        self._reranker = reranker
 
     @classmethod
-    def open(cls, folder: str | Path, encoder: DocumentEncoder | None = None) -> Searcher:
-        """Open an index folder with the model its manifest names, or with a given one.
+    def open(
+        cls, folder: str | Path, encoder: DocumentEncoder | None = None, reranker: Reranker | None = None
+    ) -> Searcher:
+        """Open an index folder with the model its manifest names, or with a given one; with a re-ranker, or without.
 
         Raises:
             IndexFolderError: The folder holds no whole index, or one of another model.
@@ -63,7 +69,16 @@ class Searcher:
                 where = f"at {model.path}" if model.path else "where the index does not say"
                 remedy = "say where it is now: with --model, or in Python by opening the index with the loaded model"
                 raise ModelError(f"the model of the index, '{model.name}', {where}", error.got, remedy) from error
-        return cls(index, encoder)
+        return cls(index, encoder, reranker)
+
+    @cached_property
+    def reranker(self) -> Reranker:
+        """What reads first hits once more.
+
+        Raises:
+            ModelError: None was given, and this installation has none.
+        """
+        return self._reranker or load_reranker()
 
     @cached_property
     def knowledge_base(self) -> KnowledgeBase | None:
@@ -96,6 +111,7 @@ class Searcher:
         sources: Sequence[str] = (),
         documents: Sequence[str] = (),
         scoring: Scoring = "fused",
+        rerank: int = 0,
     ) -> list[Hit]:
         """The k best passages with their evidence.
 
@@ -106,6 +122,8 @@ class Searcher:
             sources: Only documents of these sources; empty for all.
             documents: Only documents with these ids; empty for all.
             scoring: By all evidence, or by the model's vectors alone.
+            rerank: How many of the first hits are read once more, with the question (`search.reranking`); the others
+                follow in their order.
 
         Returns:
             Best first. By the model alone a score is exact to single precision; sentences' scores come from vectors
@@ -113,9 +131,11 @@ class Searcher:
 
         Raises:
             QueryError: The query is empty, or an option is out of range.
-            ModelError: By the model alone: it has no vector for the query.
+            ModelError: By the model alone: it has no vector for the query; or there is no re-ranker to read hits.
         """
-        found = self.search_rows(query, k, group_by=group_by, sources=sources, documents=documents, scoring=scoring)
+        found = self.search_rows(
+            query, k, group_by=group_by, sources=sources, documents=documents, scoring=scoring, rerank=rerank
+        )
         return [hit for _, hit in found]
 
     def search_rows(
@@ -127,18 +147,33 @@ class Searcher:
         sources: Sequence[str] = (),
         documents: Sequence[str] = (),
         scoring: Scoring = "fused",
+        rerank: int = 0,
     ) -> list[tuple[int, Hit]]:
         """As `search`, each hit with its document's row in the index."""
         evidence: FloatArray | None = None
+        reread: dict[int, float] = {}
+        if rerank and scoring == "model":
+            raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
         if scoring == "model":
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, sources=sources, documents=documents)
         else:
             vector, evidence = self.gather(query)
             fused = self.fusion.scores(query, evidence)
-            rows, scores = self.index.best(fused, k, group_by=group_by, sources=sources, documents=documents)
+            rows, scores = self.index.best(
+                fused, max(k, rerank), group_by=group_by, sources=sources, documents=documents
+            )
+            if rerank:
+                shares = read_again(self.reranker, self.index.reader, query, rows[:rerank].tolist())
+                reread = dict(zip(rows.tolist(), shares.tolist(), strict=False))
+                scores[:rerank] += shares
+                order = np.argsort(-scores, kind="stable")[:k]
+                rows, scores = rows[order], scores[order]
         return [
-            (int(self.index.reader.passage_documents[row]), self._hit(rank, row, score, query, vector, evidence))
+            (
+                int(self.index.reader.passage_documents[row]),
+                self._hit(rank, row, score, query, vector, evidence, reread.get(row)),
+            )
             for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
         ]
 
@@ -216,7 +251,14 @@ class Searcher:
         return products
 
     def _hit(
-        self, rank: int, row: int, score: float, asked: Query, query: FloatArray, evidence: FloatArray | None
+        self,
+        rank: int,
+        row: int,
+        score: float,
+        asked: Query,
+        query: FloatArray,
+        evidence: FloatArray | None,
+        reread: float | None,
     ) -> Hit:
         reader = self.index.reader
         record = reader.document_record(reader.passage_documents[row])
@@ -262,14 +304,15 @@ class Searcher:
                 )
             ),
             metadata=dict(record.metadata),
-            evidence={} if evidence is None else self._told(asked, evidence[row]),
+            evidence={} if evidence is None else self._told(asked, evidence[row], reread),
             probability=None if evidence is None else self.fusion.probability(evidence[row]),
         )
 
-    def _told(self, query: Query, evidence: FloatArray) -> dict[str, float]:
+    def _told(self, query: Query, evidence: FloatArray, reread: float | None) -> dict[str, float]:
         """What each reason adds to a score."""
         added = zip(EVIDENCE, (evidence * self.fusion.weights(query)).tolist(), strict=True)
-        return {name: share for name, share in added if share}
+        found = {name: share for name, share in added if share}
+        return found if reread is None else {**found, RERANKER: reread}
 
 
 def _check_asked(query: Query) -> None:

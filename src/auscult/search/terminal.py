@@ -137,16 +137,16 @@ def print_hit(console: Console, hit: Hit) -> None:
 
 
 def _made_of(hit: Hit) -> str:
-    """What a score is the sum of: entity, aspect and question, each by words and vectors together."""
+    """What a score is the sum of: entity, aspect and question, each by words and vectors together; the re-ranker."""
     shares = {"entity": hit.entity_score, "aspect": hit.aspect_score}
     if hit.evidence:
-        shares = {kind: sum(_of_kind(hit, kind)) for kind in ("entity", "aspect", "question")}
+        shares = {kind: sum(_of_kind(hit, kind)) for kind in ("entity", "aspect", "question", "reranker")}
     told = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items() if share)
     return f"  {told}" if told else ""
 
 
 def _of_kind(hit: Hit, kind: str) -> list[float]:
-    return [share for name, share in hit.evidence.items() if name.startswith(f"{kind}_")]
+    return [share for name, share in hit.evidence.items() if name.partition("_")[0] == kind]
 
 
 def _print_indented(console: Console, text: Text) -> None:

@@ -1,0 +1,60 @@
+"""How much a re-ranker counts beside the other evidence: fits the weights in its model.json.
+
+    AUSCULT_DATA=... python benchmarks/fit_reranker.py RERANKER --model ENCODER [--questions N] [--documents N]
+
+Questions are made of the titles and headings of the documents that the re-ranker was trained on
+(`search.fitting.fit_reranker`), and asked of indexes that the encoder makes of some of them. No corpus that models are
+measured on is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from auscult.corpora import open_corpus
+from auscult.corpora.knowledge import open_knowledge_base
+from auscult.interfaces import DocumentEncoder
+from auscult.models import load_model, load_reranker, training_record
+from auscult.models.general.reranker import set_weights
+from auscult.provenance import stamp
+from auscult.search import Searcher, build_index
+from auscult.search.fitting import RERANKED, RERANKED_QUESTIONS, fit_reranker
+
+
+def indexes(
+    corpora: list[dict[str, str]], encoder: DocumentEncoder, documents: int, folder: Path
+) -> Iterator[Searcher]:
+    """An index of some documents of each corpus."""
+    known = open_knowledge_base()
+    for choice in corpora:
+        found = list(open_corpus(choice["name"]).documents(choice["split"]))
+        some = random.Random(0).sample(found, min(documents, len(found)))
+        place = folder / choice["name"]
+        build_index(some, encoder, place, knowledge_base=known, corpus=choice["name"])
+        yield Searcher.open(place, encoder)
+
+
+def main() -> None:
+    """Fit, and write."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("reranker", type=Path, help="its folder")
+    options.add_argument("--model", required=True, help="the encoder that it is to stand beside")
+    options.add_argument("--questions", type=int, default=RERANKED_QUESTIONS, help="of each corpus")
+    options.add_argument("--documents", type=int, default=200, help="of each corpus")
+    chosen = options.parse_args()
+    encoder, reranker = load_model(chosen.model), load_reranker(str(chosen.reranker))
+    corpora: list[dict[str, str]] = training_record(chosen.reranker)["corpora"]  # type: ignore[assignment]
+    with tempfile.TemporaryDirectory() as folder:
+        opened = indexes(corpora, encoder, chosen.documents, Path(folder))
+        weights = fit_reranker(opened, reranker, chosen.questions)
+    told = {"encoder": encoder.name, "documents": chosen.documents, "questions": chosen.questions, "hits": RERANKED}
+    set_weights(chosen.reranker, weights, {**told, **stamp()})
+    print(weights)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""The first hits, read once more: what a re-ranker says of them is one more evidence.
+
+    score + w · sigmoid(r)      r: the log odds that a passage answers, by `models.general.reranker`
+
+w is 0 or more, so that what was read again never falls behind what was not. It comes with the re-ranker, one for
+questions in words and one for entity and aspect, fitted as the other weights are (`fitting.fit_reranker`).
+
+A passage that is longer than the re-ranker's window is read from the sentence on that a search would highlight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.errors import ModelError
+from auscult.index import GenerationReader
+from auscult.models.general.encoder import question_of
+from auscult.models.general.reranker import Reranker, label
+from auscult.queries import Query
+
+
+def read_again(
+    reranker: Reranker, reader: GenerationReader, query: Query, rows: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """What is added to the scores of passages, (rows,), none of it negative.
+
+    Args:
+        reranker: Reads.
+        reader: Of the index.
+        query: As it was understood.
+        rows: Of passages.
+
+    Raises:
+        ModelError: The re-ranker's weights were never fitted.
+    """
+    if kind(query) not in reranker.weights:
+        remedy = "fit them (benchmarks/fit_reranker.py), or copy the model again"
+        raise ModelError("a re-ranker with weights", f"'{reranker.name}' without", remedy)
+    return reranker.weights[kind(query)] * probabilities(reranker, reader, query, rows)
+
+
+def kind(query: Query) -> str:
+    """Of a query, as the weights tell them apart: "words" where it was asked in words, else "parts"."""
+    return "words" if query.text else "parts"
+
+
+def probabilities(
+    reranker: Reranker, reader: GenerationReader, query: Query, rows: Sequence[int], hidden: Collection[int] = ()
+) -> npt.NDArray[np.float64]:
+    """That passages answer, (rows,).
+
+    Args:
+        reranker: Reads.
+        reader: Of the index.
+        query: As it was understood.
+        rows: Of passages.
+        hidden: Those of which title and heading are not shown.
+    """
+    shown = []
+    for row in rows:
+        title = reader.document_record(reader.passage_documents[row]).title
+        told = "" if row in hidden else label(title, reader.passage(row).heading)
+        shown.append((told, reader.passage_text(row)))
+    found: npt.NDArray[np.float64] = 1 / (1 + np.exp(-reranker.score(question_of(query), shown).astype(np.float64)))
+    return found
