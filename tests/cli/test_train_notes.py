@@ -193,6 +193,14 @@ def test_an_adaptation_goes_on_and_is_not_done_twice(
     assert anew.exit_code == 0, anew.output
 
 
+def test_what_fails_at_once_leaves_no_folder(notes: Path, backbone: Path, ontology: Path, tmp_path: Path):
+    before = sorted(tmp_path.iterdir())
+    for encoder, further in (("./nothing", ()), (backbone, ("--set", "least_passages=5000"))):
+        done = call(notes, tmp_path / "model", encoder, ontology, *further)
+        assert isinstance(done.exception, AuscultError)
+        assert sorted(tmp_path.iterdir()) == before
+
+
 def test_an_empty_folder_is_named(backbone: Path, ontology: Path, tmp_path: Path):
     (tmp_path / "empty").mkdir()
     done = call(tmp_path / "empty", tmp_path / "model", backbone, ontology)

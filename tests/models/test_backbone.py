@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     BertConfig,
@@ -59,3 +62,52 @@ def test_an_encoder_without_padding_is_refused(tmp_path: Path):
     BertModel(BertConfig(**SMALL, max_position_embeddings=20)).save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="several lengths"):
         open_backbone(str(tmp_path))
+
+
+class Command:
+    """What a pickle may hold: a command that is run when it is read."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.place),)
+
+
+def test_weights_in_a_pickle_are_refused_unread(backbone: Path, tmp_path: Path):
+    folder = shutil.copytree(backbone, tmp_path / "encoder")
+    (folder / "model.safetensors").unlink()
+    torch.save({"weights": Command(tmp_path / "run")}, folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"weights as safetensors, got .* with a pickle of them; have them written"):
+        open_backbone(str(folder))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("model.safetensors", "version https://git-lfs.github.com/spec/v1"),
+        ("config.json", "{"),
+        ("tokenizer.json", "{"),
+        ("config.json", '{"model_type": "bert", "hidden_size": 32, "num_attention_heads": 2}'),
+    ],
+)
+def test_a_damaged_encoder_is_named(file: str, content: str, backbone: Path, tmp_path: Path):
+    folder = shutil.copytree(backbone, tmp_path / "encoder")
+    (folder / file).write_text(content)
+    with pytest.raises(ModelError, match=r"encoder' \(.*\); give a folder saved with save_pretrained"):
+        open_backbone(str(folder))
+
+
+def test_a_misspelt_path_is_not_taken_for_a_name_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("models").mkdir()
+    Path("model.txt").touch()
+    for path in ("models/bert", "./bert", str(tmp_path / "bert"), "a/b/bert"):
+        with pytest.raises(ModelError, match=rf"got '{path}', where there is no folder; correct the path"):
+            open_backbone(path)
+    with pytest.raises(ModelError, match=r"got 'model.txt', which is a file"):
+        open_backbone("model.txt")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ModelError, match=r"'nobody-called/it-so', which is no folder here, nor opens from the hub"):
+        open_backbone("nobody-called/it-so")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 from auscult.training.batches import Key, RowBatches
 from auscult.training.loop import History, Schedule, fit
 
@@ -66,7 +67,7 @@ def trained(objective: Objective, folder: Path, **changes: Any) -> History:
 
 
 def kept(folder: Path, which: str) -> dict[str, Any]:
-    found: dict[str, Any] = torch.load(folder / f"{which}.ckpt", weights_only=False)
+    found: dict[str, Any] = torch.load(folder / f"{which}.ckpt", weights_only=True)
     return found
 
 
@@ -128,3 +129,28 @@ def test_an_interrupt_is_handed_on_and_the_next_one_is_heard(tmp_path: Path, mon
         assert signal.getsignal(signal.SIGINT) is handler
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+class Command:
+    """What a pickle may hold: a command that is run when it is read."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.place),)
+
+
+@pytest.mark.parametrize("which", ["last", "best"])
+def test_a_checkpoint_runs_nothing_and_damage_is_named(which: str, tmp_path: Path):
+    trained(Objective([0.5, 0.4]), tmp_path / "run", epochs=2)
+    file = tmp_path / "run" / f"{which}.ckpt"
+    torch.save({**kept(tmp_path / "run", which), "more": Command(tmp_path / "made")}, file)
+    with pytest.raises(DataError, match=rf"a checkpoint of this training, got .*{which}.ckpt.*; delete .*run, and"):
+        trained(Objective([0.3]), tmp_path / "run", epochs=3)
+    assert not (tmp_path / "made").exists()
+    trained(Objective([0.5, 0.4]), tmp_path / "cut", epochs=2)
+    file = tmp_path / "cut" / f"{which}.ckpt"
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(DataError, match=f"a checkpoint of this training, got .*{which}.ckpt"):
+        trained(Objective([0.3]), tmp_path / "cut", epochs=3)

@@ -1,11 +1,14 @@
 """A Hugging Face encoder and its tokenizer as one module; the only file that opens either.
 
-Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1") or from a local folder.
+Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1") or from a local folder, whose weights
+are safetensors: a pickle may run code when it is read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,10 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult.errors import AuscultError, ConfigError, ModelError, naming_extra
 
 Pooling = Literal["cls", "mean"]
 QUERY_MARK, PASSAGE_MARK = "[QUERY]", "[PASSAGE]"
+# What the hub may call a model: "bert-base-uncased", "dmis-lab/biobert-v1.1". All else is a path.
+_HUB_NAME = re.compile(r"\w[\w.\-]*(/[\w.\-]+)?")
 
 
 class Backbone(nn.Module):
@@ -142,7 +147,7 @@ def open_backbone(name_or_path: str) -> Backbone:
     """
     with naming_extra("transformers", "transformers"):
         from transformers import AutoModel
-    model, tokenizer = _open(name_or_path, AutoModel.from_pretrained)
+    model, tokenizer = _open(name_or_path, partial(AutoModel.from_pretrained, use_safetensors=True))
     # What BERT puts on top of its first token is never read here, and training on several GPUs wants a gradient for
     # every parameter that asks for one.
     if getattr(model, "pooler", None) is not None:
@@ -166,10 +171,11 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
     try:
         tokenizer = AutoTokenizer.from_pretrained(name_or_path)
         model = opens(name_or_path)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        remedy = "give a folder saved with save_pretrained, or a hub name on a machine with a network"
-        raise ModelError(what, f"{name_or_path!r} ({reason})", remedy) from error
+    except AuscultError:
+        raise
+    except Exception as error:
+        # A damaged file comes as an error of one of three libraries, of half a dozen kinds.
+        raise _refused(name_or_path, error, what) from error
     kind = model.config.model_type
     if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:
         found = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
@@ -178,6 +184,25 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         found = f"{name_or_path!r}, of type '{kind}', without a token for padding"
         raise ModelError("an encoder that reads texts of several lengths at once", found, "take one of BERT's kind")
     return model, tokenizer
+
+
+def _refused(name_or_path: str, error: Exception, what: str) -> ModelError:
+    """What to say of an encoder that does not open."""
+    folder = Path(name_or_path)
+    reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+    if folder.is_dir():
+        if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
+            remedy = "have them written as safetensors, with save_pretrained, where the pickle is trusted"
+            return ModelError(f"{what} with weights as safetensors", f"{name_or_path!r} with a pickle of them", remedy)
+        remedy = "give a folder saved with save_pretrained, or copy it again"
+        return ModelError(what, f"{name_or_path!r} ({reason})", remedy)
+    # The library takes what is no folder for a name of the hub, and tells of a misspelt path that it is no good name.
+    beside = folder.parent != Path() and folder.parent.is_dir()
+    if folder.exists() or beside or not _HUB_NAME.fullmatch(name_or_path):
+        found = "which is a file" if folder.exists() else "where there is no folder"
+        return ModelError(what, f"{name_or_path!r}, {found}", "correct the path")
+    remedy = "correct the path of the folder, or give a hub name on a machine with a network"
+    return ModelError(what, f"{name_or_path!r}, which is no folder here, nor opens from the hub ({reason})", remedy)
 
 
 def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
@@ -222,7 +247,7 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
         # It calls a checkpoint that has no predicting layer corrupted.
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
-            return AutoModelForMaskedLM.from_pretrained(name)
+            return AutoModelForMaskedLM.from_pretrained(name, use_safetensors=True)
         finally:
             logging.set_verbosity(told)
 

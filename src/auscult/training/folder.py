@@ -95,6 +95,12 @@ def _is_only_begun(folder: Path) -> bool:
     return {*folder.iterdir()} <= {*beginnings, *map(partial_of, beginnings)}
 
 
+def forget_beginning(folder: Path) -> None:
+    """Take a folder away in which nothing but its beginning was written: a training that failed leaves none behind."""
+    if folder.is_dir() and _is_only_begun(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
     """The encoders, graphs and files that an experiment names by environment variables, as far as these are set.
 

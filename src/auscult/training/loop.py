@@ -24,7 +24,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError
 from auscult.training.schedule import Precision, Schedule
 
 _LAST, _BEST = "last", "best"
@@ -239,6 +239,7 @@ def fit(
 
     Raises:
         ConfigError: The loss is not finite; what was checkpointed before is left as it was.
+        DataError: A checkpoint is damaged.
         KeyboardInterrupt: The user's.
     """
     _quiet()
@@ -263,14 +264,13 @@ def fit(
     module = _Module(objective, schedule, loader, say)
     stopped = None if resume is None else _stopped_early(resume, callbacks)
     if stopped is None:
-        # weights_only=False: the checkpoints are this training's own, and they hold its callbacks' state.
         with _interruptible():
-            trainer.fit(module, loader, ckpt_path=resume, weights_only=False)
+            trainer.fit(module, loader, ckpt_path=resume, weights_only=True)
     else:
         module.epochs = stopped
     chosen = len(module.epochs) - 1
     if schedule.monitor is not None:
-        best = torch.load(folder / f"{_BEST}.ckpt", map_location="cpu", weights_only=False)
+        best = _read(folder / f"{_BEST}.ckpt")
         module.load_state_dict(best["state_dict"])
         chosen = int(best["epoch"])
     objective.network.cpu()
@@ -290,11 +290,26 @@ def _interruptible() -> Iterator[None]:
 
 def _stopped_early(checkpoint: Path, callbacks: Sequence[Callback]) -> list[dict[str, float]] | None:
     """Every epoch's figures where patience had run out, which the library forgets when it resumes; None elsewhere."""
-    kept = torch.load(checkpoint, map_location="cpu", weights_only=False, mmap=True)
+    kept = _read(checkpoint)
     stopping = [each for each in callbacks if isinstance(each, EarlyStopping)]
     if any(kept["callbacks"][each.state_key]["wait_count"] >= each.patience for each in stopping):
         return list(kept["auscult_epochs"])
     return None
+
+
+def _read(checkpoint: Path) -> dict[str, Any]:
+    """A checkpoint, of which only numbers, texts and their collections are read: nothing in it is run.
+
+    Raises:
+        DataError: It is damaged, or holds something else.
+    """
+    try:
+        kept: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True, mmap=True)
+    except Exception as error:
+        # The library's errors are of half a dozen kinds, and their texts advise to trust the file.
+        remedy = f"delete {checkpoint.parent}, and the training begins its epochs anew"
+        raise DataError("a checkpoint of this training", f"{checkpoint}, damaged or of others", remedy) from error
+    return kept
 
 
 def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:

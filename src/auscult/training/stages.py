@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader
 
 from auscult.training.encoder_history import corpora_read_before, encoder_begun_with
 from auscult.training.experiment import DataExperiment, Settings
-from auscult.training.folder import Outcome, begin, describe, finish, teller
+from auscult.training.folder import Outcome, begin, describe, finish, forget_beginning, teller
 from auscult.training.kinds import family
 from auscult.training.loop import History, Objective, fit
 from auscult.training.schedule import Schedule
@@ -121,7 +121,11 @@ def carry_out(
     run = Run(folder, teller(say), progress)
     if (kept := begin(experiment, folder, run.say)) is not None:
         return kept
-    record, save = work(run)
+    try:
+        record, save = work(run)
+    except BaseException:
+        forget_beginning(folder)
+        raise
     return finish(folder, record, save)
 
 

@@ -265,7 +265,7 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     monkeypatch.setattr(loop._Module, "on_train_epoch_end", dies)
     with pytest.raises(KilledError):
         train(experiment, tmp_path / "killed")
-    kept = torch.load(tmp_path / "killed" / "checkpoints" / "last.ckpt", weights_only=False)
+    kept = torch.load(tmp_path / "killed" / "checkpoints" / "last.ckpt", weights_only=True)
     assert kept["epoch"] == 1
     assert not (tmp_path / "killed" / "model").exists()
     monkeypatch.setattr(loop._Module, "on_train_epoch_end", real)
