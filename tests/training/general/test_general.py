@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.cli.main import app
+from auscult.concepts.aspects import INFORMATION
 from auscult.errors import ConfigError
 from auscult.models import load_model, training_record
 from auscult.training.experiment_files import check_experiment
@@ -98,7 +99,8 @@ def test_what_is_measured_with_is_never_learned_from(corpus: Path, teacher: Path
 def test_headings_that_name_the_entity_teach_no_aspect() -> None:
     assert aspect_of("Signs and symptoms", "Gout") == "signs"
     assert aspect_of("Types of diabetes", "Diabetes mellitus") == ""
-    assert aspect_of("Abstract", "Gout") == aspect_of("References", "Gout") == ""
+    assert aspect_of("Abstract", "Gout") == INFORMATION
+    assert aspect_of("References", "Gout") == aspect_of("", "Gout") == ""
 
 
 def test_places_keep_most_of_what_teachers_see_and_lie_as_the_first_has_them() -> None:

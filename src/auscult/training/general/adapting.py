@@ -112,7 +112,7 @@ class AdaptedBuild:
         choice, seed, reader = self.experiment.training, self.experiment.seed, self.start.reader
         both = read_documents([*self.training, *self.held_out], reader, self.run.folder / "read-by-start", self.run.say)
         examples, held_out = (
-            TowerExamples(part, reader, seed=seed, overviews=True, labels=self.experiment.aspects == "label")
+            TowerExamples(part, reader, seed=seed, labels=self.experiment.aspects == "label")
             for part in (both.part(0, len(self.training)), both.part(len(self.training), len(both.documents)))
         )
         self._check_learned_from(examples)

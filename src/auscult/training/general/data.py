@@ -1,7 +1,8 @@
 """Examples for the towers: documents whose titles name entities and whose headings name aspects.
 
 A heading that names the document's entity teaches nothing of aspects, and neither do those that say only where a
-passage stands ("Summary"). Of long documents and passages each epoch shows another stretch.
+passage stands ("Chapter review"). What a thing is ("Overview", "Abstract") is an aspect as others are. Of long
+documents and passages each epoch shows another stretch.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from auscult.concepts.aspects import INFORMATION, normalise_heading
+from auscult.concepts.aspects import normalise_heading
 from auscult.models.general.readers import WindowReader
 from auscult.models.general.towers import unit
 from auscult.training.batches import Key
@@ -25,7 +26,7 @@ NO_ASPECT: Final = frozenset(
     {"chapter summary", "chapter review", "general", "others", "other", "references", "see also",
      "key concepts", "external links", "further reading"}
 )  # fmt: skip
-"""Headings that say where a passage stands, and not what it says. So does `INFORMATION`, but where people ask by it."""
+"""Headings that say where a passage stands, and not what it says."""
 _MOST_SENTENCES, _MOST_PASSAGES = 24, 16
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
@@ -61,18 +62,15 @@ class TowerExamples:
         read: Documents as they were read.
         reader: Reads titles and headings.
         seed: Of which stretch of a long document an epoch shows.
-        overviews: Whether passages that say what a thing is ("information") have that for an aspect.
         labels: Whether aspects are what the corpus calls passages, instead of their headings.
     """
 
-    def __init__(
-        self, read: ReadDocuments, reader: WindowReader, *, seed: int, overviews: bool = False, labels: bool = False
-    ) -> None:
+    def __init__(self, read: ReadDocuments, reader: WindowReader, *, seed: int, labels: bool = False) -> None:
         self._read = read
         self._seed = seed
         titles = [title_words(document.title) for document in read.documents]
         aspects = [
-            aspect_of(passage.aspect if labels else passage.heading or passage.aspect, document.title, overviews)
+            aspect_of(passage.aspect if labels else passage.heading or passage.aspect, document.title)
             for document in read.documents
             for passage in document.passages
         ]
@@ -134,14 +132,13 @@ class TowerExamples:
         )
 
 
-def aspect_of(heading: str, title: str, overviews: bool = False) -> str:
-    """The aspect that a heading names, normalised; empty for none, and for `INFORMATION` but where it is asked for."""
+def aspect_of(heading: str, title: str) -> str:
+    """The aspect that a heading names, normalised; empty for none."""
     if not heading.strip():
         return ""
     aspect = normalise_heading(heading)[0]
     of_title = set(_WORD.findall(title.lower())) & set(_WORD.findall(aspect))
-    where = aspect in NO_ASPECT or (aspect == INFORMATION and not overviews)
-    return "" if where or of_title else aspect
+    return "" if aspect in NO_ASPECT or of_title else aspect
 
 
 def _distinct(names: Sequence[str], reader: WindowReader) -> tuple[np.ndarray, np.ndarray]:
