@@ -197,13 +197,13 @@ def test_other_settings_are_refused_and_only_the_folder_said_to_go(place: Path):
     assert str(done.exception).endswith(f"or delete {place / 'runs' / 'one'}")
 
 
-def test_a_mended_experiment_is_taken(place: Path):
+def test_a_mended_experiment_is_taken_and_the_failed_one_left_no_folder(place: Path):
     base = yaml.safe_load((place / "base.yaml").read_text())
     wrong = {**base, "corpora": [*base["corpora"], {"name": str(place / "nowhere.jsonl")}]}
     (place / "base.yaml").write_text(yaml.safe_dump(wrong))
     file = str(place / "one.yaml")
     assert CliRunner().invoke(app, ["compare", file, "--out", str(place / "runs")]).exit_code != 0
-    assert (place / "runs" / "one" / "experiment.json").is_file()
+    assert not (place / "runs" / "one").exists()
     (place / "base.yaml").write_text(yaml.safe_dump(base))
     run(place, file)
 
