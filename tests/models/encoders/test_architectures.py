@@ -259,6 +259,15 @@ def test_an_index_ranks_as_the_bi_encoder_does(backbone: Path):
     assert encoder.encode_documents([]) == []
 
 
+def test_an_index_of_a_bi_encoder_is_asked_the_question_itself(backbone: Path):
+    ranker = make("bi-mean-cosine", backbone)
+    assert isinstance(ranker, BiEncoder)
+    asked = Query("q", "asthma", ("signs",), text="how do I know that I have asthma")
+    vectors = BiDocumentEncoder(ranker).encode_queries([asked, QUERY])
+    expected = ranker.query_vectors([asked.text, "asthma ; signs"], size=2).detach().numpy()
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+
+
 def test_an_index_of_a_bi_encoder_is_searched_and_explained(backbone: Path, tmp_path: Path):
     save(make("bi-mean-cosine", backbone), tmp_path / "model")
     model = str(tmp_path / "model")

@@ -20,6 +20,7 @@ from auscult.errors import ConfigError
 from auscult.models.backbone import Backbone, Pooling
 from auscult.queries import Query
 from auscult.queries import query_text as text_of
+from auscult.queries.text import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,14 @@ class PassageRanker(nn.Module, ABC):
         """Scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
 
 
-def query_text(query: Query) -> str:
-    """A query as the architectures read it (section 3.1): "entity ; aspect", its words where it has neither."""
-    return text_of(query, between=" ; ")
+def query_text(query: Query, *, question: Question = "otherwise") -> str:
+    """A query as the architectures read it (section 3.1): "entity ; aspect", its words where it has neither.
+
+    Args:
+        query: What is asked.
+        question: When its own words are the text, as `queries.query_text` takes it.
+    """
+    return text_of(query, between=" ; ", question=question)
 
 
 def passage_text(document: Document, passage: Passage, *, surroundings: int = 0) -> PassageText:

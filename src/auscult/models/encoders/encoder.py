@@ -69,8 +69,11 @@ class BiDocumentEncoder:
         return [np.array(each, dtype=np.float32).reshape(len(each), self.dim) for each in rows]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """Vectors of queries, (queries, dim), rows of unit length."""
+        """Vectors of queries, (queries, dim), rows of unit length.
+
+        A question in words is read as it was asked: sentence encoders are made for that.
+        """
         with torch.no_grad(), computing_in(self._precision, self.ranker):
-            texts = [query_text(query) for query in queries]
+            texts = [query_text(query, question="rather") for query in queries]
             vectors: FloatArray = self.ranker.query_vectors(texts, size=self.ranker.batch_size).cpu().numpy()
         return vectors
