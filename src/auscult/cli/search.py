@@ -20,9 +20,8 @@ from auscult.models.general.reranker import Reranker
 from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, Understanding
 from auscult.search.explain import printable
+from auscult.search.fusion import DOUBTFUL
 from auscult.search.terminal import print_hit
-
-_DOUBTFUL = 0.5
 
 
 class Group(StrEnum):
@@ -133,7 +132,7 @@ def _say_doubt(hits: Sequence[Hit]) -> None:
     """Tell on stderr that nothing was found that answers, where that is more likely than not."""
     if not hits:
         typer.echo("nothing was found", err=True)
-    elif hits[0].probability is not None and hits[0].probability < _DOUBTFUL:
+    elif hits[0].probability is not None and hits[0].probability < DOUBTFUL:
         chance = f"the chance that the first of these does is {100 * hits[0].probability:.0f} %"
         typer.echo(f"nothing here seems to answer this; the nearest follow ({chance})", err=True)
 

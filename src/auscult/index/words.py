@@ -32,7 +32,8 @@ FIELDS: Final = ("text", "heading", "title", "document")
 """text and heading: of a passage; title: of a document; document: its title and the text of its passages."""
 _PARTS: Final = (("starts", "<i8"), ("rows", "<i4"), ("counts", "<u2"), ("lengths", "<i4"))
 _MOST: Final = np.iinfo(np.uint16).max
-_K1: Final = 1.2
+K1: Final = 1.2
+"""Of BM25, as it is mostly set: a word that stands there again and again counts up to 2.2 times as much as once."""
 # Headings and titles are short: their length says little.
 _B: Final = {"text": 0.75, "document": 0.75, "heading": 0.3, "title": 0.3}
 
@@ -131,19 +132,20 @@ class Words:
     def _terms(self) -> list[bytes]:
         return self._raw.split(b"\n") if self._raw else []
 
-    def coverage(self, terms: Sequence[str], field: str) -> FloatArray:
+    def coverage(self, terms: Sequence[str], field: str, k1: float = K1) -> FloatArray:
         """The share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
 
         Args:
             terms: Of the query, as `analyse` gives them; repeats count once.
             field: One of `FIELDS`.
+            k1: How much it matters how often a word stands there; near 0, that it does says all.
         """
         found = self._field(field)
         scores = np.zeros(len(found.norms), np.float32)
         total = 0.0
         for idf, rows, counts in self._held(terms, found):
             total += idf
-            scores[rows] += np.float32(idf) * counts / (counts + found.norms[rows])
+            scores[rows] += np.float32(idf) * counts / (counts + np.float32(k1) * found.norms[rows])
         return scores / np.float32(total) if total else scores
 
     def likeness(self, terms: Sequence[str], field: str) -> FloatArray:
@@ -206,7 +208,7 @@ class Words:
         if name not in self._fields:
             starts, rows, counts, lengths = (self._array(array_name(name, part)) for part, _ in _PARTS)
             mean = max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
-            norms = (_K1 * (1 - _B[name] + _B[name] * lengths / mean)).astype(np.float32)
+            norms = (1 - _B[name] + _B[name] * lengths / mean).astype(np.float32)
             self._fields[name] = _Field(starts, rows, counts, norms)
         return self._fields[name]
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from auscult.index import PassageIndex
 from auscult.index.words import Words, analyse
 from auscult.interfaces import FloatArray
+from auscult.models.analysis import FUNCTION_WORDS
 from auscult.queries import Query
 
 EVIDENCE: Final = (
@@ -39,6 +40,9 @@ EVIDENCE: Final = (
     "question_vector",
 )
 """The reasons, in the order of the columns of `gather`."""
+_ONCE: Final = 0.3
+"""k1 of a question's words: how often a passage holds one says how long it is, rather than how well it answers."""
+_SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "when"))))
 
 
 def gather(index: PassageIndex, query: Query, vector: FloatArray) -> FloatArray:
@@ -55,9 +59,9 @@ def gather(index: PassageIndex, query: Query, vector: FloatArray) -> FloatArray:
     aspects = [analyse(aspect) for aspect in query.aspects]
     parts = vector_cosines(index.reader.passage_vectors, vector, index.manifest.model.parts)
     columns = {
-        "question_text": words.coverage(asked, "text"),
+        "question_text": words.coverage(asked, "text", _ONCE),
         "question_label": _label_coverage(words, asked, documents),
-        "question_document": words.coverage(asked, "document")[documents],
+        "question_document": words.coverage(asked, "document", _ONCE)[documents],
         "entity_document": _best(words.coverage(name, "document") for name in names)[documents] if names else 0.0,
         "entity_passage": _best(words.coverage(name, "text") for name in names) if names else 0.0,
         "entity_title": _best(words.likeness(name, "title") for name in names)[documents] if names else 0.0,
@@ -71,8 +75,12 @@ def gather(index: PassageIndex, query: Query, vector: FloatArray) -> FloatArray:
 
 
 def question_terms(query: Query) -> list[str]:
-    """The words of what was asked: the question's own, else the aspects' and the entity's."""
-    return analyse(query.text or query.terms)
+    """The words of what was asked: the question's own, else the aspects' and the entity's.
+
+    Without those that say nothing of what is looked for, as long as there are others.
+    """
+    terms = analyse(query.text or query.terms)
+    return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 
 def vector_cosines(
@@ -99,8 +107,8 @@ def vector_cosines(
 
 def _label_coverage(words: Words, asked: list[str], documents: npt.NDArray[np.int64]) -> FloatArray:
     """Of title and heading: the mean of both, so that either alone says something."""
-    by_title, by_heading = words.coverage(asked, "title")[documents], words.coverage(asked, "heading")
-    found: FloatArray = (by_title + by_heading) * np.float32(0.5)
+    by_title, by_heading = (words.coverage(asked, field, _ONCE) for field in ("title", "heading"))
+    found: FloatArray = (by_title[documents] + by_heading) * np.float32(0.5)
     return found
 
 

@@ -51,7 +51,7 @@ class FusedScorer:
         self._searcher: Searcher | None = None
         self._rows: dict[str, int] = {}
         weights = Fusion.of(encoder)
-        self._lowest = -float(max(weights.read.sum(), weights.unread.sum()))
+        self._lowest = -float(max(weights.parts.sum(), weights.words.sum()))
 
     def prepare(self, documents: Iterable[Document]) -> None:
         """Index the collection.

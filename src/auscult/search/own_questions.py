@@ -1,12 +1,14 @@
 """Questions that an index' own documents answer, made of their titles and headings: nobody labels them.
 
-A passage of the document "Gout" under the heading "Symptoms" answers ⟨gout, symptoms⟩. It is asked for in one of four
+A passage of the document "Gout" under the heading "Symptoms" answers ⟨gout, symptoms⟩. It is asked for in one of these
 forms, as people ask:
 
     parts     entity and aspect
     read      a question in words, read as `Searcher.understand` reads it, with the faults that it makes
     unread    a question in words, in which no entity was found
     entity    the entity alone; every passage of its documents answers
+    words     some words of a sentence, as they ask who look for a fact; the passage answers that holds the sentence
+    unknown   as parts or read, but of something that there is not, by an invented name; nothing answers
 
 The entity goes by its title, or, half of the time, by another name that the knowledge base has for it; the words of a
 question are those of the examples in `queries.aspect_words`.
@@ -15,6 +17,7 @@ question are those of the examples in `queries.aspect_words`.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,10 +33,15 @@ from auscult.queries import Query
 from auscult.queries.aspect_words import QUESTIONS, question_about
 from auscult.search.searcher import Searcher
 
-FORMS = ("parts", "read", "unread", "entity")
-_SHARES = (3, 3, 3, 1)
+FORMS = ("parts", "read", "unread", "entity", "words", "unknown")
+_SHARES = (3, 3, 3, 1, 5, 2)
 _LIKELY = 4
 _SHORTEST = 4
+_WORD = re.compile(rf"\w{{{_SHORTEST},}}")
+_FEWEST, _MOST = 3, 10
+_KEPT = (0.3, 0.5, 0.7)
+_PIECE, _PIECES = 3, (2, 3, 4)
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class OwnQuestion:
 
     Attributes:
         query: As it is answered.
-        relevant: Rows of the passages that answer.
+        relevant: Rows of the passages that answer; none where nothing does.
         related: Rows of all passages about its entity; a search without them finds no answer.
     """
 
@@ -79,17 +87,25 @@ def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[Own
     for number in range(count):
         if number % len(subjects) == 0:
             order = chance.sample(subjects, len(subjects))
-        yield _question(searcher, order[number % len(subjects)], chance)
+        yield _question(searcher, order[number % len(subjects)], subjects, chance)
 
 
-def _question(searcher: Searcher, subject: _Subject, chance: random.Random) -> OwnQuestion:
+def _question(
+    searcher: Searcher, subject: _Subject, subjects: Sequence[_Subject], chance: random.Random
+) -> OwnQuestion:
     # Headings such as "history" are seldom asked for.
     likely = [_LIKELY if aspect in QUESTIONS else 1 for aspect in subject.by_aspect]
     (aspect,) = chance.choices(list(subject.by_aspect), likely)
     name = _another_name(searcher.knowledge_base, subject.title, chance) if chance.random() < 0.5 else subject.title
-    relevant = np.array(subject.by_aspect[aspect])
-    asked = question_about(aspect, name)
+    relevant, related = np.array(subject.by_aspect[aspect]), subject.related
     (form,) = chance.choices(FORMS, _SHARES)
+    if form == "unknown":
+        name, relevant, related = _invented_name(subjects, chance), _NONE, _NONE
+        form = chance.choice(("parts", "read"))
+    asked = question_about(aspect, name)
+    row = chance.choice(subject.related.tolist())
+    if form == "words" and (words := _some_words(searcher, row, chance)):
+        asked, relevant = words, np.array([row])
     if form == "parts":
         query = Query("", name, (aspect,))
     elif form == "entity":
@@ -99,7 +115,27 @@ def _question(searcher: Searcher, subject: _Subject, chance: random.Random) -> O
     query = searcher.understand(query).query
     if form == "unread":
         query = replace(query, entity="", entity_id="", names=())
-    return OwnQuestion(query, relevant, subject.related)
+    return OwnQuestion(query, relevant, related)
+
+
+def _some_words(searcher: Searcher, row: int, chance: random.Random) -> str:
+    """Of a sentence of a passage, in their order; empty where the sentence has too few."""
+    reader = searcher.index.reader
+    passage = reader.passage(row)
+    sentence = chance.choice(passage.sentences)
+    share = chance.choice(_KEPT)
+    text = reader.passage_text(row)[sentence.start - passage.start : sentence.end - passage.start]
+    words = [word for word in _WORD.findall(text) if chance.random() < share]
+    return " ".join(words[:_MOST]) if len(words) >= _FEWEST else ""
+
+
+def _invented_name(subjects: Sequence[_Subject], chance: random.Random) -> str:
+    """Put together from pieces of titles."""
+    pieces = []
+    for subject in chance.choices(subjects, k=chance.choice(_PIECES)):
+        start = chance.randrange(max(1, len(subject.title) - _PIECE))
+        pieces.append(subject.title[start : start + _PIECE])
+    return "".join(pieces).lower()
 
 
 def _another_name(known: KnowledgeBase | None, title: str, chance: random.Random) -> str:

@@ -128,10 +128,10 @@ def test_a_query_fills_the_parts_it_has_something_for(encoder: GeneralEncoder) -
 def test_weights_of_the_evidence_leave_indexes_as_they_are(tmp_path: Path) -> None:
     before = save_general(tmp_path / "m", training={"seed": 1})
     assert Fusion.of(load_model(str(tmp_path / "m"))).to_json() == Fusion.of(object()).to_json()
-    set_fusion(tmp_path / "m", {"read": {"question_text": 2.0}, "unread": {}, "certainty": {}}, {"questions": 5})
+    set_fusion(tmp_path / "m", {"parts": {"question_text": 2.0}, "words": {}, "certainty": {}}, {"questions": 5})
     again = load_model(str(tmp_path / "m"))
     assert again.fingerprint == before
-    assert Fusion.of(again).to_json()["read"] == {"question_text": 2.0}
+    assert Fusion.of(again).to_json()["parts"] == {"question_text": 2.0}
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "towers.safetensors", "tokenizer.json"])

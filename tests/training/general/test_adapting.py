@@ -21,7 +21,7 @@ from auscult.training.stages import train
 from small_general import save_general
 
 FEW = [("training.epochs", "3"), ("training.learning_rate", "0.01"), ("training.batch_documents", "4")]
-WEIGHTS = {"read": {"question_text": 1.0}, "unread": {"question_text": 1.0}, "certainty": {"bias": -1.0}}
+WEIGHTS = {"parts": {"question_text": 1.0}, "words": {"question_text": 1.0}, "certainty": {"bias": -1.0}}
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_the_command_puts_the_model_in_its_place_with_weights_of_its_own(
     assert code == 0, output
     settings = read_settings(tmp_path / "mine")
     assert settings["fusion"] != WEIGHTS
-    assert set(settings["fusion"]) == {"read", "unread", "certainty", "in_words"}
+    assert set(settings["fusion"]) == {"parts", "words", "certainty"}
     assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
     code, again, _ = run(*asked)
     assert code == 0, again

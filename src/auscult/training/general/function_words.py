@@ -1,19 +1,10 @@
-"""English words that say little alone, and punctuation: what a fast reader does not read.
-
-Words that turn a meaning round or ask for something stay: "not", "no", "without", "before", "how", "why", "when".
-"""
+"""What a fast reader does not read: words that say little alone, and punctuation."""
 
 from __future__ import annotations
 
 from typing import Final
 
-_WORDS = """
-    a about all also although an and another any are as at be because been being both but by can could did do does doing
-    done each either for from further had has have having he her here hers herself him himself his i if in into is it
-    its itself just may me might more most much must my myself of on one only or other others our ours ourselves own
-    rather s same shall she should since so some such t than that the their theirs them themselves then there therefore
-    these they this those though through thus to too up us very was we were what where whereas which while who whom
-    whose will with would you your yours yourself
-"""
+from auscult.models.analysis import FUNCTION_WORDS as WORDS
+
 _MARKS = ". , ; : ! ? ( ) [ ] { } / \" ' ` - – — … • * # | “ ” ‘ ’"
-FUNCTION_WORDS: Final = tuple(dict.fromkeys(f"{_WORDS} {_MARKS}".split()))
+FUNCTION_WORDS: Final = (*sorted(WORDS), *_MARKS.split())

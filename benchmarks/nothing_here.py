@@ -1,0 +1,224 @@
+"""Does the chance that the first hit answers tell questions that have an answer from those that have none?
+
+    AUSCULT_DATA=... python benchmarks/nothing_here.py [--model MODEL ...]
+
+`auscult search` is asked the 72 development questions (`consumer-questions`: for choosing, never for learning) over the
+answers that were found for them, and, over the same collection, questions that it does not answer:
+
+| kind             | questions                                                                       |
+|------------------|---------------------------------------------------------------------------------|
+| other language   | 40 in eight languages, three of five about health                               |
+| off-topic        | 500 drawn from 60,415 general questions (some few are about health all the same) |
+| invented disease | the development questions with a name in place of the one that was understood   |
+| answer removed   | the development questions, each over the collection without its correct answers  |
+
+For each kind the AUC of the probability of the first hit: how often a question that has an answer is given a higher one
+than a question that has none, a tie counting half; 95 % intervals by bootstrap over the questions of both sides.
+`together` is the mean over kinds. `told_nothing` is the share of questions that are told that nothing was found
+(`fusion.DOUBTFUL`): 0 is best for the answerable, 1 for the others.
+
+Writes benchmarks/results/nothing_here.json, a record a model. Minutes on a core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.corpora import open_corpus
+from auscult.corpora.catalogue import data_dir
+from auscult.corpora.consumer_questions import SPLIT
+from auscult.corpora.knowledge import open_for_questions
+from auscult.files.packed import open_unpacked
+from auscult.files.writing import write_json
+from auscult.index import IndexUpdate
+from auscult.interfaces import DocumentEncoder
+from auscult.models import load_model
+from auscult.provenance import stamp
+from auscult.queries import Query
+from auscult.search import Searcher, build_index
+from auscult.search.fusion import DOUBTFUL
+
+RESULT = Path(__file__).resolve().parent / "results" / "nothing_here.json"
+CORPUS = "consumer-questions"
+GENERAL = Path("questions") / "general_questions.tsv.gz"
+OFF_TOPIC, SEED, RESAMPLES = 500, 0, 2_000
+Chances = npt.NDArray[np.float64]
+
+OTHER_LANGUAGES: Final = """
+Was hilft gegen starke Rückenschmerzen?
+Wie wird eine Lungenentzündung behandelt?
+Welche Nebenwirkungen hat diese Tablette?
+Wie hoch ist der höchste Berg der Alpen?
+Wann fährt der nächste Zug nach München?
+¿Cuáles son los síntomas de la presión alta?
+¿Cómo se trata una quemadura en la mano?
+¿Es peligroso tomar este medicamento durante el embarazo?
+¿Quién escribió Don Quijote de la Mancha?
+¿Cuánto cuesta un billete de tren a Sevilla?
+Quels sont les signes d'une crise cardiaque ?
+Comment soigner un mal de gorge ?
+Pourquoi ai-je des vertiges le matin ?
+Quelle est la hauteur de la tour Eiffel ?
+Comment faire une bonne pâte à crêpes ?
+Quali sono le cause del mal di testa?
+Come si cura la febbre alta nei bambini?
+Quanto dura una gravidanza?
+Qual è il fiume più lungo d'Italia?
+Dove posso comprare un biglietto dell'autobus?
+Quais são os sintomas da pedra nos rins?
+Como tratar uma alergia na pele?
+O que devo comer se tenho açúcar alto no sangue?
+Quem descobriu o caminho marítimo para a Índia?
+Que horas abre o museu no domingo?
+Wat zijn de klachten bij een gebroken enkel?
+Hoe kan ik beter slapen?
+Helpt dit middel tegen hoofdpijn?
+Hoeveel inwoners heeft Amsterdam?
+Hoe maak ik een fietsband?
+Jakie są objawy grypy?
+Jak leczyć ból gardła?
+Czy cukrzyca jest dziedziczna?
+Kto był pierwszym królem Polski?
+Ile kosztuje bilet do kina?
+Yüksek tansiyonun belirtileri nelerdir?
+Baş ağrısına ne iyi gelir?
+Şeker hastaları ne yemeli?
+Türkiye'nin başkenti neresidir?
+Otobüs saat kaçta kalkıyor?
+""".strip().splitlines()
+
+_STARTS = ("bra", "cor", "del", "fen", "gly", "hul", "kra", "lo", "mer", "nu", "pla", "quo", "ster", "tri", "vol")
+_MIDDLES = ("bi", "cta", "du", "fo", "go", "li", "mna", "no", "pre", "ru", "sto", "tu", "ve", "xi")
+_ENDS = ("itis", "osis", "oma", "emia", "opathy", "algia", "s disease", "n syndrome", "l fever")
+
+
+def invented_name(chance: random.Random) -> str:
+    """The name of a disease that there is not."""
+    middle = "".join(chance.sample(_MIDDLES, chance.choice((1, 2))))
+    return chance.choice(_STARTS) + middle + chance.choice(_ENDS)
+
+
+def off_topic(seed: int) -> list[str]:
+    """General questions, drawn by chance."""
+    with open_unpacked(data_dir() / GENERAL) as stream:
+        rows = stream.read().decode().splitlines()[1:]
+    return [row.split("\t")[0] for row in random.Random(seed).sample(rows, OFF_TOPIC)]
+
+
+def with_invented_names(searcher: Searcher, questions: Sequence[str], seed: int) -> Iterator[str]:
+    """The questions in which what was understood stands word for word, with another name in its place."""
+    chance = random.Random(seed)
+    for question in questions:
+        asked = searcher.understand(Query("", "", text=question)).asked
+        name = invented_name(chance)
+        found = re.sub(re.escape(asked), name, question, flags=re.IGNORECASE) if asked else question
+        if found != question:
+            yield found
+
+
+def chance_of_answer(searcher: Searcher, question: str) -> float:
+    """The probability that the first hit answers."""
+    (hit,) = searcher.search(searcher.understand(Query("", "", text=question)).query, 1)
+    return hit.probability or 0.0
+
+
+@contextmanager
+def without(documents: Sequence[str], index: Path, encoder: DocumentEncoder) -> Iterator[Searcher]:
+    """The collection without some documents."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(shutil.copytree(index, Path(folder) / "index"))
+        with IndexUpdate(place, encoder) as update:
+            update.delete(documents)
+            update.commit()
+        yield Searcher.open(place, encoder)
+
+
+def measured(encoder: DocumentEncoder, index: Path) -> dict[str, Any]:
+    """A model's record, but for where it comes from."""
+    corpus = open_corpus(CORPUS)
+    queries = corpus.queries(SPLIT)
+    correct: dict[str, list[str]] = {}
+    for each in corpus.judgements(SPLIT):
+        if each.relevance > 0:
+            # An answer is a document of one passage, both of one id.
+            correct.setdefault(each.query_id, []).append(each.passage_id)
+    searcher = Searcher.open(index, encoder)
+    texts = [query.text for query in queries]
+    answerable = np.array([chance_of_answer(searcher, text) for text in texts])
+    asked = {
+        "other language": OTHER_LANGUAGES,
+        "off-topic": off_topic(SEED),
+        "invented disease": [*with_invented_names(searcher, texts, SEED)],
+    }
+    unanswerable = {kind: np.array([chance_of_answer(searcher, text) for text in kept]) for kind, kept in asked.items()}
+    rest = []
+    for query in queries:
+        with without(correct[query.query_id], index, encoder) as smaller:
+            rest.append(chance_of_answer(smaller, query.text))
+    unanswerable["answer removed"] = np.array(rest)
+    kinds, samples = [], []
+    for kind, chances in unanswerable.items():
+        above, drawn = areas(answerable, chances, SEED)
+        samples.append(drawn)
+        told = float(np.mean(chances < DOUBTFUL))
+        kinds.append({"kind": kind, "questions": len(chances), "auc": above, **interval(drawn), "told_nothing": told})
+    return {
+        "collection": CORPUS,
+        "passages": searcher.index.manifest.counts.passages,
+        "threshold": DOUBTFUL,
+        "answerable": {"questions": len(answerable), "told_nothing": float(np.mean(answerable < DOUBTFUL))},
+        "kinds": kinds,
+        "together": {"auc": float(np.mean([kind["auc"] for kind in kinds])), **interval(np.mean(samples, axis=0))},
+    }
+
+
+def areas(answerable: Chances, unanswerable: Chances, seed: int) -> tuple[float, Chances]:
+    """The AUC, and that of samples of both sides, (RESAMPLES,); of one seed, the same answerable ones are drawn."""
+    right = np.sign(answerable[:, None] - unanswerable[None, :]) / 2 + 0.5
+    ours, theirs = (
+        np.random.default_rng((seed, side)).multinomial(size, np.full(size, 1 / size), RESAMPLES)
+        for side, size in enumerate(right.shape)
+    )
+    drawn: Chances = ((ours @ right) * theirs).sum(axis=1) / right.size
+    return float(right.mean()), drawn
+
+
+def interval(drawn: Chances) -> dict[str, float]:
+    """Of 95 %."""
+    low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
+    return {"low": low, "high": high}
+
+
+def main() -> None:
+    """Measure models, and write what was found."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--model", nargs="+", default=["cdv"], help="what `auscult search` is measured with")
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
+    documents, known = list(open_corpus(CORPUS).documents()), open_for_questions()
+    records = []
+    for model in chosen.model:
+        encoder = load_model(model)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "index"
+            build_index(documents, encoder, place, knowledge_base=known)
+            records.append({"model": encoder.name, **measured(encoder, place), **stamp()})
+        print(json.dumps(records[-1], indent=1), file=sys.stderr, flush=True)
+    write_json(chosen.out, records)
+
+
+if __name__ == "__main__":
+    main()
