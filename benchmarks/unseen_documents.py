@@ -84,8 +84,8 @@ class Asked:
 CORPORA = {
     "medquad": Asked(),
     "nhs": Asked(),
-    "wikisection": Asked(),
-    "openstax": Asked(),
+    "wikisection": Asked(alone=True),
+    "openstax": Asked(alone=True),
     "clinical-notes": Asked(alone=True),
     "bioasq": Asked(names=True),
     "covidqa": Asked(names=True),
