@@ -15,10 +15,12 @@ from auscult.corpora import open_corpus
 from auscult.errors import AuscultError, ConfigError, DataError, ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.task import Names
 from auscult.evaluation.trec import write_run
 from auscult.interfaces import FloatArray, Ranking
 from auscult.models.encoder_scorer import EncoderScorer
 from auscult.queries import Query
+from auscult.workbench import plan
 from auscult.workbench.assemble import assemble, excerpt, highlights
 from auscult.workbench.content import every_published_table
 from auscult.workbench.costs import RATES
@@ -27,6 +29,7 @@ from auscult.workbench.plan import Wishes, propose, ranked_how
 from auscult.workbench.preparing import prepare
 from auscult.workbench.running import Watcher, find_experiments, kept_rankings, run
 from encoders import HashedEncoder
+from small_general import save_general
 from user_data import questions, write_beir, write_folder, write_table
 
 
@@ -55,7 +58,7 @@ def chosen(description: Description, **wishes: object) -> set[str]:
 
 def test_models_are_proposed_by_the_size_of_the_data():
     few, some, many = (chosen(described(number), minutes=600.0) for number in (40, 300, 5000))
-    assert few == {"bm25", "tfidf", "ql", "cdv"}
+    assert few == {"bm25", *plan.general_encoders(), "tfidf", "ql", "cdv"}
     assert some - few == {"drmm", "knrm", "drmm-tks", "match-pyramid"}
     assert many - some == {"pacrr", "conv-knrm", "har"}
     assert "bi" in chosen(described(300), backbone="somewhere", minutes=600.0)
@@ -78,7 +81,7 @@ def test_time_decides_what_is_left_out_and_wishes_overrule():
 
 def test_every_model_is_in_the_plan_with_what_it_lacks():
     lacks = {each.name: (each.chosen, each.reason) for each in propose(described(5000), Wishes(minutes=6000.0))}
-    assert set(RATES) == set(lacks)
+    assert set(RATES) - {"general"} == set(lacks) - set(plan.general_encoders())
     for name, told in (("backbone", "give --backbone"), ("bi", "give --backbone."), ("cross", "give --backbone.")):
         assert told in lacks[name][1]
         assert not lacks[name][0]
@@ -94,6 +97,20 @@ def test_the_plan_says_what_the_shipped_model_learned_from():
     said = {"medquad": "MedQuAD", "enwiki": "two Wikipedias", "simplewiki": "two Wikipedias", "nhs": "NHS"}
     assert {said[each["name"]] for each in training_record(model_folder("cdv"))["corpora"]} == set(said.values())
     assert all(words in reason for words in said.values())
+
+
+def test_a_general_encoder_searches_by_all_evidence_and_is_proposed_behind_bm25(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model = tmp_path / "general"
+    save_general(model, training={"corpora": [{"name": "enwiki", "split": "train"}]})
+    monkeypatch.setattr(plan, "general_encoders", lambda: [str(model)])
+    first, second, *_ = propose(described(40), Wishes())
+    assert (first.name, second.name, second.chosen) == ("bm25", str(model), True)
+    mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
+    assert "auscult search, general" in invoke("try", str(mydata), "--out", str(work), "--models", f"bm25,{model}")
+    records = {each["model"]: each for each in json.loads((work / "records.json").read_text())}
+    assert records["auscult search, general"]["track"] == "zero-shot"
 
 
 def test_experiments_are_named_where_there_are_any(tmp_path: Path):
@@ -295,9 +312,10 @@ def test_only_the_shipped_model_is_told_the_entity(tmp_path: Path, monkeypatch: 
             heard.extend(queries)
             return super().encode_queries(queries)
 
-    def opened(model: str, corpus: str) -> list[Contender]:
+    def opened(model: str, corpus: str, *, names: Names) -> list[Contender]:
+        assert names == "shown"
         if model != "cdv":
-            return open_contenders(model, corpus)
+            return open_contenders(model, corpus, names=names)
         return [Contender(scorer=EncoderScorer(Listening()), track="zero-shot")]
 
     heard: list[Query] = []

@@ -10,6 +10,7 @@ from auscult.corpora.questions import read_questions
 from auscult.errors import ConfigError, ModelError
 from auscult.evaluation.comparison import Contender
 from auscult.evaluation.pre_trained import bare_encoder
+from auscult.evaluation.task import Names
 from auscult.evaluation.tracks import track_on
 from auscult.files.digests import digest_of_file
 from auscult.interfaces import Precision
@@ -38,7 +39,9 @@ LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer
 COSINES = ("cosine", "cosine-idf", "cosine-q")
 """Weighted cosines (galko2017's CD, CD_idf and CD_q), by what stands before a file of word vectors and a colon."""
 
-_PARTS, _FUSED = ":parts", ":fused"
+_PARTS = ":parts"
+FUSED = ":fused"
+"""Stands behind a model's name for all evidence with it."""
 
 
 def is_untrained(model: str) -> bool:
@@ -58,6 +61,7 @@ def open_contenders(
     split: str = "test",
     track: str | None = None,
     precision: Precision = "float32",
+    names: Names = "hidden",
     progress: Callable[[int], None] | None = None,
 ) -> list[Contender]:
     """Open a model for evaluation on a corpus.
@@ -72,6 +76,7 @@ def open_contenders(
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
         precision: What the transformers of CAPR's architectures and of sentence-transformers compute in (`CaprScorer`).
+        names: Whether all evidence sees titles and headings, which queries may be made of.
         progress: Called with the number of documents encoded so far.
 
     Raises:
@@ -84,13 +89,13 @@ def open_contenders(
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
     if (cosine := _cosine(model)) is not None:
         return [_open_cosine(*cosine)]
-    wish = next((each for each in (_PARTS, _FUSED) if model.endswith(each)), "")
+    wish = next((each for each in (_PARTS, FUSED) if model.endswith(each)), "")
     model = model.removesuffix(wish)
     if wish and model in LEXICAL:
         raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
-        names = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
-        raise ModelError(f"a model by name ({names}) or by its folder", repr(model), "correct it")
+        known = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
+        raise ModelError(f"a model by name ({known}) or by its folder", repr(model), "correct it")
     kind = kind_of(model)
     if not kind.told:
         bare = load_scorer(model, precision=precision)
@@ -109,8 +114,10 @@ def open_contenders(
             Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training, precision=precision)
         ]
     encoder = load_model(model)
-    if wish == _FUSED:
-        fused = FusedScorer(encoder, knowledge_base=find_for_questions(), progress=progress)
+    if wish == FUSED:
+        fused = FusedScorer(
+            encoder, knowledge_base=find_for_questions(), hide_names=names == "hidden", progress=progress
+        )
         return [Contender(scorer=fused, track=own, fingerprint=encoder.fingerprint, training=training)]
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.errors import DataError, QueryError
 from auscult.models import load_model, model_folder
 from auscult.models.folder import read_settings
 from auscult.provenance import stamp
@@ -20,12 +19,15 @@ if TYPE_CHECKING:
 
 GENERAL: Final = "general"
 """The kind of models whose evidence is weighed."""
+FEWEST: Final = 40
+"""Held-out documents with a title from which on an adapted model has weights of its own."""
 
 
 def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, say: Callable[[str], None]) -> None:
     """Give a model the weights of its evidence, unless it is of another kind or has them.
 
-    Documents without titles or headings make no questions: the weights then stay those of the model it began with.
+    An adapted model's are fitted on documents that its towers have not learned from, as vectors find the others too
+    easily. Where these are too few, the weights stay those of the model that it began with.
 
     Args:
         experiment: What it was trained on.
@@ -35,24 +37,26 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
     """
     from auscult.models.general.persistence import set_fusion
     from auscult.training.data import read
+    from auscult.training.general.adapting import divided
+    from auscult.training.general.experiment import AdaptedExperiment
 
     if not outcome.model.is_dir() or outcome.record["kind"] != GENERAL or read_settings(outcome.model)["fusion"]:
         return
+    if isinstance(experiment, AdaptedExperiment):
+        collections = {"held out": [each for each in divided(experiment, say)[1] if each.title]}
+        if (found := len(collections["held out"])) < FEWEST:
+            start = experiment.begins_with()[0]
+            say(f"the weights stay: fitting takes {FEWEST} held-out documents with a title, not {found}")
+            set_fusion(outcome.model, read_settings(model_folder(start))["fusion"], {"of": start, **stamp()})
+            return
+    else:
+        chance = random.Random(experiment.seed)
+        whole = {choice.name: read(choice, say)[1] for choice in experiment.corpora}
+        collections = {name: chance.sample(each, min(FITTED_ON, len(each))) for name, each in whole.items()}
     say("fitting the weights of the evidence")
-    chance = random.Random(experiment.seed)
-    collections = {}
-    for choice in experiment.corpora:
-        documents = read(choice, say)[1]
-        collections[choice.name] = chance.sample(documents, min(FITTED_ON, len(documents)))
     known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
     encoder = load_model(str(outcome.model))
-    try:
-        fusion = fit_collections(collections, encoder, folder / "indexes", knowledge_base=known, seed=experiment.seed)
-    except (DataError, QueryError) as error:
-        begun_with = experiment.begins_with()[0]
-        say(f"the weights stay those of {begun_with} ({error})")
-        set_fusion(outcome.model, read_settings(model_folder(begun_with))["fusion"], {"of": begun_with, **stamp()})
-        return
+    fusion = fit_collections(collections, encoder, folder / "indexes", knowledge_base=known, seed=experiment.seed)
     fitted_on = {
         "corpora": [choice.model_dump() for choice in experiment.corpora],
         "documents_of_each": FITTED_ON,

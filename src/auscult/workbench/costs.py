@@ -35,6 +35,7 @@ RATES: Mapping[str, Rate] = MappingProxyType(
         "tfidf": Rate(rank_us=2, read_ms=0.1),
         "ql": Rate(rank_us=2, read_ms=0.1),
         "cdv": Rate(rank_us=0.1, read_ms=10),
+        "general": Rate(rank_us=1, read_ms=30),
         "backbone": Rate(rank_us=0.1, read_ms=25),
         "drmm": Rate(learn_ms=4, rank_us=540, read_ms=0.3),
         "drmm-tks": Rate(learn_ms=8, rank_us=430, read_ms=0.3),
@@ -48,7 +49,7 @@ RATES: Mapping[str, Rate] = MappingProxyType(
         "ck": Rate(learn_ms=900, rank_us=25_000, read_ms=0.3),
     }
 )
-"""By the names that plans use."""
+"""By the names that plans use; of all general encoders one."""
 WORD_VECTORS = Rate(read_ms=6)
 """Training word vectors on the passages, once for all rankers, where there are many."""
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from auscult.errors import ConfigError
-from auscult.evaluation.contenders import LEXICAL
+from auscult.evaluation.contenders import FUSED, LEXICAL
 from auscult.evaluation.task import Protocol
+from auscult.models import SHIPPED, kind_of
+from auscult.search.weighing import GENERAL
 from auscult.workbench.costs import RATES, WORD_VECTORS, foreseen
 from auscult.workbench.folder import Description
 from auscult.workbench.recipes import OWN_WORD_VECTORS, RECIPES, Recipe
@@ -26,7 +28,7 @@ class Proposal:
 
     Attributes:
         name: As `--models` takes it; of a trained one also the name of its experiment.
-        model: What opens it, where nothing is trained: a term-based model's name, "cdv", or a folder.
+        model: What opens it, where nothing is trained: as `open_contenders` takes it.
         reason: Why, or why not, in a sentence.
         seconds: That it will take, roughly; 0 where nobody knows.
         chosen: Whether it is tried.
@@ -114,7 +116,11 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
         "tfidf": "The oldest yardstick.",
         "ql": "Query likelihood: another way to weigh words, at no cost.",
     }
-    for name in LEXICAL:
+    yield Proposal("bm25", "bm25", reasons["bm25"], _seconds("bm25", description))
+    for name in general_encoders():
+        reason = "What `auscult search` does with this shipped encoder: all evidence weighed, of words and of vectors."
+        yield Proposal(name, f"{name}{FUSED}", reason, _seconds("general", description))
+    for name in ("tfidf", "ql"):
         yield Proposal(name, name, reasons[name], _seconds(name, description))
     yield Proposal(
         "cdv",
@@ -131,6 +137,11 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
         needed = f"{wishes.backbone} is no folder" if wishes.backbone else "give --backbone FOLDER,"
         reason += f" Left out: {needed} as sentence-transformers saves it."
         yield Proposal("backbone", "backbone", reason, seconds, chosen=False, lacks=("--backbone",))
+
+
+def general_encoders() -> list[str]:
+    """The shipped models that search documents nobody trained on."""
+    return [name for name in SHIPPED if kind_of(name).name == GENERAL]
 
 
 def _learning(description: Description, wishes: Wishes) -> Iterator[Proposal]:

@@ -95,7 +95,7 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
     named = replace(task, queries=work.name_entities(task.queries))
     comparison = compare_models(
         named,
-        open_entries(entries, corpus).contenders,
+        open_entries(entries, corpus, names="shown").contenders,
         asked=lambda contender: named if isinstance(contender.scorer, EncoderScorer) else task,
         progress=lambda contender: _teller(watcher, contender.label, len(task.queries)),
     )

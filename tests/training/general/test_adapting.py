@@ -16,6 +16,7 @@ from auscult.models import load_model, training_record
 from auscult.models.folder import read_settings
 from auscult.models.general.encoder import GeneralEncoder
 from auscult.models.general.persistence import set_fusion
+from auscult.search import weighing
 from auscult.training.general.adapting import documents_experiment
 from auscult.training.stages import train
 from small_general import save_general
@@ -92,8 +93,9 @@ def run(*arguments: object) -> tuple[int, str, BaseException | None]:
 
 
 def test_the_command_puts_the_model_in_its_place_with_weights_of_its_own(
-    corpus: Path, start: Path, tmp_path: Path
+    corpus: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(weighing, "FEWEST", 1)
     said = [part for name, value in [*FEW, ("knowledge", "null")] for part in ("--set", f"{name}={value}")]
     asked = ("--documents", corpus, "--backbone", start, "--out", tmp_path / "mine", *said)
     code, output, _ = run(*asked)

@@ -9,7 +9,7 @@ Where no epoch does better on held-out documents than the towers did before, the
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,13 @@ def prepare(experiment: AdaptedExperiment, run: Run) -> AdaptedBuild:
     """Open what it begins with, and read documents."""
     folder = model_folder(experiment.begins_with()[0])
     start = load(folder)
-    _, training, held_out = read_and_hold_out(experiment, run.say, untitled=True, most=_HELD_OUT_AT_MOST)
-    return AdaptedBuild(experiment, run, folder, start, training, held_out)
+    return AdaptedBuild(experiment, run, folder, start, *divided(experiment, run.say))
+
+
+def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> tuple[list[Document], list[Document]]:
+    """The documents to learn from, and those that choose the epoch and weigh the evidence."""
+    _, training, held_out = read_and_hold_out(experiment, say, untitled=True, most=_HELD_OUT_AT_MOST)
+    return training, held_out
 
 
 @dataclass(slots=True)
@@ -80,7 +85,7 @@ class AdaptedBuild:
         folder: Of the model that it begins with.
         start: That.
         training: Documents that the towers learn from.
-        held_out: Documents that choose the epoch.
+        held_out: Documents that choose the epoch, and on which the evidence is weighed (`search.weighing`).
     """
 
     experiment: AdaptedExperiment
