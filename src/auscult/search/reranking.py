@@ -5,7 +5,7 @@
 w is 0 or more, so that what was read again never falls behind what was not. It comes with the re-ranker, one for
 questions in words and one for entity and aspect, fitted as the other weights are (`fitting.fit_reranker`).
 
-A passage that is longer than the re-ranker's window is read from the sentence on that a search would highlight.
+Of a passage that is longer than the re-ranker's window the beginning is read, where passages say what they are about.
 """
 
 from __future__ import annotations
