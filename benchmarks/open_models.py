@@ -139,10 +139,7 @@ def searched(collection: Collection, model: str, encoder: DocumentEncoder, folde
         return None
     if track != "zero-shot":
         return None
-    place = folder / hashlib.sha256("\n".join((encoder.fingerprint, *collection.texts)).encode()).hexdigest()[:16]
-    if not (place / "CURRENT").is_file():
-        build_index(collection.task.documents, encoder, place, knowledge_base=open_for_questions())
-    searcher = Searcher.open(place, encoder)
+    searcher = Searcher.open(kept_index(collection, encoder, folder), encoder)
 
     def rank(queries: Sequence[Query]) -> FloatArray:
         understood = [searcher.understand(query).query for query in queries]
@@ -150,6 +147,14 @@ def searched(collection: Collection, model: str, encoder: DocumentEncoder, folde
 
     name = f"auscult search, {encoder.name}"
     return OpenModel(name=name, rank=rank, track=track, training=training, fingerprint=encoder.fingerprint)
+
+
+def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -> Path:
+    """An index of a collection, found in a folder or made there."""
+    place = folder / hashlib.sha256("\n".join((encoder.fingerprint, *collection.texts)).encode()).hexdigest()[:16]
+    if not (place / "CURRENT").is_file():
+        build_index(collection.task.documents, encoder, place, knowledge_base=open_for_questions())
+    return place
 
 
 def reciprocal_ranks(scores: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from study.pages.task_table import tasks_of, tracks_of
 
 _MEASURES = ("nDCG@10", "P@1", "R@1", "MAP")
 _BASELINE = "BM25"
+_SEARCH, _GENERAL = "auscult search, ", "General encoder, "
 _NAMES = {
     "hidden": "Titles and headings are hidden from the models, because the queries are made of them.",
     "shown": "Models see titles and headings, where there are any.",
@@ -44,7 +45,7 @@ def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
     own = [each for each in records if each.track != "adapted" and not each.query_subset]
     by_task = {asked: {each.model: each for each in own if each.asked == asked} for asked in _tasks(own)}
     models = list(dict.fromkeys(each.model for each in own))
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for asked, by_model in by_task.items():
         found = list(by_model.values())
         cells = [_cell(by_model[model], found) if model in by_model else "" for model in models]
@@ -53,7 +54,10 @@ def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
         f"nDCG@10, and in brackets R@1, in percent. \\* significantly above {_BASELINE} by nDCG@10 (p < 0.05 after "
         "Holm's correction), \\*\\* above all untrained models beside it."
     )
-    return TextTable("", ("Corpus", "queries", "titles, headings", *models), tuple(rows), (told,))
+    heads = [each.removeprefix(_SEARCH).removeprefix(_GENERAL) for each in models]
+    if searching := [head for head, each in zip(heads, models, strict=True) if each != head]:
+        told = f"{'; '.join(searching)}: `auscult search` with these. {told}"
+    return TextTable("", ("Corpus", "queries", "titles, headings", *heads), tuple(rows), (told,))
 
 
 def _tasks(records: Sequence[EvaluationRecord]) -> list[Asked]:

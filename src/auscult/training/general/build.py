@@ -93,7 +93,7 @@ class GeneralBuild:
         if self.experiment.student is not None:
             self._train_student(place)
             place = self.run.folder / "read-by-student"
-        reader = self._reader()
+        reader = self.reader()
         both = read_documents([*self.training, *self.held_out], reader, place, self.run.say)
         choice, seed = self.experiment.training, self.experiment.seed
         learned = both.part(0, len(self.training))
@@ -113,7 +113,7 @@ class GeneralBuild:
         documents = [*self.training, *self.held_out, *self.further]
         texts = short_texts(documents[: len(self.training)] + self.further, self.experiment.knowledge)
         read_all, read_short = self._teachers_read(documents, texts, place)
-        reader = self._reader()
+        reader = self.reader()
         sample = np.random.default_rng(seed).permutation(len(read_all[0].means))[:_DIRECTIONS_OF]
         places = Places.of([each.means[sample] for each in read_all], reader.dim)
         shorts = _short(texts, places(read_short), reader)
@@ -179,6 +179,10 @@ class GeneralBuild:
             training=record,
         )
 
+    def reader(self) -> WindowReader:
+        """What reads for the trained model."""
+        return reader_of(self.backbone, self._reading)
+
     @property
     def _reading(self) -> dict[str, Any]:
         """How the trained model reads: options of its `WindowReader`."""
@@ -192,9 +196,6 @@ class GeneralBuild:
         model = self.backbone.model
         weights = {name: array.detach().float().cpu().numpy() for name, array in model.state_dict().items()}
         return bert_as_onnx(weights, model.config.to_dict(), int(self._reading["window"]))
-
-    def _reader(self) -> WindowReader:
-        return reader_of(self.backbone, self._reading)
 
 
 def _teaching(choice: Teacher, backbone: Backbone) -> dict[str, Any]:

@@ -52,22 +52,24 @@ class TowerNetwork(nn.Module):
 
     def place(self, batch: TowerBatch) -> dict[Side, Tensor]:
         """Unit vectors of a batch's passages, (passages, dim), for each side."""
-        sentences = self._noised(batch.sentences)
-        passage = _places(batch.passages)
-        document = _places(batch.passages[batch.documents])
+        sentences, passage, weights = self._noised(batch.sentences), _places(batch.passages), batch.tokens.unsqueeze(1)
+        read = torch.cat([sentences, *self.context(batch, sentences).values()], dim=1)
+        hidden = self.dropout(gelu(self.body(read * self._scale)))
+        placed = {side: normalize(self.sides[side](hidden), dim=1) for side in SIDES}
+        return {side: normalize(_sums(rows * weights, passage), dim=1) for side, rows in placed.items()}
+
+    def context(self, batch: TowerBatch, sentences: Tensor) -> dict[str, Tensor]:
+        """What is read of a sentence besides itself, each (sentences, width), by what it is of, in order."""
+        passage, document = _places(batch.passages), _places(batch.passages[batch.documents])
         weights = batch.tokens.unsqueeze(1)
         same = (document[1:] == document[:-1]).unsqueeze(1)
         nothing = torch.zeros_like(sentences[:1])
-        context = [
-            sentences,
-            normalize(_sums(sentences * weights, passage), dim=1)[passage],
-            normalize(_sums(sentences * weights, document), dim=1)[document],
-            torch.cat([nothing, sentences[:-1] * same]),
-            torch.cat([sentences[1:] * same, nothing]),
-        ]
-        hidden = self.dropout(gelu(self.body(torch.cat(context, dim=1) * self._scale)))
-        placed = {side: normalize(self.sides[side](hidden), dim=1) for side in SIDES}
-        return {side: normalize(_sums(rows * weights, passage), dim=1) for side, rows in placed.items()}
+        return {
+            "passage": normalize(_sums(sentences * weights, passage), dim=1)[passage],
+            "document": normalize(_sums(sentences * weights, document), dim=1)[document],
+            "sentence before": torch.cat([nothing, sentences[:-1] * same]),
+            "sentence after": torch.cat([sentences[1:] * same, nothing]),
+        }
 
     def ask(self, side: Side, names: Tensor) -> Tensor:
         """Unit vectors of names, (names, dim)."""
@@ -124,9 +126,15 @@ class TowerObjective:
 
     def loss(self, batch: TowerBatch) -> tuple[Tensor, int]:
         """The sum of all terms, and how many passages they are of."""
+        total = sum(self.terms(batch).values(), torch.zeros(()))
+        for weights, before in zip(self._network.parameters(), self._began, strict=False):
+            total = total + self._choice.pull * (weights - before).square().sum()
+        return total, len(batch.aspects)
+
+    def terms(self, batch: TowerBatch) -> dict[str, Tensor]:
+        """By what is asked, the loss; without what a batch gives no cause for."""
         placed, temperature = self._network.place(batch), self._choice.temperature
-        total = torch.zeros(())
-        passages = len(batch.aspects)
+        found = {}
         document = _documents(batch)
         if len(batch.headings):
             similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T / temperature
@@ -135,19 +143,17 @@ class TowerObjective:
             own = document.unsqueeze(0) == document.unsqueeze(1)
             under = similar.T[batch.aspects.clamp(min=0)]
             same = (batch.aspects.unsqueeze(0) == batch.aspects.unsqueeze(1)) & own & labelled.unsqueeze(1)
-            total = total + listwise(similar, right)
-            total = total + listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
-            total = total + listwise(under, same, own)
+            found["heading of a passage"] = listwise(similar, right)
+            found["passages of a heading"] = listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
+            found["passages of a heading in its document"] = listwise(under, same, own)
         if len(batch.titles) > 1:
             similar = placed["entity"] @ self._network.ask("entity", batch.titles).T / temperature
             entity = batch.entities[document]
-            titled = entity >= 0
+            titled, weight = entity >= 0, self._choice.entity_weight
             right = one_hot(entity.clamp(min=0), len(batch.titles)).bool() & titled.unsqueeze(1)
-            by_title = listwise(similar.T, right.T, titled.expand(len(batch.titles), -1))
-            total = total + self._choice.entity_weight * (listwise(similar, right) + by_title)
-        for weights, before in zip(self._network.parameters(), self._began, strict=False):
-            total = total + self._choice.pull * (weights - before).square().sum()
-        return total, passages
+            found["title of a passage"] = weight * listwise(similar, right)
+            found["passages of a title"] = weight * listwise(similar.T, right.T, titled.expand(len(batch.titles), -1))
+        return found
 
     def measures(self) -> Mapping[str, float]:
         """Of held-out documents, how often the best passage for a heading, or the best title for a passage, is right.

@@ -1,0 +1,124 @@
+"""What does each evidence add? `auscult search` without one of its reasons, or with one alone.
+
+    AUSCULT_DATA=... python benchmarks/ablation.py [--model MODEL ...] [--corpus NAME ...] [--cache FOLDER]
+
+The questions and collections are those of `unseen_documents.py`, and so are the indexes, which are found in --cache or
+made there. A reason is taken out by weighing it nothing; the other weights stay, so that what they could make up for by
+being fitted again is not counted. For each, nDCG@10 of what is left and the change that taking it out makes, with a
+95 % bootstrap interval over questions.
+
+Writes benchmarks/results/general_ablation.json, a record a model and corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.evaluation.statistics import bootstrap_intervals
+from auscult.files.writing import write_json
+from auscult.interfaces import DocumentEncoder
+from auscult.models import load_model
+from auscult.provenance import stamp
+from auscult.queries import Query
+from auscult.search import Searcher
+from auscult.search.evidence import EVIDENCE
+from open_models import Collection, kept_index
+from unseen_documents import CACHE, CORPORA, task_of
+
+RESULT = Path(__file__).resolve().parent / "results" / "general_ablation.json"
+DEFAULT = ("nhs", "clinical-notes", "bioasq", "covidqa", "pubmedqa", "consumer-questions")
+"""All but the largest, and those that the models have read other parts of."""
+GROUPS = {
+    "words of the question": ("question_text", "question_label", "question_document"),
+    "words of the entity": ("entity_document", "entity_passage", "entity_title"),
+    "vectors": ("entity_vector", "aspect_vector", "question_vector"),
+}
+"""Reasons that are also taken out together."""
+DEPTH = 10
+_Values = npt.NDArray[np.float64]
+
+
+def ndcg(order: Sequence[int], grades: Mapping[int, int]) -> float:
+    """nDCG@10 of a ranking's rows, a gain being the grade, as in trec_eval."""
+    gains = [float(grades.get(row, 0)) for row in order[:DEPTH]]
+    ideal = sorted(map(float, grades.values()), reverse=True)[:DEPTH]
+    discounts = 1 / np.log2(np.arange(2, DEPTH + 2))
+    best = float(np.dot(ideal, discounts[: len(ideal)]))
+    return float(np.dot(gains, discounts[: len(gains)])) / best if best else 0.0
+
+
+def masks() -> dict[str, npt.NDArray[np.bool_]]:
+    """Which reasons count, (evidence,), by what is said of it."""
+    every = np.ones(len(EVIDENCE), bool)
+    one = {name: np.array([each == name for each in EVIDENCE]) for name in EVIDENCE}
+    several = {name: np.array([each in members for each in EVIDENCE]) for name, members in GROUPS.items()}
+    without = {f"without {name}": ~taken for name, taken in {**one, **several}.items()}
+    return {"all": every, **without, **{f"{name} alone": taken for name, taken in several.items()}}
+
+
+def values(searcher: Searcher, queries: Sequence[Query], grades: Mapping[str, Mapping[int, int]]) -> dict[str, _Values]:
+    """nDCG@10 of each question, (queries,), by which reasons count."""
+    counted = masks()
+    found: dict[str, list[float]] = {name: [] for name in counted}
+    for query in queries:
+        understood = searcher.understand(query).query
+        evidence = searcher.gather(understood)[1] * searcher.fusion.weights(understood)
+        for name, mask in counted.items():
+            scores = evidence @ mask.astype(np.float32)
+            scores[searcher.index.reader.wordless] = -1
+            rows, _ = searcher.index.best(scores, DEPTH)
+            found[name].append(ndcg(rows.tolist(), grades[query.query_id]))
+    return {name: np.array(each) for name, each in found.items()}
+
+
+def record(corpus: str, model: str, encoder: DocumentEncoder, cache: Path) -> dict[str, Any]:
+    """Of a model and a corpus."""
+    task = task_of(corpus)
+    searcher = Searcher.open(kept_index(Collection(task), encoder, cache / "indexes"), encoder)
+    reader = searcher.index.reader
+    row = {reader.passage_id(number): number for number in range(reader.manifest.counts.passages)}
+    grades: dict[str, dict[int, int]] = {}
+    for each in task.judgements:
+        if each.relevance > 0:
+            grades.setdefault(each.query_id, {})[row[each.passage_id]] = each.relevance
+    asked = [query for query in task.queries if grades.get(query.query_id)]
+    found = values(searcher, asked, grades)
+    whole = found.pop("all")
+    parts = []
+    for name, each in found.items():
+        change = (each - whole)[:, None]
+        low, high = bootstrap_intervals(change)[0].tolist()
+        parts.append(
+            {"evidence": name, "ndcg10": float(each.mean()), "change": float(change.mean()), "low": low, "high": high}
+        )
+    counts = {"queries": len(asked), "passages": len(row)}
+    return {"model": encoder.name, "corpus": corpus, **counts, "all": float(whole.mean()), "parts": parts, **stamp()}
+
+
+def main() -> None:
+    """Measure, and write."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--model", nargs="+", default=["fast", "best"], help="what `auscult search` is measured with")
+    options.add_argument("--corpus", nargs="+", choices=CORPORA, default=DEFAULT)
+    options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept indexes; by default {CACHE}")
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
+    records = []
+    for model in chosen.model:
+        encoder = load_model(model)
+        for corpus in chosen.corpus:
+            records.append(record(corpus, model, encoder, chosen.cache))
+            print(json.dumps(records[-1], indent=1), file=sys.stderr, flush=True)
+            write_json(chosen.out, records)
+
+
+if __name__ == "__main__":
+    main()
