@@ -8,6 +8,8 @@ forms, as people ask:
     unread    a question in words, in which no entity was found
     entity    the entity alone; every passage of its documents answers
     words     some words of a sentence, as they ask who look for a fact; the passage answers that holds the sentence
+    named     as parts or read, but of something that the knowledge base finds in a passage of another subject; passages
+              under that heading answer that name it
     unknown   as parts or read, but of something that there is not, by an invented name; nothing answers
 
 The entity goes by its title, or, half of the time, by another name that the knowledge base has for it; the words of a
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,14 +29,18 @@ import numpy.typing as npt
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifiers
+from auscult.concepts.mentions import MentionLinker
+from auscult.concepts.name_automaton import fold
 from auscult.concepts.names import normalise_name
 from auscult.errors import QueryError
+from auscult.index.words import analyse
 from auscult.queries import Query
 from auscult.queries.aspect_words import QUESTIONS, question_about
 from auscult.search.searcher import Searcher
 
-FORMS = ("parts", "read", "unread", "entity", "words", "unknown")
-_SHARES = (3, 3, 3, 1, 5, 2)
+FORMS = ("parts", "read", "unread", "entity", "words", "named", "unknown")
+_SHARES = (3, 3, 3, 1, 5, 3, 2)
+_ALL_WORDS = 0.999
 _LIKELY = 4
 _SHORTEST = 4
 _WORD = re.compile(rf"\w{{{_SHORTEST},}}")
@@ -82,16 +88,24 @@ def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[Own
     subjects = _subjects(searcher)
     if not subjects:
         raise QueryError("an index of documents with titles", "none with one", "fit on another collection")
+    by_aspect: dict[str, list[int]] = {}
+    for subject in subjects:
+        for aspect, rows in subject.by_aspect.items():
+            by_aspect.setdefault(aspect, []).extend(rows)
     chance = random.Random(seed)
     order: list[_Subject] = []
     for number in range(count):
         if number % len(subjects) == 0:
             order = chance.sample(subjects, len(subjects))
-        yield _question(searcher, order[number % len(subjects)], subjects, chance)
+        yield _question(searcher, order[number % len(subjects)], subjects, by_aspect, chance)
 
 
 def _question(
-    searcher: Searcher, subject: _Subject, subjects: Sequence[_Subject], chance: random.Random
+    searcher: Searcher,
+    subject: _Subject,
+    subjects: Sequence[_Subject],
+    by_aspect: Mapping[str, Sequence[int]],
+    chance: random.Random,
 ) -> OwnQuestion:
     # Headings such as "history" are seldom asked for.
     likely = [_LIKELY if aspect in QUESTIONS else 1 for aspect in subject.by_aspect]
@@ -102,8 +116,13 @@ def _question(
     if form == "unknown":
         name, relevant, related = _invented_name(subjects, chance), _NONE, _NONE
         form = chance.choice(("parts", "read"))
-    asked = question_about(aspect, name)
     row = chance.choice(subject.related.tolist())
+    if form == "named":
+        form = chance.choice(("parts", "read"))
+        if found := _named(searcher, subject, row, chance):
+            name, aspect, related = found
+            relevant = np.intersect1d(related, by_aspect[aspect])
+    asked = question_about(aspect, name)
     if form == "words" and (words := _some_words(searcher, row, chance)):
         asked, relevant = words, np.array([row])
     if form == "parts":
@@ -116,6 +135,24 @@ def _question(
     if form == "unread":
         query = replace(query, entity="", entity_id="", names=())
     return OwnQuestion(query, relevant, related)
+
+
+def _named(
+    searcher: Searcher, subject: _Subject, row: int, chance: random.Random
+) -> tuple[str, str, npt.NDArray[np.int64]] | None:
+    """Something else than its subject that a passage names, an aspect of the passage, and all passages that name it."""
+    reader, known = searcher.index.reader, searcher.knowledge_base
+    aspects = [aspect for aspect, rows in subject.by_aspect.items() if row in rows]
+    if known is None or not aspects:
+        return None
+    text = reader.passage_text(row)
+    mentions = MentionLinker.of_short_text(known, text).link_text(text)
+    own = {concept.concept_id for concept in known.by_name(subject.title)}
+    names = sorted({fold(mention.name) for mention in mentions if mention.concept_id not in own})
+    if not names:
+        return None
+    name = chance.choice(names)
+    return name, chance.choice(aspects), np.flatnonzero(reader.words.coverage(analyse(name), "text", 0) > _ALL_WORDS)
 
 
 def _some_words(searcher: Searcher, row: int, chance: random.Random) -> str:
