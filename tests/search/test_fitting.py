@@ -11,6 +11,7 @@ import pytest
 
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.aspects import normalise_heading
+from auscult.documents import Section, build_document
 from auscult.errors import DataError, QueryError
 from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE
@@ -120,6 +121,28 @@ def test_questions_are_answered_by_passages_of_their_title_and_heading(searcher:
     again, other = own_questions(searcher, 80, seed=3), own_questions(searcher, 80, seed=4)
     assert [each.query for each in made[:80]] == [each.query for each in again]
     assert [each.query for each in made[:80]] != [each.query for each in other]
+
+
+def test_some_questions_are_about_what_passages_of_other_subjects_name(tmp_path: Path) -> None:
+    known = KnowledgeBase([*KNOWN.concepts.values(), Concept("DOID:1", "colchicine")])
+    texts = {"gout": "Colchicine eases an attack.", "migraine": "Rest helps.", "pericarditis": "Give colchicine early."}
+    documents = []
+    for name, text in texts.items():
+        sections = [Section("Treatment", text, f"{name}-1"), Section("Symptoms", f"{name} hurts.", f"{name}-2")]
+        documents.append(build_document(doc_id=name, title=name, sections=sections))
+    build_index(documents, ENCODER, tmp_path / "index", knowledge_base=known)
+    searcher = Searcher.open(tmp_path / "index", ENCODER)
+    named = [
+        each
+        for each in own_questions(searcher, 150)
+        if each.query.entity == "colchicine" and (not each.query.text or "?" in each.query.text)
+    ]
+    assert {bool(each.query.text) for each in named} == {True, False}
+    reader = searcher.index.reader
+    for question in named:
+        answering = [reader.passage_id(row) for row in question.relevant]
+        assert answering == ["gout-1", "pericarditis-1"]
+        assert question.related.tolist() == question.relevant.tolist()
 
 
 def test_some_questions_are_about_what_there_is_not(searcher: Searcher) -> None:
