@@ -174,7 +174,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--corpus", nargs="+", choices=CORPORA, default=[*CORPORA], help="by default all")
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2, or of another sentence encoder")
-    options.add_argument("--model", nargs="*", default=["cdv"], help="what `auscult search` is measured with")
+    options.add_argument(
+        "--model", nargs="*", default=["fast", "best", "cdv"], help="what `auscult search` is measured with"
+    )
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()

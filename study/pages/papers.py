@@ -120,6 +120,16 @@ bootstrap intervals. Significant differences, hardware and dates:
     files=("unseen_documents",),
     baselines=("BM25",),
 )
+GENERAL = Page(
+    name="general-encoders",
+    title="The general encoders, on the papers' tasks",
+    opening="""What `auscult search` does, asked as the papers ask their models: a list of candidates is ranked by all
+evidence, with titles and headings hidden, because queries are made of them. Statistics of words are those of the whole
+collection. *Adapted* encoders have gone on learning from training documents of the corpus (`auscult train --documents`,
+`--notes`).""",
+    files=("general-",),
+    baselines=("BM25",),
+)
 PRODUCTS = Page(
     name="products",
     title="Times and sizes of the parts",
@@ -128,7 +138,7 @@ searching, linking, re-ranking, adapting.""",
     kept_figures=(("capr_latency.png", "Milliseconds a query against passages: bi-, poly- and cross-encoders"),),
 )
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
-PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, PRODUCTS, FURTHER)
+PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, PRODUCTS, FURTHER)
 
 
 def page_of(file: str) -> Page:
@@ -136,5 +146,10 @@ def page_of(file: str) -> Page:
     return next((page for page in PAGES if page.files and file.startswith(page.files)), FURTHER)
 
 
-KINDS: Mapping[str, Page] = {"training": ARNOLD, "weighted-cosine": GALKO, "medquad-overlap": ARNOLD}
+KINDS: Mapping[str, Page] = {
+    "training": ARNOLD,
+    "weighted-cosine": GALKO,
+    "medquad-overlap": ARNOLD,
+    "nothing_here": GENERAL,
+}
 """Pages of other kinds of records; products has the rest."""

@@ -25,6 +25,7 @@ from study.pages.reading import Results
 from study.pages.task_table import against_bm25, minutes, published_beside
 
 CDV = "CDV+avg-fasttext, average targets"
+FAST, BEST = (f"auscult search, General encoder, {name}" for name in ("fast", "best"))
 _SHOWN = ("R@1", "MAP")
 _FIGURE = re.compile(r"\{([^{}]+)\}")
 
@@ -124,20 +125,18 @@ EXCERPTS = (
 )
 
 ADVICE = (
-    "- **English health pages, nothing to learn from**: `cdv`. R@1 {evaluation medquad adapted @CDV} on MedQuAD "
-    "(BM25 {evaluation medquad untrained BM25}). It "
-    "has read pages of the same publishers, with their headings.",
-    "- The same model on those queries alone that share nothing with the MedQuAD documents it was trained on: R@1 "
-    "{medquad-overlap medquad adapted @CDV *the MedQuAD documents*}; with any document it was trained on: "
-    "{medquad-overlap medquad adapted @CDV *with any*}. Not without labels either way: headings there are the question "
-    "types that the test asks by.",
-    "- **Health pages that no model has seen**: a bi-encoder trained on pages (CAPR-Bi), R@1 {capr-zero-shot medquad "
-    "zero-shot CAPR-Bi} on MedQuAD, where the encoder that it began with has {capr-zero-shot medquad untrained "
-    "all-MiniLM-L6-v2} as it is, zero-shot CDV {evaluation medquad zero-shot @CDV} and BM25 "
-    "{evaluation medquad untrained BM25}. What that encoder had read before is not known in full.",
-    "- **Clinical notes, nothing to learn from**: BM25. The models of pages lose to it there: R@1 of BM25 "
-    "{capr-clinical-notes clinical-notes untrained BM25}, of CAPR-Bi {capr-clinical-notes clinical-notes zero-shot "
-    "CAPR-Bi}, of `cdv` {capr-clinical-notes clinical-notes zero-shot @CDV}.",
+    "- **English documents of any kind, nothing to learn from**: `fast`, which `auscult index` takes, or `best`, which "
+    "takes longer to read: R@1 {general-medquad medquad zero-shot @FAST} and {general-medquad medquad zero-shot @BEST} "
+    "on MedQuAD, where BM25 has {evaluation medquad untrained BM25}, the encoder that `best` begins with "
+    "{capr-zero-shot medquad untrained all-MiniLM-L6-v2} as it is, and zero-shot CDV {evaluation medquad zero-shot "
+    "@CDV}. What their teachers had read before is not known in full.",
+    "- **Your own documents with titles and headings**: adapt `best` to them (`auscult train --documents`): R@1 "
+    "{general-medquad-adapted medquad adapted @BEST, adapted} on MedQuAD.",
+    "- **English health pages like MedQuAD's**: `cdv`. R@1 {evaluation medquad adapted @CDV} on MedQuAD, of whose "
+    "publishers it has read pages, with their headings. On those queries alone that share nothing with the MedQuAD "
+    "documents it was trained on: {medquad-overlap medquad adapted @CDV *the MedQuAD documents*}; with any document it "
+    "was trained on: {medquad-overlap medquad adapted @CDV *with any*}. Not without labels either way: headings there "
+    "are the question types that the test asks by.",
     "- **Clinical notes of your own**: adapt a bi-encoder to them (`auscult train --notes`): R@1 "
     "{capr-notes clinical-notes adapted CAPR-Bi}, BM25 {capr-notes clinical-notes untrained BM25}.",
     "- **Seconds a query are no matter**: bi- and cross-encoder together, R@1 "
@@ -208,7 +207,7 @@ def _filled(sentence: str, results: Results) -> str:
 
     def figure(found: re.Match[str]) -> str:
         nonlocal missing
-        asked, _, subset = found.group(1).replace("@CDV", CDV).partition(" *")
+        asked, _, subset = _named(found.group(1)).partition(" *")
         file, corpus, track, model = asked.split(" ", 3)
         record = find(results, file, corpus, track, model, subset.strip("*"))
         missing = missing or record is None
@@ -216,6 +215,12 @@ def _filled(sentence: str, results: Results) -> str:
 
     told = _FIGURE.sub(figure, sentence)
     return "" if missing else told
+
+
+def _named(asked: str) -> str:
+    for sign, name in (("@CDV", CDV), ("@FAST", FAST), ("@BEST", BEST)):
+        asked = asked.replace(sign, name)
+    return asked
 
 
 def _excerpt(excerpt: Excerpt, results: Results) -> TextTable:
@@ -266,7 +271,7 @@ def _also(excerpt: Excerpt, results: Results) -> list[EvaluationRecord]:
     return [
         each.record
         for each in results.evaluations
-        if each.file == file and subset in each.record.query_subset and each.record.model in excerpt.models
+        if each.file == file and subset in each.record.query_subset and each.record.model in ("BM25", CDV)
     ]
 
 

@@ -30,7 +30,7 @@ def test_the_demo_indexes_and_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert done.output.count("IgA nephropathy  leaflets") == 1
     assert "Most begin where fat has narrowed a heart artery" in done.output
     assert "autosomal recessive" in done.output
-    searcher = Searcher.open(tmp_path / "index", load_model("cdv"))
+    searcher = Searcher.open(tmp_path / "index", load_model("fast"))
     assert searcher.index.manifest.counts.documents == 12
 
 

@@ -108,9 +108,9 @@ def test_section_ids_that_two_documents_share_are_bad_records(command: Command, 
 
 
 def test_a_folder_with_the_name_of_the_shipped_model_is_not_taken_for_it(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "cdv").mkdir()
+    (tmp_path / "fast").mkdir()
     assert command("index", "leaflets.jsonl", "-o", "index").code == 0
-    assert PassageIndex.open(tmp_path / "index").manifest.model.path == "cdv"
+    assert PassageIndex.open(tmp_path / "index").manifest.model.path == "fast"
 
 
 @pytest.mark.parametrize("name", ["n" * 300, "a/" + "n" * 300])

@@ -33,6 +33,7 @@ _QUESTIONS = (
     Query("", "psoriasus", ("causes",)),
 )
 _COMPARED = ("bm25", "tfidf", "cdv")
+_ENCODER = "fast"
 
 
 def demo(
@@ -50,7 +51,7 @@ def demo(
     corpus = str(LEAFLETS) if leaflets else _documents(console)
     knowledge = _knowledge(console)
     console.rule("[bold]1. Index")
-    encoder = load_model("cdv")
+    encoder = load_model(_ENCODER)
     searcher = _index(console, corpus, encoder, knowledge, out)
     console.rule("[bold]2. Ask")
     _warm_up(console, searcher)
@@ -106,7 +107,7 @@ def _index(
             out,
             knowledge_base=knowledge,
             corpus=corpus,
-            model_path="cdv",
+            model_path=_ENCODER,
             progress=lambda counts: bar.update(task, description=f"{counts.documents:,} documents"),
         )
     counts = report.counts

@@ -6,6 +6,7 @@ import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,13 @@ from auscult.models import SHIPPED, load_model
 from auscult.search import BuildReport, build_index
 
 
+class Quality(StrEnum):
+    """The shipped encoders for documents that nobody trained on."""
+
+    FAST = "fast"
+    BEST = "best"
+
+
 def index(
     corpus: Annotated[
         str,
@@ -34,7 +42,14 @@ def index(
         Path,
         typer.Option("--out", "-o", help="The index folder; an index in it is replaced at the very end."),
     ],
-    model: Annotated[str, typer.Option("--model", "-m", help="A shipped model's name, or a model folder.")] = "cdv",
+    quality: Annotated[
+        Quality,
+        typer.Option(help="Which shipped encoder reads: `fast`, or `best`, which takes several times as long."),
+    ] = Quality.FAST,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="A model folder, or a shipped model's name, in place of --quality."),
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Only this split of the corpus.")] = None,
     knowledge: Annotated[
         list[str] | None,
@@ -56,6 +71,7 @@ def index(
     if knowledge and no_knowledge:
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
     opened = open_corpus(corpus, skip_bad=skip_bad)
+    model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else _knowledge_base(knowledge or [])
     try:

@@ -32,7 +32,7 @@ SETTINGS = "model.json"
 REMEDY = "train or copy the model again"
 SENTENCE_TRANSFORMER = "sentence-transformer"
 """The kind of a bare sentence-transformers folder, which has no `model.json`."""
-SHIPPED = ("cdv",)
+SHIPPED = ("fast", "best", "cdv")
 RERANKER = "reranker"
 """The folder of the shipped re-ranker, beside the others."""
 
