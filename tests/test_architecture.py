@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -115,7 +117,31 @@ def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (1, 2)
-    assert f"pip install 'auscult[{extra}]'" in done.stderr
+    # What pip takes in a checkout: of the package's name it knows nothing there.
+    assert f"; run: pip install -e '{ROOT}[{extra}]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("told", "requirement"),
+    [
+        (None, "auscult[plot]"),
+        ({"url": "file:///a/auscult.whl"}, "auscult[plot] @ file:///a/auscult.whl"),
+        ({"url": "https://git.x/auscult", "vcs_info": {"vcs": "git"}}, "auscult[plot] @ git+https://git.x/auscult"),
+    ],
+)
+def test_an_extra_is_installed_from_where_the_rest_was(
+    told: dict[str, object] | None, requirement: str, tmp_path: Path
+) -> None:
+    shutil.copy(SOURCE / "errors.py", tmp_path)
+    described = tmp_path / "auscult-1.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: auscult\nVersion: 1\n")
+    if told is not None:
+        (described / "direct_url.json").write_text(json.dumps(told))
+    program = "import errors; print(errors.MissingExtraError('matplotlib', 'plot').remedy)"
+    clean = {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=clean, capture_output=True, text=True, check=True)
+    assert done.stdout == f"run: pip install '{requirement}'\n"
 
 
 def test_imports_go_down() -> None:

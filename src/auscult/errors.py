@@ -6,8 +6,10 @@ escapes is a bug of ours and keeps its traceback.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class AuscultError(Exception):
@@ -62,8 +64,25 @@ class MissingExtraError(AuscultError):
         super().__init__(
             f"the optional package '{package}'",
             "an installation without it",
-            f"run: pip install 'auscult[{extra}]'",
+            f"run: {_installing(extra)}",
         )
+
+
+def _installing(extra: str) -> str:
+    """How pip brings an extra: from where this installation came, a checkout or a wheel, or else by the name."""
+    checkout = Path(__file__).parents[2]
+    if (checkout / "pyproject.toml").is_file():
+        return f"pip install -e '{checkout}[{extra}]'"
+    # Imported when something is missing: it takes as long as all else of this file, a dozen times.
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        told = json.loads(distribution("auscult").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        told = {}
+    version_control = f"{told['vcs_info']['vcs']}+" if "vcs_info" in told else ""
+    place = f" @ {version_control}{told['url']}" if "url" in told else ""
+    return f"pip install 'auscult[{extra}]{place}'"
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import auscult.cli.explain
 from auscult.documents import Section, build_document
 from auscult.errors import DataError, ModelError
 from auscult.models import load_ranker
@@ -138,6 +140,16 @@ def test_mistakes_are_one_sentence_and_exit_2(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_disk_that_is_read_only_is_told_before_the_model_is_read(
+    command: Command, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    monkeypatch.setattr(auscult.cli.explain, "show_attention", None)
+    done = command("explain", str(place / "har"), *QUERY, "-t", str(place / "text.txt"), "-o", str(tmp_path / "x.svg"))
+    assert (done.code, done.out) == (2, "")
+    assert f"{tmp_path}, which may not be written to" in done.err
 
 
 def test_an_encoder_is_sent_to_its_own_command(command: Command, tmp_path: Path) -> None:

@@ -120,11 +120,17 @@ def test_queries_are_labelled_as_the_model_learned(
     table.write_text("plan\twhat comes next\n", encoding="utf-8")
     records = tmp_path / "records.json"
     asked = ["evaluate", f"notes:{notes}", "-m", "bm25", "--split", "train", "--json", str(records)]
+    runs = tmp_path / "records-runs"
     done = CliRunner().invoke(app, [*asked, "--read", f"knowledge={ontology}", "--read", f"aspects={table}"])
     assert done.exit_code == 0, (done.output, done.exception)
     (record,) = json.loads(records.read_text(encoding="utf-8"))
     assert record["corpus"] == "notes:notes (conditions.obo, ours.tsv)"
     assert "what comes next" in {group["name"] for group in record["by_aspect"]}
+    # No name that some systems refuse.
+    assert sorted(file.name for file in runs.iterdir()) == [
+        "notes_notes_conditions.obo_ours.tsv-rerank-untrained-bm25.run.gz",
+        "notes_notes_conditions.obo_ours.tsv.qrels",
+    ]
     # Without them the catalogue's are meant, which this machine lacks.
     missing = CliRunner().invoke(app, asked).exception
     assert isinstance(missing, CorpusMissingError)

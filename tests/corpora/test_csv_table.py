@@ -44,7 +44,10 @@ def test_a_row_is_a_note(tmp_path: Path, separator: str, packed: bool) -> None:
         (b"number,text\n1,words\n", r"columns id, text in .*notes\.csv, got no id; name the columns"),
         (b"", "an empty file"),
         (b"id,text\n1,one,two\n", r"expected 2 columns, got 3 \(.*notes\.csv, line 2\)"),
-        (b"id,text\n1,caf\xe9\n", "byte 0xe9 .*save the file as UTF-8"),
+        (b"id,text\n1,caf\xe9\n", r"byte 0xe9 at position 5 \(.*notes\.csv, line 2\); save the file as UTF-8"),
+        # In another line than where the row began, and than where a block of the file does.
+        (b"id,text\n" + b'1,"' + b"words\n" * 9000 + b'caf\xe9\n"', r"byte 0xe9 at position 3 \(.*line 9002\)"),
+        (b"id,text\r1,words\r2\r", r"expected 2 columns, got 1 \(.*notes\.csv, line 3\)"),
         ("id,text\n1,words\n".encode("utf-16"), "save the file as UTF-8"),
         (b"id,text\n1,one\n1,again\n", r"an id of its own for each document, got '1' again \(.*line 3\)"),
         (b"id,text\n1,\n", "a document with words"),

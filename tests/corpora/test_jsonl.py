@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from auscult.corpora import open_corpus
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.records import BadRecords, RecordError, read_records
 from auscult.errors import CorpusMissingError
@@ -99,6 +100,10 @@ BAD_LINES: list[tuple[object, str, str]] = [
         "duplicate id",
         "a repeat in 'x'",
     ),
+    (b'{"id": "x", "text": "Words.", "text": "Others."}', "repeated field", "two called 'text'"),
+    (b'{"id": "x", "sections": [{"text": "One.", "heading": "h", "heading": "h"}]}', "repeated field", "'heading'"),
+    ({"id": "x\0y", "text": "Words."}, "unusable id", r"'x\x00y'"),
+    ({"id": "x", "sections": [{"id": "p\n", "text": "One."}]}, "unusable id", r"'p\n'"),
     ({"id": "x", "text": " \n -- \u200b"}, "empty document", "'x' without any"),
     ({"id": "x", "sections": []}, "empty document", "'x' without any"),
 ]
@@ -123,6 +128,10 @@ def test_a_bad_line_is_named_or_skipped_and_counted(tmp_path: Path, line: object
     assert "line 2" in corpus.bad.examples[kind][0]
 
 
+def make_image(path: Path) -> None:
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+
+
 def make_zip(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("documents.jsonl", json.dumps(GOOD) * 200)
@@ -132,12 +141,12 @@ def make_utf16(path: Path) -> None:
     path.write_text(json.dumps(GOOD), encoding="utf-16")
 
 
-def make_zip_in_gzip(path: Path) -> None:
-    make_zip(path)
+def make_image_in_gzip(path: Path) -> None:
+    make_image(path)
     path.write_bytes(gzip.compress(path.read_bytes()))
 
 
-@pytest.mark.parametrize("make", [make_zip, make_utf16, make_zip_in_gzip])
+@pytest.mark.parametrize("make", [make_image, make_utf16, make_image_in_gzip])
 def test_a_binary_file_is_one_error(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "mine.jsonl"
     make(path)
@@ -146,6 +155,33 @@ def test_a_binary_file_is_one_error(tmp_path: Path, make: Callable[[Path], None]
     corpus = JsonlCorpus(path, write(tmp_path / "good.jsonl", GOOD), skip_bad=True)
     assert [d.doc_id for d in corpus.documents()] == ["a"]
     assert dict(corpus.bad.counts) == {"binary file": 1}
+
+
+def make_zip_in_gzip(path: Path) -> None:
+    make_zip(path)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+
+
+def make_pdf(path: Path) -> None:
+    path.write_bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<</Type/Catalog>>\nendobj\n")
+
+
+def make_page(path: Path) -> None:
+    path.write_text("\ufeff\n <!DOCTYPE html><p>Gout hurts.")
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [(make_zip, "a zip archive"), (make_zip_in_gzip, "a zip archive"), (make_pdf, "a PDF"), (make_page, "HTML or XML")],
+)
+def test_a_file_of_another_kind_is_called_so(tmp_path: Path, make: Callable[[Path], None], kind: str) -> None:
+    path = tmp_path / "x.pdf"
+    make(path)
+    with pytest.raises(RecordError, match=rf"JSON lines in UTF-8, got {kind}.* \(.*x\.pdf, line 1\); write its text"):
+        list(open_corpus(str(path)).documents())
+    corpus = JsonlCorpus(path, write(tmp_path / "good.jsonl", GOOD), skip_bad=True)
+    assert [d.doc_id for d in corpus.documents()] == ["a"]
+    assert dict(corpus.bad.counts) == {"file of another kind": 1}
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "header"])

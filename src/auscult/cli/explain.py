@@ -71,6 +71,8 @@ def explain(
     `auscult explain runs/har/model -q "What helps against gout?" -t leaflet.txt`
     """
     check_asked(entity, aspect or (), question)
+    if out is not None:
+        check_file(out)
     if not place.is_dir():
         raise DataError("the folder of an index or of a model", f"'{place}', which is no folder", "correct the path")
     if not (place / "model.json").is_file():
@@ -116,7 +118,6 @@ def _show_curves(
 ) -> None:
     if out is not None:
         check_target(out)
-        check_file(out)
     searcher = open_searcher(index, model)
     understanding = understand(searcher, entity, aspects, question)
     curves = explain_document(searcher, understanding.query, document)

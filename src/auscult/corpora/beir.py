@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from auscult.corpora.records import Record, read_records, reject
+from auscult.corpora.records import Record, check_id, read_records, reject
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.corpora.text_rows import numbered_lines
 from auscult.documents import Document, Section
@@ -140,7 +140,7 @@ def _query(record: Record) -> Query:
     fields = Record(record.path, record.line, metadata if isinstance(metadata, dict) else {})
     aspects = fields.texts("aspects") or tuple(filter(None, [fields.text("aspect", "")]))
     return Query(
-        query_id=record.text("_id"),
+        query_id=check_id(record.text("_id"), record.where),
         entity=fields.text("entity", "") or text,
         aspects=aspects,
         entity_id=fields.text("entity_id", ""),

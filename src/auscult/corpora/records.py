@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +17,17 @@ from auscult.files.packed import Unpacked, open_unpacked
 
 _BOM = b"\xef\xbb\xbf"
 _PROBE = 4096
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LEAVE_OUT = "or leave it out (--skip-bad; 'skip_bad: true' of a corpus in an experiment file)"
 REMEDY = f"correct it, {LEAVE_OUT}"
+# What files of other kinds begin with.
+_OTHERS = {
+    b"%PDF": "a PDF",
+    b"PK\x03\x04": "a zip archive, as files of office programs are",
+    b"\xd0\xcf\x11\xe0": "a file of an office program",
+    b"{\\rtf": "rich text",
+    b"<": "HTML or XML",
+}
 _ONE_A_LINE = "one JSON object a line, not an array or an object over several lines"
 
 
@@ -38,6 +48,10 @@ class RecordError(DataError):
 
 class _BinaryFileError(RecordError):
     """The whole file is of another kind."""
+
+
+class _RepeatedNameError(Exception):
+    """A JSON object has two fields of one name."""
 
 
 @dataclass(slots=True)
@@ -95,6 +109,17 @@ def reject(kind: str, where: str, expected: str, found: str, remedy: str = REMED
         RecordError: Always.
     """
     raise RecordError(kind, expected, f"{found} ({where})", remedy)
+
+
+def check_id(identifier: str, where: str) -> str:
+    """An id as it is, which other files, terminals and databases have to hold too.
+
+    Raises:
+        RecordError: A control character is in it.
+    """
+    if _CONTROL.search(identifier):
+        reject("unusable id", where, "an id without control characters", repr(identifier))
+    return identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +245,31 @@ def _open(path: Path) -> Unpacked:
         stream = open_unpacked(path)
     except PermissionError as error:
         raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
-    if b"\x00" in stream.peek(_PROBE)[:_PROBE]:
-        # A zip, an image or UTF-16: one word about the file, not one about each of its thousand "lines".
+    head = stream.peek(_PROBE)[:_PROBE]
+    if kind := _of_another_kind(head.removeprefix(_BOM).lstrip()):
+        stream.close()
+        remedy = "write its text into a text file (*.txt), and name the folder of such files"
+        raise _BinaryFileError("file of another kind", "JSON lines in UTF-8", f"{kind} ({path}, line 1)", remedy)
+    if b"\x00" in head:
+        # An image or UTF-16: one word about the file, not one about each of its thousand "lines".
         stream.close()
         found = f"binary content ({path}, line 1)"
         raise _BinaryFileError("binary file", "JSON lines in UTF-8", found, "unpack or convert the file")
     return stream
+
+
+def _of_another_kind(head: bytes) -> str:
+    """What a file is that begins so; empty for what may be JSON lines."""
+    return next((kind for begins, kind in _OTHERS.items() if head.startswith(begins)), "")
+
+
+def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are all different: of two values one would be lost without a word."""
+    found = dict(fields)
+    if len(found) != len(fields):
+        names = [name for name, _ in fields]
+        raise _RepeatedNameError(max(names, key=names.count))
+    return found
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any] | None:
@@ -233,7 +277,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        value = json.loads(line.decode("utf-8"))
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=_each_once)
         if rb"\ud" in line or rb"\uD" in line:
             # Half a surrogate pair passes JSON but can never be written out again.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -241,6 +285,8 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
         reject("invalid UTF-8", where, "text in UTF-8", f"byte 0x{line[error.start]:02x} at position {error.start}")
     except UnicodeEncodeError:
         reject("invalid Unicode", where, "whole Unicode characters", "half a surrogate pair")
+    except _RepeatedNameError as error:
+        reject("repeated field", where, "an object whose fields have different names", f"two called {str(error)!r}")
     except RecursionError:
         reject("malformed JSON", where, "a JSON object", "brackets nested too deeply")
     except json.JSONDecodeError as error:

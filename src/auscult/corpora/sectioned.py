@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from auscult.corpora.records import BadRecords, Record, RecordError, read_many, reject, settle
+from auscult.corpora.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -160,12 +160,13 @@ def numbered(doc_id: str, sections: Iterable[Section]) -> tuple[Section, ...]:
 def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[str]) -> Draft:
     if not draft.doc_id:
         reject("missing field", record.where, "an id", "an empty one")
+    check_id(draft.doc_id, record.where)
     if draft.doc_id in seen:
         reject("duplicate id", record.where, "an id of its own for each document", f"{draft.doc_id!r} again")
     sections = numbered(draft.doc_id, draft.sections)
     if not sections:
         reject("empty document", record.where, "a document with words", f"{draft.doc_id!r} without any")
-    ids = [section.passage_id for section in sections]
+    ids = [check_id(section.passage_id, record.where) for section in sections]
     if len(set(ids)) != len(ids):
         reject("duplicate id", record.where, "an id of its own for each section", f"a repeat in {draft.doc_id!r}")
     repeated = next((passage_id for passage_id in ids if passage_id in seen_passages), None)

@@ -10,13 +10,13 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TextIO
 
 from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject, settle
 from auscult.errors import CorpusMissingError, DataError
-from auscult.files.lines import NotUtf8Error, read_lines
-from auscult.files.packed import open_unpacked
+from auscult.files.lines import NotUtf8Error, decoded, read_lines
+from auscult.files.packed import Unpacked, open_unpacked
 from auscult.files.rows import read_cells, separator_of
 
 # A field may be as long as a note; a quote that is never closed must not be a note of 4 GB.
@@ -42,8 +42,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         yield from ((number, line) for number, line in read_lines(path) if line.strip())
     except NotUtf8Error as error:
-        found = f"byte 0x{error.byte:02x} at position {error.position}"
-        reject("invalid UTF-8", f"{path}, line {error.line}", "text in UTF-8", found, "save the file as UTF-8")
+        raise _not_utf8(error, path) from error
 
 
 def read_rows(
@@ -77,7 +76,9 @@ def read_rows(
     number = 0
     try:
         with _open(path) as stream:
-            rows = read_cells(stream, _separator(stream, separators), longest=_LONGEST)
+            lines = _lines(stream, path)
+            first = next(lines, "")
+            rows = read_cells(chain([first], lines), separator_of(first, separators), longest=_LONGEST)
             number, header = next(rows, (0, []))
             names = _header(header, columns, fold, path, remedy)
             for number, row in rows:
@@ -85,21 +86,23 @@ def read_rows(
                     yield Record(path, number, dict(zip(names, row, strict=True)))
                 elif row:
                     settle(_wrong_width(row, names, path, number), skip_bad, report)
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x} ({path}, behind line {number})"
-        settle(RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8"), skip_bad, report)
+    except NotUtf8Error as error:
+        settle(_not_utf8(error, path), skip_bad, report)
     except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
         found = f"a damaged file: {damage} ({path}, behind line {number})"
         advice = "fetch the file again, or correct that line"
         settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
 
 
-def _separator(stream: TextIO, separators: str) -> str:
-    if len(separators) == 1:
-        return separators
-    first = stream.readline()
-    stream.seek(0)
-    return separator_of(first, separators)
+def _lines(stream: Unpacked, path: Path) -> Iterator[str]:
+    """Its lines, with their ends: a table may be of a system that ends them in carriage returns."""
+    for _, line in decoded(stream, path):
+        yield from io.StringIO(line, newline="")
+
+
+def _not_utf8(error: NotUtf8Error, path: Path) -> RecordError:
+    found = f"byte 0x{error.byte:02x} at position {error.position} ({path}, line {error.line})"
+    return RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8")
 
 
 def _wrong_width(row: list[str], names: list[str], path: Path, number: int) -> RecordError:
@@ -116,9 +119,8 @@ def _header(row: list[str], columns: Sequence[str], fold: Callable[[str], str], 
     return names
 
 
-def _open(path: Path) -> TextIO:
+def _open(path: Path) -> Unpacked:
     try:
-        stream = open_unpacked(path)
+        return open_unpacked(path)
     except OSError as error:
         raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")

@@ -145,7 +145,9 @@ def write_runs(folder: Path, task: Task, comparison: Comparison) -> None:
     Raises:
         DataError: The folder cannot be written to.
     """
+    # A corpus of one's own is called notes:NAME, and not every system lets a file be called so.
+    corpus = file_name(task.corpus)
     for record, run in zip(comparison.records, comparison.runs, strict=True):
-        name = "-".join((task.corpus, task.protocol, record.track, file_name(run.model)))
+        name = "-".join((corpus, task.protocol, record.track, file_name(run.model)))
         write_run(folder / f"{name}.run.gz", run.rankings, record.label)
-    write_qrels(folder / f"{task.corpus}.qrels", task.judgements)
+    write_qrels(folder / f"{corpus}.qrels", task.judgements)

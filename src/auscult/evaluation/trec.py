@@ -6,13 +6,13 @@ fields parted by white space. Order in a run is by score; its rank column orders
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from auscult.errors import DataError
-from auscult.files.packed import open_as_named, packing
+from auscult.files.lines import read_lines
+from auscult.files.packed import packing
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Judgement, Ranking
 
@@ -97,19 +97,13 @@ def write_qrels(path: Path, judgements: Iterable[Judgement]) -> None:
 
 def _lines(path: Path, width: int, layout: str) -> Iterator[tuple[int, Sequence[str]]]:
     number = 0
-    try:
-        with io.TextIOWrapper(open_as_named(path), encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                fields = line.split()
-                if not fields:
-                    continue
-                if len(fields) != width:
-                    raise _malformed(path, number, f"{len(fields)} fields where '{layout}' has {width}")
-                yield number, fields
-    except UnicodeDecodeError as error:
-        raise _malformed(path, number + 1, f"not UTF-8 ({error.reason})") from None
-    except (OSError, EOFError) as error:
-        raise DataError("a readable file", f"{path}: {error}", "check the path and the file") from None
+    for number, line in read_lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != width:
+            raise _malformed(path, number, f"{len(fields)} fields where '{layout}' has {width}")
+        yield number, fields
     if number == 0:
         raise DataError(f"lines '{layout}'", f"an empty file {path}", "check the file")
 

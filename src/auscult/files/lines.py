@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from auscult.errors import DataError
-from auscult.files.packed import open_as_named
+from auscult.files.packed import Unpacked, open_as_named
 
 _REMEDIES: dict[type[OSError], str] = {
     PermissionError: "correct its permissions",
@@ -47,18 +47,32 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     number = 0
     try:
-        with open_as_named(path) as lines:
-            # Decoded line by line: a reader of text decodes by the block, and cannot tell where in it a bad byte is.
-            for number, line in enumerate(lines, 1):
-                text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-                yield number, text.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise NotUtf8Error(path, number, error) from error
+        with open_as_named(path) as stream:
+            for number, line in decoded(stream, path):
+                yield number, line.rstrip("\r\n")
     except (EOFError, zlib.error) as error:
         raise _damaged(path, number, error) from error
     except OSError as error:
         # Of what is wrong in a file, and not with it, the system knows no number.
         raise (_damaged(path, number, error) if error.errno is None else unreadable(path, error)) from error
+
+
+def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
+    r"""The lines of an open UTF-8 file, with their ends; see `read_lines`.
+
+    Args:
+        stream: The file's bytes, unpacked.
+        path: What it is called.
+
+    Raises:
+        NotUtf8Error: A line is not UTF-8.
+    """
+    # Line by line: a reader of text decodes by the block, and cannot tell where in it a bad byte is.
+    for number, line in enumerate(stream, 1):
+        try:
+            yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NotUtf8Error(path, number, error) from error
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
@@ -77,4 +91,4 @@ def _damaged(path: Path, number: int, error: Exception) -> DataError:
     return DataError(f"a whole compressed file at {path}", f"damage behind line {number}: {error}", "copy it again")
 
 
-__all__ = ["NotUtf8Error", "read_lines", "unreadable"]
+__all__ = ["NotUtf8Error", "decoded", "read_lines", "unreadable"]
