@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, reject, settle
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, settle
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.lines import NotUtf8Error, decoded, read_lines
 from auscult.files.packed import Unpacked, open_unpacked
