@@ -16,7 +16,7 @@ from study.pages.encoder_marks import EncoderMarks
 from study.pages.full_tables import as_csv, full_tables
 from study.pages.measurement import in_order, measurement
 from study.pages.open_retrieval import open_tables
-from study.pages.papers import ARNOLD, GALKO, GRUNDMANN, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Page, page_of
+from study.pages.papers import ARNOLD, GALKO, GENERAL, GRUNDMANN, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Page, page_of
 from study.pages.reading import Filed, Results, read_results
 from study.pages.summary import summary
 from study.pages.task_table import task_table, tasks_of, tracks_of
@@ -127,7 +127,8 @@ def _match_rates(filed: Sequence[Filed]) -> list[str]:
 
 def _across_domains(results: Results, marks: EncoderMarks) -> list[str]:
     """grundmann2021's Table 3; what is said of all its parts stands beneath the last."""
-    tables = cross_domain_tables((each.record for each in results.evaluations), marks)
+    measured = (each.record for each in results.evaluations if page_of(each.file) is not GENERAL)
+    tables = cross_domain_tables(measured, marks)
     shown = [TextTable(f"Across domains: {each.title.lower()}", each.columns, each.rows) for each in tables]
     notes = dict.fromkeys(note for each in tables for note in each.notes[:1])
     return [*map(_section, shown), *([" ".join(notes) + "\n"] if shown else [])]
