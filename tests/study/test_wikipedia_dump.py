@@ -225,7 +225,7 @@ def test_wrong_files_are_named(tmp_path: Path, titles: Path, monkeypatch: pytest
         convert_dump(dump, wanted, out)
     assert out.read_text() == "precious"
     monkeypatch.setitem(sys.modules, "mwparserfromhell", None)
-    with pytest.raises(MissingExtraError, match=r"auscult\[dev\]"):
+    with pytest.raises(MissingExtraError, match=r"\[dev\]"):
         convert_dump(dump, wanted, tmp_path / "new.jsonl")
 
 
