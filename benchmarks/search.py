@@ -53,10 +53,10 @@ def percentiles(ask: Callable[[Query], object], queries: Sequence[Query]) -> tup
 def all_sentences(searcher: Searcher) -> Callable[[Query], object]:
     """Eq. 13 and 14 of arnold2020 as they stand: every sentence's cosine, then means by passage."""
     reader = searcher.index.reader
-    vectors = reader.sentence_vectors.astype(np.float32)
-    rows = [reader.sentences_of(row) for row in range(searcher.index.manifest.counts.passages)]
-    starts = np.array([span.start for span in rows if span])
-    lengths = np.array([len(span) for span in rows if span])
+    blocks = [reader.sentence_vectors(row) for row in range(len(reader.passage_documents))]
+    vectors = np.concatenate(blocks).astype(np.float32)
+    lengths = np.array([len(each) for each in blocks if len(each)])
+    starts = np.cumsum(lengths) - lengths
 
     def ask(query: Query) -> object:
         scores = np.add.reduceat(vectors @ searcher.encode([query])[0], starts) / lengths
@@ -67,7 +67,7 @@ def all_sentences(searcher: Searcher) -> Callable[[Query], object]:
 
 def bm25(searcher: Searcher) -> Callable[[Query], object]:
     """BM25 over the same passages."""
-    passages = range(searcher.index.manifest.counts.passages)
+    passages = range(len(searcher.index.reader.passage_documents))
     texts = [searcher.index.reader.passage_text(row) for row in passages]
     retriever = bm25s.BM25(k1=1.2, b=0.75)
     retriever.index(bm25s.tokenize(texts, stopwords=None, show_progress=False), show_progress=False)

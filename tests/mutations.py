@@ -297,11 +297,23 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: deleted documents stay", "index/writer.py",
-        "for row in rows if row not in dropped)", "for row in rows)", ("index/test_folder.py",),
+        "self._removed.update(keys.values())", "pass", ("index/test_segments.py",),
     ),
     Mutation(
-        "index: a document's old vectors for its new ones", "index/writer.py",
-        "slice(first, first + len(document.sentences))", "slice(0, len(document.sentences))", ("index/test_folder.py",),
+        "index: a passage's vectors for the next one's", "index/store.py",
+        "            begin = end\n", "", ("index/test_search.py",),
+    ),
+    Mutation(
+        "index: removed documents count", "index/words.py",
+        "else int(np.count_nonzero(living[rows]))", "else len(rows)", ("index/test_segments.py",),
+    ),
+    Mutation(
+        "index: damaged blocks are read", "index/blocks.py",
+        "!= self._sums[block]:", "!= self._sums[block] and False:", ("index/test_damage.py",),
+    ),
+    Mutation(
+        "index: damaged rows are read", "index/store.py",
+        "if _sum(held, *values) != checksum or", "if", ("index/test_damage.py",),
     ),
     Mutation(
         "index: ties in reverse", "index/passage_index.py",

@@ -51,7 +51,7 @@ def test_a_file_is_indexed_and_the_summary_counts(command: Command, tmp_path: Pa
     assert manifest.counts.documents == 3
     assert manifest.corpus == "leaflets"
     assert manifest.model.path == str(tmp_path / "model"), "found again from any folder"
-    assert manifest.knowledge_base == ""
+    assert PassageIndex.open(tmp_path / "index").reader.knowledge_base is None
 
 
 def test_the_index_answers_by_synonym_and_by_the_documents_own_identifiers(command: Command, tmp_path: Path) -> None:

@@ -121,11 +121,16 @@ def test_a_question_in_words(command: Command, index: str) -> None:
     assert "understood as: asthma (DOID:2841)" in done.err
 
 
-def test_grouping_and_sources(command: Command, index: str) -> None:
+def test_grouping_and_fields(command: Command, index: str) -> None:
     asked = ("search", index, "--aspect", "symptoms", "--group", "document", "--json")
     assert len(command(*asked).out.splitlines()) == 5
-    found = command(*asked, "--source", "North").out.splitlines()
+    found = command(*asked, "--where", "source=North").out.splitlines()
     assert {json.loads(line)["title"] for line in found} == {"Migraine", "Gout"}
+    assert len(command(*asked, "--where", "source=North", "--where", "source=South").out.splitlines()) == 5
+    found = command(*asked, "--where", "source=P..Z").out.splitlines()
+    assert {json.loads(line)["source"] for line in found} == {"South"}
+    asked = ("search", index, "--aspect", "symptoms", "--group", "source", "--json")
+    assert sorted(json.loads(line)["source"] for line in command(*asked).out.splitlines()) == ["North", "South"]
 
 
 def test_text_from_documents_cannot_steer_the_terminal(command: Command, index: str) -> None:
@@ -156,7 +161,7 @@ def test_two_aspects_lie_between_one_and_the_other(command: Command, index: str)
         (["INDEX"], "expected a question, an entity or an aspect, got none of them"),
         (["INDEX", "-e", "  ", "-a", ""], "expected a question, an entity or an aspect, got none of them"),
         (["INDEX", "-e", "asthma", "-k", "0"], "at least 1, got 0"),
-        (["INDEX", "-e", "asthma", "--source", "West"], "a source of this index (North, South), got 'West'"),
+        (["INDEX", "-e", "asthma", "--where", "source=West"], "a source of this index (North, South), got 'West'"),
         (["INDEX", "-e", "DOID:404"], "DOID:404"),
         (["INDEX", "-e", "asthma", "--model", "nowhere"], "nowhere"),
     ],

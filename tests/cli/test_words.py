@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 from auscult.cli.main import app
 from auscult.cli.moved import MOVED
 
-WORDS = ("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts")
+WORDS = (
+    *("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts"),
+    *("add", "remove", "info", "verify", "optimize", "backup"),
+)
 MOST_OPTIONS = 12
 
 

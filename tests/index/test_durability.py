@@ -15,6 +15,8 @@ import pytest
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex
 from auscult.index import storage as storage_room
+from auscult.index.segment import SegmentWriter
+from auscult.index.store import Store
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 from places import TESTS
@@ -30,6 +32,7 @@ sys.path.insert(0, sys.argv[1])
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 from auscult.index import IndexUpdate, IndexWriter
+from auscult.index.store import Store
 
 folder, act, fatal = sys.argv[2], sys.argv[3], int(sys.argv[4])
 calls = []
@@ -44,7 +47,7 @@ def watch(owner, name):
     setattr(owner, name, watched)
 
 for owner, name in [(os, "fsync"), (os, "replace"), (shutil, "rmtree"), (pathlib.Path, "mkdir"),
-                    (pathlib.Path, "unlink"), (pathlib.Path, "open")]:
+                    (pathlib.Path, "unlink"), (pathlib.Path, "open"), (Store, "_write")]:
     watch(owner, name)
 print("ready", flush=True)
 writer = (IndexWriter if act == "rebuild" else IndexUpdate)(folder, HashedEncoder())
@@ -83,7 +86,7 @@ def check_whole(folder: Path, act: str) -> bool:
     new = generated(NEW_COUNT) if act == "rebuild" else [*(d for d in OLD if d.title != "Gout"), *generated(NEW_COUNT)]
     index = PassageIndex.open(folder)
     index.verify()
-    found = [index.reader.document(row) for row in range(index.manifest.counts.documents)]
+    found = [index.reader.document(row) for row in index.reader.documents]
     assert found in (OLD, new)
     index.search(ENCODER.encode_documents(OLD)[0][0], k=5)
     return found == new
@@ -94,6 +97,7 @@ def check_cleaned(folder: Path) -> None:
     build_old(folder)
     current = (folder / "CURRENT").read_text().strip()
     assert sorted(path.name for path in folder.iterdir()) == ["CURRENT", current]
+    assert sorted(path.name for path in (folder / current).iterdir()) == ["index.sqlite", "segment-000001"]
 
 
 @pytest.mark.slow
@@ -127,11 +131,15 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> N
     build_old(tmp_path / "counted")
     finished, _ = start(tmp_path / "counted", act).communicate()
     calls = finished.split()[2:]
-    assert {"fsync", "replace", "rmtree", "mkdir", "unlink", "open"} <= set(calls)
+    everything = {"fsync", "replace", "rmtree", "mkdir", "unlink", "open", "_write"}
+    assert (everything if act == "rebuild" else {"_write", "open", "fsync"}) <= set(calls)
     # Every call around the one that publishes, and the first and last of each kind.
-    swap = calls.index("replace")
+    writes = [n for n, name in enumerate(calls) if name == "_write"]
+    # Of an update, a transaction's commit, which the log is moved after.
+    swap = calls.index("replace") if act == "rebuild" else writes[-2]
     points = {swap + n for n in range(-3, 4)} | {calls.index(name) for name in calls}
     points |= {len(calls) - 1 - calls[::-1].index(name) for name in calls}
+    points |= {writes[len(writes) // 3]}
     outcomes = {}
     for point in sorted(points):
         if not 0 <= point < len(calls):
@@ -143,7 +151,7 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> N
         assert process.returncode == -signal.SIGKILL
         outcomes[point] = check_whole(folder, act)
         check_cleaned(folder)
-    assert outcomes == {point: point > swap for point in outcomes}, "the rename, and only it, publishes"
+    assert outcomes == {point: point > swap for point in outcomes}, "one call, and only it, publishes"
     assert set(outcomes.values()) == {False, True}
 
 
@@ -178,9 +186,9 @@ def test_a_failing_disk_is_reported_and_the_old_index_stays(
         with monkeypatch.context() as patched:
             patched.setattr(storage_room.os, call, fail)
             try:
-                with IndexUpdate(folder, ENCODER) as update:
-                    update.add(generated(3))
-                    update.commit()
+                with (IndexUpdate if call == "fsync" else IndexWriter)(folder, ENCODER) as writer:
+                    writer.add(generated(3))
+                    writer.commit()
             except IndexFolderError as error:
                 assert "No space left on device" in str(error)  # noqa: PT017
                 assert "free some space" in str(error)  # noqa: PT017
@@ -188,22 +196,110 @@ def test_a_failing_disk_is_reported_and_the_old_index_stays(
             break
         published = PassageIndex.open(folder)
         published.verify()
-        assert published.manifest.counts.documents in (len(OLD), len(OLD) + 3)
+        assert published.manifest.counts.documents in (len(OLD), len(OLD) + 3, 3)
         build_old(folder)
     assert fatal > 1
+
+
+def change(update: IndexUpdate) -> None:
+    update.delete(["leaflet-gout"])
+    update.add(generated(2))
+    update.commit()
+
+
+@pytest.mark.parametrize("fatal", range(1, 9))
+def test_a_full_database_is_reported_and_the_old_index_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fatal: int
+) -> None:
+    folder = tmp_path / "index"
+    build_old(folder)
+    real = Store._write
+    calls = 0
+
+    def fail(store: Store, statement: str, values: tuple[object, ...] = ()) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == fatal:
+            raise OSError(28, "No space left on device")
+        real(store, statement, values)
+
+    monkeypatch.setattr(Store, "_write", fail)
+    with IndexUpdate(folder, ENCODER) as update, pytest.raises(IndexFolderError, match=r"No space.*free some space"):
+        change(update)
+    monkeypatch.undo()
+    published = PassageIndex.open(folder)
+    published.verify()
+    assert published.manifest.counts.documents == len(OLD)
 
 
 def test_what_a_full_disk_leaves_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "index"
     build_old(folder)
-    close = storage_room.ByteFile.discard
+    close = SegmentWriter.discard
 
-    def discard(file: storage_room.ByteFile) -> None:
-        close(file)
+    def discard(segment: SegmentWriter) -> None:
+        close(segment)
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(storage_room.ByteFile, "discard", discard)
+        patched.setattr(SegmentWriter, "discard", discard)
         with IndexUpdate(folder, ENCODER) as update:
             update.add(generated(3))
-    assert [path.name for path in folder.glob("generation-*")] == ["generation-000001"]
+    assert [path.name for path in (folder / "store-000001").glob("segment*")] == ["segment-000001"]
+
+
+SEARCHER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from encoders import HashedEncoder
+from leaflets import leaflets
+from auscult.index import PassageIndex
+
+encoder = HashedEncoder()
+vector = encoder.encode_documents(leaflets())[0][0]
+print("ready", flush=True)
+seen, answers = set(), 0
+while True:
+    index = PassageIndex.open(sys.argv[2])
+    manifest, reader = index.manifest, index.reader
+    rows, _ = index.search(vector, k=1000)
+    for row in rows:
+        reader.passage_text(row)
+    ids = [reader.document_record(row).doc_id for row in reader.documents]
+    # Generation n is that of n - 1 changes, each of which adds one document and takes the one before it away.
+    here = [each for each in ids if each.startswith("doc")]
+    assert len(ids) == manifest.counts.documents, (ids, manifest.counts)
+    assert here == ([f"doc{manifest.generation - 2}"] if manifest.generation > 1 else []), (here, manifest.generation)
+    seen.add(manifest.generation)
+    answers += 1
+    if manifest.generation == int(sys.argv[3]):
+        print(len(seen), answers, flush=True)
+        break
+"""
+
+
+def test_readers_see_whole_generations_while_a_writer_writes(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    build_old(folder)
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", SEARCHER, str(TESTS), str(folder), "26"], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    for reader in readers:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "ready\n"
+    before = PassageIndex.open(folder)
+    for number, document in enumerate(generated(25)):
+        with IndexUpdate(folder, ENCODER) as update:
+            update.add([document])
+            if number:
+                update.delete([f"doc{number - 1}"])
+            update.commit()
+    for reader in readers:
+        told, _ = reader.communicate(timeout=60)
+        assert reader.returncode == 0
+        generations, _ = map(int, told.split())
+        assert generations > 1, "it should have seen the index change"
+    assert [before.reader.document(row) for row in before.reader.documents] == OLD

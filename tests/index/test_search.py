@@ -115,7 +115,7 @@ def test_passages_without_sentences_are_never_returned(index: PassageIndex, docu
 def test_filter_by_source(index: PassageIndex, documents: list[Document], sources: tuple[str, ...]) -> None:
     allowed = {d.doc_id for d in documents if d.source in sources}
     expected = sum(doc_id in allowed for _, _, doc_id in brute_force(documents, query(3)))
-    rows, _ = index.search(query(3), k=10_000, sources=sources)
+    rows, _ = index.search(query(3), k=10_000, where={"source": sources})
     owners = {index.reader.document_record(index.reader.passage_documents[row]).doc_id for row in rows}
     assert owners <= allowed
     assert len(rows) == expected
@@ -187,11 +187,15 @@ def test_questions_that_cannot_be_answered_say_why(index: PassageIndex) -> None:
     with pytest.raises(QueryError, match="at least 1, got 0"):
         index.search(vector, k=0)
     with pytest.raises(QueryError, match=r"s0, s1, s2.*'mars'"):
-        index.search(vector, sources=["mars"])
+        index.search(vector, where={"source": "mars"})
+    with pytest.raises(QueryError, match=r"a field of this index \(source\).*'ward'"):
+        index.search(vector, where={"ward": "3"})
+    with pytest.raises(QueryError, match=r"a field of this index"):
+        index.counts("ward")
     with pytest.raises(QueryError, match="'nobody'"):
         index.search(vector, documents=["nobody"])
     with pytest.raises(QueryError, match="'chapter'"):
-        index.search(vector, group_by="chapter")  # type: ignore[arg-type]
+        index.search(vector, group_by="chapter")
     with pytest.raises(ModelError, match=r"shape \(64,\)"):
         index.search(vector[:10])
     with pytest.raises(IndexFolderError, match="search with the index' own model"):
@@ -208,6 +212,7 @@ def test_an_index_without_documents_answers_with_nothing(tmp_path: Path) -> None
 
 def test_sentence_vectors_are_near_enough_to_be_shown(index: PassageIndex, documents: list[Document]) -> None:
     exact = np.concatenate(ENCODER.encode_documents(documents))
-    shown = index.reader.sentence_vectors.astype(np.float32)
+    rows = range(len(index.reader.passage_documents))
+    shown = np.concatenate([index.reader.sentence_vectors(row) for row in rows]).astype(np.float32)
     for seed in range(10):
         assert np.abs(shown @ query(seed) - exact @ query(seed)).max() < 5e-4

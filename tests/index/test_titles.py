@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.concepts.names import normalise_name
-from auscult.index.titles import Titles, TitleTable
+from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.index.titles import Titles, names_of, write_titles
 
 DOCUMENTS = (
     ("Gout", ["DOID:13189"]),
@@ -19,11 +24,18 @@ DOCUMENTS = (
 )
 
 
-def titles_of(documents: list[tuple[str, list[str]]]) -> Titles:
-    table = TitleTable()
-    for row, (title, identifiers) in enumerate(documents):
-        table.add(row, title, identifiers)
-    return Titles(table.file(), lambda row: documents[row][0])
+def titles_of(documents: list[tuple[str, list[str]]], gone: tuple[int, ...] = ()) -> Titles:
+    with TemporaryDirectory() as place:
+        writer = BlockWriter(Path(place) / "segment")
+        names = (names_of(row, *document) for row, document in enumerate(documents))
+        write_titles(writer, itertools.chain.from_iterable(names))
+        file = BlockFile(writer.path, writer.close({}))
+    return Titles([file], lambda _, row: None if row in gone else documents[row][0])
+
+
+def test_a_document_that_was_removed_gives_its_name_to_the_next() -> None:
+    assert titles_of(list(DOCUMENTS), gone=(0,))["gout"] == "GOUT"
+    assert "gout" not in dict(titles_of(list(DOCUMENTS), gone=(0, 2)))
 
 
 def test_the_first_document_of_a_name_or_of_its_only_identifier() -> None:

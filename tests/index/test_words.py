@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from auscult.index.words import FIELDS, TERMS, WordCounter, Words, analyse, array_name
+from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.index.words import FIELDS, WordCounter, Words, WordSegment, analyse, write_words
 
 DOCUMENTS = (
     ("Gout", [("Symptoms", "The toe is red. The toe swells."), ("Treatment", "Colchicine helps the toe.")]),
@@ -18,20 +19,20 @@ DOCUMENTS = (
 )
 
 
-def words_of(documents: Sequence[tuple[str, list[tuple[str, str]]]]) -> Words:
-    counter = WordCounter()
-    for title, passages in documents:
-        counter.add(title, passages)
-    files = counter.files()
-    terms = files[TERMS]
-    assert isinstance(terms, bytes)
-
-    def array(name: str) -> npt.NDArray[Any]:
-        found = files[name]
-        assert isinstance(found, np.ndarray)
-        return found
-
-    return Words(array, terms)
+def words_of(documents: Sequence[tuple[str, list[tuple[str, str]]]], cut: int | None = None) -> Words:
+    """Of documents in one segment, or in two, cut there."""
+    parts = [documents] if cut is None else [documents[:cut], documents[cut:]]
+    segments = []
+    with TemporaryDirectory() as place:
+        for number, part in enumerate(parts):
+            counter = WordCounter()
+            for title, passages in part:
+                counter.add(title, passages)
+            writer = BlockWriter(Path(place) / str(number))
+            write_words(writer, counter.counted())
+            end = writer.close({})
+            segments.append(WordSegment(BlockFile(writer.path, end), None, None))
+    return Words(segments)
 
 
 WORDS = words_of(DOCUMENTS)
@@ -82,4 +83,13 @@ def test_an_empty_collection_has_no_words() -> None:
     for field in FIELDS:
         assert nothing.coverage(["toe"], field).shape == (0,)
     assert words_of([("", [("", "")])]).likeness(["toe"], "title").tolist() == [0]
-    assert array_name("text", "rows") == "words_text_rows.npy"
+
+
+def test_words_in_two_segments_say_the_same() -> None:
+    for cut in (0, 1, 2, 3):
+        parted = words_of(DOCUMENTS, cut)
+        for field in FIELDS:
+            for asked in (["toe", "scalp", "zebra"], ["gout"], analyse("Treatment of the scalp")):
+                assert parted.coverage(asked, field).tolist() == WORDS.coverage(asked, field).tolist()
+                assert parted.likeness(asked, field).tolist() == WORDS.likeness(asked, field).tolist()
+        assert parted.shares(["toe", "colchicin"]) == WORDS.shares(["toe", "colchicin"])

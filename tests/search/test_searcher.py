@@ -122,7 +122,7 @@ def test_filters_and_grouping_reach_the_index(searcher: Searcher) -> None:
         return [hit.title for hit in hits]
 
     query = ask("Gout", "symptoms")
-    assert set(titles(searcher.search(query, sources=["South"]))) == {"IgA nephropathy", "Asthma"}
+    assert set(titles(searcher.search(query, where={"source": "South"}))) == {"IgA nephropathy", "Asthma"}
     assert set(titles(searcher.search(query, documents=["leaflet-asthma"]))) == {"Asthma"}
     grouped = searcher.search(query, group_by="document")
     assert sorted(titles(grouped)) == sorted(document.title for document in leaflets())

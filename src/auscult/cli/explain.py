@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from auscult.cli.model_views import Layers, show_attention, show_token_pairs
+from auscult.cli.options import IndexModelOption
 from auscult.cli.search import (
     AspectOption,
     EntityOption,
-    ModelOption,
     QuestionOption,
     check_asked,
     open_searcher,
@@ -46,7 +46,7 @@ def explain(
     document: Annotated[
         str, typer.Option("--document", "-d", help="Of an index: the document's id; default: that of the best hit.")
     ] = "",
-    model: ModelOption = "",
+    model: IndexModelOption = "",
     text: Annotated[
         str, typer.Option("--text", "-t", help="For a model: the text to read, a file that holds it, or - .")
     ] = "",

@@ -23,6 +23,9 @@ from auscult.index import Counts
 from auscult.models import SHIPPED, load_model
 from auscult.search import BuildReport, build_index
 
+SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")]
+BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
+
 
 class Quality(StrEnum):
     """The shipped encoders for documents that nobody trained on."""
@@ -59,8 +62,8 @@ def index(
         ),
     ] = None,
     no_knowledge: Annotated[bool, typer.Option("--no-knowledge", help="Take entities by their words only.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")] = False,
-    batch_size: Annotated[int, typer.Option(help="Documents encoded at once.")] = 32,
+    skip_bad: SkipBadOption = False,
+    batch_size: BatchSizeOption = 32,
 ) -> None:
     """Build an index of a corpus, to be asked with `search` and `explain`.
 
@@ -75,16 +78,17 @@ def index(
     encoder = load_model(model)
     known = None if no_knowledge else _knowledge_base(knowledge or [])
     try:
-        with _progress() as (bar, task):
+        with showing_progress() as (bar, task):
             report = build_index(
                 opened.documents(split),
                 encoder,
                 out,
                 knowledge_base=known,
                 corpus=opened.name,
+                origin=origin_of(corpus),
                 model_path=_lasting(model),
                 batch_size=batch_size,
-                progress=lambda counts: bar.update(task, description=_counted(counts)),
+                progress=lambda counts: bar.update(task, description=counted(counts)),
             )
     finally:
         # Also where nothing was left to index, which they may explain.
@@ -105,7 +109,13 @@ def _lasting(model: str) -> str:
     return model if model in SHIPPED else str(Path(model).resolve())
 
 
-def _counted(counts: Counts) -> str:
+def origin_of(corpus: str) -> str:
+    """What says where documents were read: a path from anywhere, or the name of a corpus."""
+    return str(Path(corpus).resolve()) if Path(corpus).exists() else corpus
+
+
+def counted(counts: Counts) -> str:
+    """Counts in words."""
     return f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences"
 
 
@@ -113,13 +123,14 @@ def _summary(report: BuildReport, out: Path) -> str:
     # ru_maxrss is in KiB on Linux and in bytes on macOS.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return (
-        f"{_counted(report.counts)} in {report.seconds:.1f} s "
+        f"{counted(report.counts)} in {report.seconds:.1f} s "
         f"({report.sentences_per_second:,.0f} sentences/s), peak memory {peak / 1e6:,.0f} MB: {out}"
     )
 
 
 @contextmanager
-def _progress() -> Iterator[tuple[Progress, TaskID]]:
+def showing_progress() -> Iterator[tuple[Progress, TaskID]]:
+    """A line on stderr that tells how far it is, with its task."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from auscult import __version__
 from auscult.cli import concepts, data
+from auscult.cli.add import add, remove
 from auscult.cli.compare import compare
 from auscult.cli.demo import demo
 from auscult.cli.evaluate import evaluate
@@ -23,6 +24,7 @@ from auscult.cli.options import run_plugins
 from auscult.cli.search import search
 from auscult.cli.train import train
 from auscult.cli.trying import try_models
+from auscult.cli.upkeep import backup, info, optimize, verify
 from auscult.errors import AuscultError
 from auscult.search.explain import printable
 
@@ -37,12 +39,18 @@ app = typer.Typer(
 app.command()(demo)
 app.add_typer(data.app, name="data")
 app.command()(index)
+app.command()(add)
+app.command()(remove)
 app.command()(search)
 app.command()(explain)
 app.command()(evaluate)
 app.command()(train)
 app.command()(compare)
 app.command("try")(try_models)
+app.command()(info)
+app.command()(verify)
+app.command()(optimize)
+app.command()(backup)
 app.add_typer(concepts.app, name="concepts")
 app.add_typer(pointers(MOVED))
 

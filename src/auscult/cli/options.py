@@ -18,6 +18,10 @@ from auscult.errors import ConfigError
 from auscult.graphs.reading import Part
 from auscult.interfaces import Precision
 
+IndexArgument = Annotated[Path, typer.Argument(help="An index folder, made by `auscult index`.")]
+IndexModelOption = Annotated[
+    str, typer.Option("--model", "-m", help="Where the index' own model is now; default: where it was.")
+]
 PrecisionOption = Annotated[
     Precision,
     typer.Option(

@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from auscult.cli.options import PrecisionOption
+from auscult.cli.options import IndexArgument, IndexModelOption, PrecisionOption, pairs_of
 from auscult.errors import ConfigError, QueryError
+from auscult.index import Between, Where
 from auscult.interfaces import Hit
 from auscult.models import RERANKER, kind_of, load_model, load_reranker, load_scorer
 from auscult.models.general.reranker import Reranker
@@ -24,13 +25,6 @@ from auscult.search.fusion import DOUBTFUL
 from auscult.search.terminal import print_hit
 
 
-class Group(StrEnum):
-    """What a hit stands for."""
-
-    passage = "passage"
-    document = "document"
-
-
 class Score(StrEnum):
     """What passages are ranked by."""
 
@@ -38,7 +32,6 @@ class Score(StrEnum):
     model = "model"
 
 
-IndexArgument = Annotated[Path, typer.Argument(help="An index folder, made by `auscult index`.")]
 EntityOption = Annotated[
     str,
     typer.Option("--entity", "-e", help="A disease or condition: its name, a synonym, or an identifier (DOID:2986)."),
@@ -49,9 +42,6 @@ AspectOption = Annotated[
 ]
 QuestionOption = Annotated[
     str, typer.Option("--question", "-q", help="A question in words, in place of entity and aspect.")
-]
-ModelOption = Annotated[
-    str, typer.Option("--model", "-m", help="Where the index' own model is now; default: where it was.")
 ]
 
 
@@ -64,9 +54,18 @@ def search(
     entity: EntityOption = "",
     aspect: AspectOption = None,
     k: Annotated[int, typer.Option("-k", help="How many hits.")] = 10,
-    group: Annotated[Group, typer.Option(help="A hit for every passage, or for every document.")] = Group.passage,
-    source: Annotated[list[str] | None, typer.Option(help="Only documents of this source; repeatable.")] = None,
-    model: ModelOption = "",
+    group: Annotated[
+        str, typer.Option(help="A hit for every `passage`, `document`, or value of a field (`source`, or of metadata).")
+    ] = "passage",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=VALUE",
+            help="Only documents whose field (`source`, or of metadata) has this value, or one between two "
+            "(`date=2019..2021-06`); repeatable.",
+        ),
+    ] = None,
+    model: IndexModelOption = "",
     score: Annotated[
         Score, typer.Option(help="Rank by all evidence, words and vectors; or as the model's paper does, by it alone.")
     ] = Score.fused,
@@ -107,13 +106,13 @@ def search(
     understanding = understand(searcher, entity, aspect or (), question)
     if scorer:
         pipeline = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse)
-        hits = pipeline.search(understanding.query, k, group_by=group.value, sources=source or (), scoring=score.value)
+        hits = pipeline.search(understanding.query, k, group_by=group, where=_conditions(where), scoring=score.value)
     else:
         hits = searcher.search(
             understanding.query,
             k,
-            group_by=group.value,
-            sources=source or (),
+            group_by=group,
+            where=_conditions(where),
             scoring=score.value,
             rerank=rerank,
         )
@@ -126,6 +125,23 @@ def search(
     console = Console(highlight=False)
     for hit in hits:
         print_hit(console, hit)
+
+
+def _conditions(given: Sequence[str] | None) -> Where:
+    """What `--where` says; several values of one field are each allowed."""
+    values: dict[str, list[str]] = {}
+    for field, value in pairs_of("--where", given):
+        values.setdefault(field, []).append(value)
+    return {
+        field: _between(field, each) if any(".." in value for value in each) else each for field, each in values.items()
+    }
+
+
+def _between(field: str, values: Sequence[str]) -> Between:
+    if len(values) > 1:
+        raise ConfigError(f"one range, or values, for --where {field}=", f"{len(values)} of them", "name one range")
+    first, _, last = values[0].partition("..")
+    return Between(first, last)
 
 
 def _say_doubt(hits: Sequence[Hit]) -> None:

@@ -15,7 +15,7 @@ from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
 from auscult.concepts.names import normalise_name
 from auscult.concepts.reading import existing, read_taxonomies
-from auscult.concepts.storage import parse_concepts, read_concepts, write_concepts
+from auscult.concepts.storage import pack_concepts, parse_concepts, read_concepts, write_concepts
 from auscult.errors import QueryError
 
 if TYPE_CHECKING:
@@ -118,6 +118,10 @@ class KnowledgeBase:
     def save(self, path: Path | str) -> None:
         """Write one compact file (see `storage`); the same content gives the same bytes."""
         write_concepts(Path(path), self.concepts.values(), self.codes.values())
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes, for `from_bytes`."""
+        return pack_concepts(self.concepts.values(), self.codes.values())
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
         """This knowledge base and the entities that documents are about.

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from auscult.concepts.concept import Concept
 from auscult.errors import DataError
-from auscult.files.packed import packing
 from auscult.files.writing import whole_or_nothing
 
 FORMAT = "auscult-knowledge-base"
@@ -29,12 +28,20 @@ def write_concepts(path: Path, concepts: Iterable[Concept], codes: Iterable[Conc
     Raises:
         DataError: The place cannot be written to.
     """
-    with whole_or_nothing(path) as partial, packing(partial, level=6) as archive:
+    with whole_or_nothing(path) as partial:
+        partial.write_bytes(pack_concepts(concepts, codes))
+
+
+def pack_concepts(concepts: Iterable[Concept], codes: Iterable[Concept]) -> bytes:
+    """What `write_concepts` writes."""
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=packed, compresslevel=6, mtime=0) as archive:
         archive.write(_line({"format": FORMAT, "version": VERSION}))
         for concept in concepts:
             archive.write(_line(_fields(concept)))
         for code in codes:
             archive.write(_line(["code", *_fields(code)]))
+    return packed.getvalue()
 
 
 def read_concepts(path: Path) -> tuple[list[Concept], list[Concept]]:

@@ -1,11 +1,16 @@
-"""Passages and their vectors at rest: an embedded index with exact search and atomic commits."""
+"""Documents, passages, words and vectors at rest: an embedded index that is searched while it is written."""
 
+from auscult.index.fields import ANY, Between, Where
 from auscult.index.manifest import Counts, Manifest, ModelRecord
 from auscult.index.passage_index import GroupBy, PassageIndex
-from auscult.index.reader import DocumentRecord, GenerationReader
+from auscult.index.reader import GenerationReader
+from auscult.index.store import DocumentRecord
+from auscult.index.upkeep import backup, optimize, repair
 from auscult.index.writer import IndexUpdate, IndexWriter
 
 __all__ = [
+    "ANY",
+    "Between",
     "Counts",
     "DocumentRecord",
     "GenerationReader",
@@ -15,4 +20,8 @@ __all__ = [
     "Manifest",
     "ModelRecord",
     "PassageIndex",
+    "Where",
+    "backup",
+    "optimize",
+    "repair",
 ]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.errors import IndexFolderError, ModelError, QueryError
+from auscult.index.fields import ANY, Between, Where
 from auscult.index.reader import GenerationReader, open_current
 from auscult.interfaces import DocumentEncoder, FloatArray
 
-GroupBy = Literal["passage", "document"]
+#: Filters whose passages are kept in memory.
+_KEPT = 64
+#: Values of a field that an error names.
+_NAMED = 12
+GroupBy = str
+"""What a hit stands for: a "passage", a "document", or all documents that have one value of the field of this name."""
 RowArray = npt.NDArray[np.int64]
 ScoreArray = npt.NDArray[np.float64]
 
@@ -29,7 +33,7 @@ class PassageIndex:
     def __init__(self, reader: GenerationReader) -> None:
         self.reader = reader
         self.manifest = reader.manifest
-        self._allowed = lru_cache(maxsize=64)(self._find_allowed)
+        self._filters: dict[object, npt.NDArray[np.bool_]] = {}
 
     @classmethod
     def open(cls, folder: str | Path) -> PassageIndex:
@@ -49,7 +53,7 @@ class PassageIndex:
         check_fingerprint(self.reader, encoder)
 
     def verify(self) -> None:
-        """Compare every file with its checksum; raises IndexFolderError at the first that differs."""
+        """Check everything that is stored; raises IndexFolderError at the first thing that is not what was written."""
         self.reader.verify()
 
     def search(
@@ -58,7 +62,7 @@ class PassageIndex:
         k: int = 10,
         *,
         group_by: GroupBy = "passage",
-        sources: Sequence[str] = (),
+        where: Where = ANY,
         documents: Sequence[str] = (),
     ) -> tuple[RowArray, ScoreArray]:
         """The k best passages by exact mean sentence cosine.
@@ -66,8 +70,9 @@ class PassageIndex:
         Args:
             query_vector: Shape (dim,), unit length.
             k: How many, at least 1.
-            group_by: "document" gives each document's best passage only.
-            sources: Only documents of these sources; empty for all.
+            group_by: "document" gives each document's best passage only, the name of a field the best passage of each
+                of its values; documents that do not have the field are one group.
+            where: Only documents whose fields (`index.fields`) have these values; empty for all.
             documents: Only documents with these ids; empty for all.
 
         Returns:
@@ -75,15 +80,15 @@ class PassageIndex:
             eligible. Passages without sentences have no score and are never returned.
 
         Raises:
-            QueryError: k, the grouping, a source or a document id is not one of this index'.
+            QueryError: k, the grouping, a field, a value or a document id is not one of this index'.
             ModelError: The vector has another length than the index' vectors.
         """
-        _check_options(k, group_by)
+        _check_options(k)
         dim = self.manifest.model.dim
         if query_vector.shape != (dim,):
             raise ModelError(f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model")
         query = np.asarray(query_vector, dtype=np.float32)
-        scores = self._eligible(self.reader.passage_vectors @ query, sources, documents)
+        scores = self._eligible(self.reader.passage_vectors @ query, where, documents)
         return select(self.reader.passage_vectors, query, scores, k, self._groups(group_by))
 
     def best(
@@ -92,42 +97,83 @@ class PassageIndex:
         k: int = 10,
         *,
         group_by: GroupBy = "passage",
-        sources: Sequence[str] = (),
+        where: Where = ANY,
         documents: Sequence[str] = (),
     ) -> tuple[RowArray, ScoreArray]:
         """The k best passages by given scores, (passages,); everything else as in `search`."""
-        _check_options(k, group_by)
-        eligible = self._eligible(scores.astype(np.float32), sources, documents)
+        _check_options(k)
+        eligible = self._eligible(scores.astype(np.float32), where, documents)
         return take_best(eligible, k, self._groups(group_by))
 
-    def _eligible(self, scores: FloatArray, sources: Sequence[str], documents: Sequence[str]) -> FloatArray:
+    def counts(self, field: str) -> dict[str, int]:
+        """How many documents have each value of a field (`index.fields`), most first.
+
+        Raises:
+            QueryError: No document has the field.
+        """
+        values, having = self._values(field)
+        counts = np.bincount(having[having >= 0], minlength=len(values)).tolist()
+        return dict(sorted(zip(values, counts, strict=True), key=lambda each: -each[1]))
+
+    def _eligible(self, scores: FloatArray, where: Where, documents: Sequence[str]) -> FloatArray:
         """The scores, minus infinity for passages that are not to be returned; changed in place."""
-        if sources or documents:
-            scores[~self._allowed(frozenset(sources), frozenset(documents))] = -np.inf
+        if where or documents:
+            scores[~self._allowed(where, frozenset(documents))] = -np.inf
         scores[self.reader.wordless] = -np.inf
         return scores
 
     def _groups(self, group_by: GroupBy) -> npt.NDArray[np.integer] | None:
-        return self.reader.passage_documents if group_by == "document" else None
+        """The group of each passage; None where each is its own."""
+        if group_by == "passage":
+            return None
+        owners = self.reader.passage_documents
+        return owners if group_by == "document" else self._values(group_by)[1][owners]
 
-    def _find_allowed(self, sources: frozenset[str], documents: frozenset[str]) -> npt.NDArray[np.bool_]:
-        allowed = np.ones(self.manifest.counts.documents, bool)
-        if sources:
-            numbers = {name: n for n, name in enumerate(self.manifest.sources)}
-            unknown = sorted(sources - numbers.keys())
-            if unknown:
-                raise QueryError(
-                    f"a source of this index ({', '.join(sorted(numbers))})", f"'{unknown[0]}'", "name one of these"
-                )
-            allowed &= np.isin(self.reader.document_sources, [numbers[name] for name in sources])
+    def _values(self, field: str) -> tuple[list[str], npt.NDArray[np.int32]]:
+        if field not in self.reader.fields:
+            raise QueryError(
+                f"a field of this index ({', '.join(self.reader.fields)})", f"'{field}'", "name one of these"
+            )
+        return self.reader.values(field)
+
+    def _allowed(self, where: Where, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
+        wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
+        asked = (
+            frozenset(
+                (field, each if isinstance(each, Between) else frozenset(each)) for field, each in wanted.items()
+            ),
+            documents,
+        )
+        if asked not in self._filters:
+            if len(self._filters) >= _KEPT:
+                self._filters.clear()
+            self._filters[asked] = self._find_allowed(*asked)
+        return self._filters[asked]
+
+    def _find_allowed(
+        self, where: frozenset[tuple[str, Between | frozenset[str]]], documents: frozenset[str]
+    ) -> npt.NDArray[np.bool_]:
+        allowed = self.reader.living.copy()
+        for field, wanted in where:
+            values, having = self._values(field)
+            if isinstance(wanted, Between):
+                chosen = [number for number, value in enumerate(values) if wanted.holds(value)]
+            else:
+                numbers = {value: number for number, value in enumerate(values)}
+                unknown = sorted(wanted - numbers.keys())
+                if unknown:
+                    known = ", ".join(values[:_NAMED]) + (", ..." if len(values) > _NAMED else "")
+                    raise QueryError(f"a {field} of this index ({known})", f"'{unknown[0]}'", "name one of these")
+                chosen = [numbers[value] for value in wanted]
+            allowed &= np.isin(having, chosen)
         if documents:
             unknown = sorted(documents - self.reader.document_rows.keys())
             if unknown:
                 raise QueryError("a document id of this index", f"'{unknown[0]}'", "check the id")
             rows = [self.reader.document_rows[doc_id] for doc_id in documents]
-            chosen = np.zeros_like(allowed)
-            chosen[rows] = True
-            allowed &= chosen
+            named = np.zeros_like(allowed)
+            named[rows] = True
+            allowed &= named
         mask: npt.NDArray[np.bool_] = allowed[self.reader.passage_documents]
         return mask
 
@@ -165,7 +211,7 @@ def select(
         query: Shape (dim,), unit length.
         rough: Single-precision scores, shape (rows,); -inf for rows that are not to be returned.
         k: How many, at least 1.
-        groups: Non-decreasing group number per row; when given, each group gives only its best row.
+        groups: Group number per row, from -1; when given, each group gives only its best row.
 
     Returns:
         Rows and their exact scores, best first; fewer than k where fewer are eligible.
@@ -200,16 +246,19 @@ def _ordered(
     return rows[order], scores[order]
 
 
-def _check_options(k: int, group_by: GroupBy) -> None:
+def _check_options(k: int) -> None:
     if k < 1:
         raise QueryError("a number of hits of at least 1", str(k), "ask for more")
-    if group_by not in ("passage", "document"):
-        raise QueryError("hits grouped by passage or document", repr(group_by), "use one of the two")
 
 
 def _best_of_groups(scores: FloatArray, groups: npt.NDArray[np.integer]) -> FloatArray:
     if not len(scores):
         return scores
-    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
-    best: FloatArray = np.maximum.reduceat(scores, starts)
-    return best
+    changes = np.diff(groups)
+    if (changes < 0).any():
+        best = np.full(int(groups.max()) + 2, -np.inf, np.float32)
+        # -1, of those that have none, is the last.
+        np.maximum.at(best, groups, scores)
+        return best
+    found: FloatArray = np.maximum.reduceat(scores, np.flatnonzero(np.r_[True, changes != 0]))
+    return found

@@ -2,283 +2,263 @@
 
 from __future__ import annotations
 
-import json
-import mmap
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document, Passage, Sentence
+from auscult.documents import Document, Passage
 from auscult.errors import IndexFolderError
-from auscult.index import layout
-from auscult.index.manifest import Manifest
-from auscult.index.storage import current_generation, file_record
-from auscult.index.titles import TITLES, Titles
-from auscult.index.words import FIELDS, TERMS, Words, array_name
-from auscult.index.words import file_names as word_files
+from auscult.index.blocks import REPAIR
+from auscult.index.fields import Column
+from auscult.index.layout import STORE
+from auscult.index.segment import Segment
+from auscult.index.storage import current_store
+from auscult.index.store import DocumentRecord, Store, StoredPassage
+from auscult.index.titles import Titles
+from auscult.index.words import Words
 from auscult.interfaces import FloatArray
 
-_REBUILD = "the index is damaged: build it again"
+#: Passages that are kept in memory after they were read: some answers'.
+_KEPT = 256
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """What an index says about a document without reading its text."""
+class VectorRows:
+    """Rows of vectors that lie in several places, read as if they were one array.
 
-    doc_id: str
-    title: str
-    source: str
-    url: str
-    entity_ids: tuple[str, ...]
-    metadata: Mapping[str, str]
+    Args:
+        parts: One after the other, (rows, dim) each.
+    """
+
+    def __init__(self, parts: list[npt.NDArray[Any]]) -> None:
+        self._parts = parts
+        self._begins = np.cumsum([0, *map(len, parts)])
+
+    def __len__(self) -> int:
+        return int(self._begins[-1])
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Rows by an array of their numbers or by a slice; columns of all of them by (slice(None), columns)."""
+        if isinstance(rows, tuple):
+            return VectorRows([part[rows] for part in self._parts])
+        numbers = np.arange(len(self))[rows]
+        found = np.empty((len(numbers), self._parts[0].shape[1]), self._parts[0].dtype)
+        places = np.searchsorted(self._begins, numbers, "right") - 1
+        for place in np.unique(places):
+            here = places == place
+            found[here] = self._parts[place][numbers[here] - self._begins[place]]
+        return found
+
+    def __matmul__(self, vector: FloatArray) -> FloatArray:
+        found: FloatArray = np.concatenate([part @ vector for part in self._parts])
+        return found
 
 
 class GenerationReader:
-    """One generation, memory-mapped: opening reads tables of contents, not text or vectors.
+    """One generation: opening reads tables of contents, not text or vectors.
 
-    All files are opened at once, so that a reader keeps its generation even after a writer has replaced it.
+    All files are opened at once and the database is seen as it was then, so that a reader keeps its generation whatever
+    a writer does. What it holds is checked when it is read first. Rows number documents and passages over all
+    segments, those that were removed among them.
 
     Args:
-        path: The generation's folder.
+        path: The store's folder.
 
     Attributes:
-        passage_vectors: Float32, shape (passages, dim): means of unit sentence vectors.
-        sentence_vectors: Float16, shape (sentences, dim).
         words: Which text holds which word.
         titles: Documents by what they are called.
 
     Raises:
-        IndexFolderError: A file is missing, or disagrees with the manifest.
-        FileNotFoundError: The generation itself is gone.
+        IndexFolderError: A file is damaged, or of another format.
+        FileNotFoundError: A file is not there.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.manifest = Manifest.read(path)
-        counts, dim = self.manifest.counts, self.manifest.model.dim
-        self._check_sizes()
-        self.passage_vectors: FloatArray = self._array(
-            layout.PASSAGE_VECTORS, layout.PASSAGE_DTYPE, (counts.passages, dim)
-        )
-        self.sentence_vectors: npt.NDArray[np.float16] = self._array(
-            layout.SENTENCE_VECTORS, layout.SENTENCE_DTYPE, (counts.sentences, dim)
-        )
-        self._documents = self._array(layout.DOCUMENTS, layout.DOCUMENT_ROW, (counts.documents + 1,))
-        self._passages = self._array(layout.PASSAGES, layout.PASSAGE_ROW, (counts.passages + 1,))
-        self._sentences = self._array(layout.SENTENCES, layout.SENTENCE_ROW, (counts.sentences,))
-        self._document_records = self._bytes(layout.DOCUMENT_RECORDS)
-        self._passage_records = self._bytes(layout.PASSAGE_RECORDS)
-        self._texts = self._bytes(layout.TEXTS)
-        self._knowledge_base = self._bytes(self.manifest.knowledge_base) if self.manifest.knowledge_base else None
-        self._check_ends()
-        self.words = self._open_words()
-        self.titles = Titles(self._bytes(TITLES)[:], lambda row: self.document_record(row).title)
+        self.store = Store(path / STORE)
+        self.close = finalize(self, self.store.close)
+        self.manifest = self.store.manifest()
+        self.segments = [Segment(path, record, self.manifest.removed) for record in self.manifest.segments]
+        self._documents = np.cumsum([0, *(len(each.keys) for each in self.segments)])
+        self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
+        self.words = Words([each.words for each in self.segments])
+        # What is kept does not hold the reader, so that the database is closed when nobody reads any more.
+        self.titles = Titles([each.file for each in self.segments], partial(_title, self.segments, self.store))
+        self._kept = lru_cache(maxsize=_KEPT)(self.store.passage)
+
+    @cached_property
+    def passage_vectors(self) -> Any:
+        """Float32, shape (passages, dim): an array, or what is read as one."""
+        parts = [each.vectors for each in self.segments]
+        return parts[0] if len(parts) == 1 else VectorRows(parts)
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.int64]:
+        """First passage of each document, and one more."""
+        ends = [each.starts[1:] + begin for each, begin in zip(self.segments, self._passages, strict=False)]
+        return np.concatenate([np.zeros(1, np.int64), *ends])
 
     @cached_property
     def passage_documents(self) -> npt.NDArray[np.int64]:
         """Row of each passage's document, shape (passages,), non-decreasing."""
-        return np.ascontiguousarray(self._passages["document"][:-1])
+        return np.repeat(np.arange(len(self._starts) - 1), np.diff(self._starts))
 
     @cached_property
-    def document_sources(self) -> npt.NDArray[np.int32]:
-        """Number of each document's source in the manifest, shape (documents,)."""
-        return np.ascontiguousarray(self._documents["source"][:-1])
+    def living(self) -> npt.NDArray[np.bool_]:
+        """Which documents were not removed, shape (documents,)."""
+        return np.concatenate([each.living for each in self.segments])
+
+    @cached_property
+    def documents(self) -> npt.NDArray[np.int64]:
+        """Rows of the documents that were not removed."""
+        return np.flatnonzero(self.living)
 
     @cached_property
     def wordless(self) -> npt.NDArray[np.int64]:
-        """Rows of passages without a sentence."""
-        return np.flatnonzero(np.diff(self._passages["sentences"]) == 0)
+        """Rows of passages that are never found: without a sentence, or removed."""
+        sentences = np.concatenate([each.sentences for each in self.segments])
+        return np.flatnonzero((sentences == 0) | ~self.living[self.passage_documents])
 
     @cached_property
     def document_rows(self) -> Mapping[str, int]:
         """Row of every document by its id; read when first asked for."""
-        rows = range(self.manifest.counts.documents)
-        return {self.document_record(row).doc_id: row for row in rows}
+        return {self.document_record(row).doc_id: row for row in self.documents.tolist()}
+
+    def values(self, field: str) -> tuple[list[str], npt.NDArray[np.int32]]:
+        """The values of a field (`index.fields`) in order, and the number of each document's, -1 for none.
+
+        Removed documents have none; a value that no document has is left out.
+        """
+        columns = [Column(each.file, field) for each in self.segments]
+        names = sorted({value for column in columns for value in column.values})
+        places = {value: place for place, value in enumerate(names)}
+        rows = np.concatenate(
+            [np.array([*map(places.__getitem__, column.values), -1], np.int32)[column.rows] for column in columns]
+        )
+        rows[~self.living] = -1
+        used = np.zeros(len(names) + 1, bool)
+        used[rows] = True
+        order = np.where(used, np.cumsum(used) - 1, -1)
+        order[-1] = -1
+        return [name for name, here in zip(names, used.tolist(), strict=False) if here], order[rows].astype(np.int32)
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of the fields that documents have."""
+        return sorted({name for each in self.segments for name in each.file.notes["fields"]})
 
     def document_record(self, row: int) -> DocumentRecord:
         """A document's id, title, source and further fields."""
-        begin, end = self._documents["record"][row : row + 2]
-        data = self._record(layout.DOCUMENT_RECORDS, self._document_records, begin, end)
-        source = self.manifest.sources[self._documents["source"][row]]
-        entity_ids = tuple(data["entity_ids"])
-        return DocumentRecord(
-            data["doc_id"], data["title"], source, data["url"], entity_ids, MappingProxyType(data["metadata"])
-        )
+        segment, place = self._place(row)
+        return self.store.document(int(segment.keys[place])).record
 
     def document(self, row: int) -> Document:
         """The whole document, equal to the one that was added."""
-        record = self.document_record(row)
-        begin, end = self._documents["text"][row : row + 2]
+        segment, place = self._place(row)
+        stored = self.store.document(int(segment.keys[place]))
+        passages = [self._stored(passage) for passage in self.passages_of(row)]
         return Document(
-            doc_id=record.doc_id,
-            title=record.title,
-            text=self._text(begin, end),
-            passages=tuple(self.passage(passage) for passage in self.passages_of(row)),
-            source=record.source,
-            url=record.url,
-            entity_ids=record.entity_ids,
-            metadata=record.metadata,
+            doc_id=stored.record.doc_id,
+            title=stored.record.title,
+            text="".join((*(each.before + each.text for each in passages), stored.tail)),
+            passages=tuple(each.passage for each in passages),
+            source=stored.record.source,
+            url=stored.record.url,
+            entity_ids=stored.record.entity_ids,
+            metadata=stored.record.metadata,
         )
+
+    def newcomers(self) -> Iterator[DocumentRecord]:
+        """The documents that the knowledge base does not know."""
+        for row in self.documents[::-1].tolist():
+            segment, place = self._place(row)
+            if segment.keys[place] < self.manifest.known:
+                return
+            yield self.document_record(row)
 
     def passages_of(self, row: int) -> range:
         """Rows of a document's passages."""
-        first, last = self._documents["passages"][row : row + 2]
-        return range(int(first), int(last))
-
-    def sentences_of(self, row: int) -> range:
-        """Rows of a passage's sentences."""
-        first, last = self._passages["sentences"][row : row + 2]
-        return range(int(first), int(last))
+        first, last = self._starts[row : row + 2].tolist()
+        return range(first, last)
 
     def passage_id(self, row: int) -> str:
         """A passage's id."""
-        return str(self._passage_fields(row)[0])
+        return self._stored(row).passage.passage_id
 
     def passage(self, row: int) -> Passage:
         """A passage with its sentences; offsets refer to the document's text."""
-        passage_id, heading, aspect = self._passage_fields(row)
-        rows = self.sentences_of(row)
-        sentences = tuple(
-            Sentence(
-                start,
-                end,
-                begins_paragraph=bool(flags & layout.BEGINS_PARAGRAPH),
-                ends_paragraph=bool(flags & layout.ENDS_PARAGRAPH),
-                list_item=bool(flags & layout.LIST_ITEM),
-            )
-            for start, end, flags in self._sentences[rows.start : rows.stop].tolist()
-        )
-        _, _, start, end, *_ = self._passages[row].tolist()
-        return Passage(passage_id, heading, start, end, sentences, aspect)
+        return self._stored(row).passage
 
     def passage_text(self, row: int) -> str:
         """The text a passage covers, without reading the rest of its document."""
-        return self._text(self._passages["text_start"][row], self._passages["text_end"][row])
+        return self._stored(row).text
+
+    def sentence_vectors(self, row: int) -> npt.NDArray[np.float16]:
+        """Unit vectors of a passage's sentences, float16 (sentences, dim)."""
+        return self._stored(row).vectors
 
     @property
     def knowledge_base(self) -> bytes | None:
         """The index' knowledge base as `KnowledgeBase.save` wrote it; None when it has none."""
-        return None if self._knowledge_base is None else self._knowledge_base[:]
+        return self.store.knowledge()
 
     def verify(self) -> None:
-        """Compare every file with its recorded checksum.
+        """Check all of the store and of every segment.
 
         Raises:
-            IndexFolderError: A file differs; it names the file, what was recorded, and what is there.
+            IndexFolderError: At the first thing that is not what was written; it names the file and what mends it.
         """
-        for name, recorded in self.manifest.files.items():
-            found = file_record(self.path / name)
-            if found != recorded:
-                raise IndexFolderError(
-                    f"sha256 {recorded.sha256[:16]}… of {self.path / name}", f"{found.sha256[:16]}…", _REBUILD
-                )
+        for _ in self.store.verify():
+            pass
+        held = []
+        for segment in self.segments:
+            segment.file.verify()
+            held += segment.keys[segment.living].tolist()
+        if held != self.store.keys():
+            raise IndexFolderError(f"segments of all documents of {self.store.path}", "others", REPAIR)
+        found = Counter(self.store.document(key).passages for key in held)
+        if sum(size * times for size, times in found.items()) != self.manifest.counts.passages:
+            raise IndexFolderError(f"{self.manifest.counts.passages} passages in {self.path}", "others", REPAIR)
 
-    def _open_words(self) -> Words:
-        """All arrays opened at once, as everything else is."""
-        counts = self.manifest.counts
-        arrays = {}
-        for name in word_files():
-            if name == TERMS:
-                continue
-            arrays[name] = self._plain(name)
-        for field in FIELDS:
-            texts = counts.passages if field in ("text", "heading") else counts.documents
-            found = len(arrays[array_name(field, "lengths")])
-            if found != texts:
-                raise IndexFolderError(f"words of {texts} texts in {self.path} ({field})", str(found), _REBUILD)
-        return Words(arrays.__getitem__, self._bytes(TERMS)[:])
+    def _place(self, row: int) -> tuple[Segment, int]:
+        number = int(np.searchsorted(self._documents, row, "right")) - 1
+        return self.segments[number], int(row) - int(self._documents[number])
 
-    def _passage_fields(self, row: int) -> tuple[str, str, str]:
-        begin, end = self._passages["record"][row : row + 2]
-        passage_id, heading, aspect = self._record(layout.PASSAGE_RECORDS, self._passage_records, begin, end)
-        return passage_id, heading, aspect
+    def _stored(self, row: int) -> StoredPassage:
+        document = self.passage_documents[row]
+        segment, place = self._place(document)
+        return self._kept(int(segment.firsts[place]) + int(row) - int(self._starts[document]))
 
-    def _record(self, name: str, content: mmap.mmap | bytes, begin: int, end: int) -> Any:
-        try:
-            return json.loads(content[begin:end])
-        except ValueError as error:
-            raise IndexFolderError(
-                f"a JSON record at byte {begin} of {self.path / name}", f"unreadable text ({error})", _REBUILD
-            ) from error
 
-    def _text(self, begin: int, end: int) -> str:
-        try:
-            return self._texts[begin:end].decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError as error:
-            where = int(begin) + error.start
-            raise IndexFolderError(
-                f"UTF-8 at byte {where} of {self.path / layout.TEXTS}", "other bytes", _REBUILD
-            ) from error
-
-    def _check_sizes(self) -> None:
-        for name, recorded in self.manifest.files.items():
-            path = self.path / name
-            if not path.is_file():
-                raise IndexFolderError(f"the file {path}", "no such file", _REBUILD)
-            size = path.stat().st_size
-            if size != recorded.bytes:
-                raise IndexFolderError(f"{recorded.bytes} bytes in {path}", f"{size} bytes", _REBUILD)
-
-    def _array(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        array = self._plain(name)
-        if array.dtype != dtype or array.shape != shape:
-            path = self.path / name
-            raise IndexFolderError(f"{shape} of {dtype} in {path}", f"{array.shape} of {array.dtype}", _REBUILD)
-        return array
-
-    def _plain(self, name: str) -> npt.NDArray[Any]:
-        path = self.path / name
-        try:
-            # A plain view: the memmap class costs microseconds at every slice.
-            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-        except (ValueError, EOFError) as error:
-            raise IndexFolderError(f"an array in {path}", f"unreadable bytes ({error})", _REBUILD) from error
-
-    def _bytes(self, name: str) -> mmap.mmap | bytes:
-        path = self.path / name
-        if not self.manifest.files[name].bytes:
-            return b""
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def _check_ends(self) -> None:
-        documents, passages, counts = self._documents[-1], self._passages[-1], self.manifest.counts
-        ends = [
-            (layout.DOCUMENTS, documents["record"], len(self._document_records)),
-            (layout.DOCUMENTS, documents["text"], len(self._texts)),
-            (layout.DOCUMENTS, documents["passages"], counts.passages),
-            (layout.PASSAGES, passages["record"], len(self._passage_records)),
-            (layout.PASSAGES, passages["document"], counts.documents),
-            (layout.PASSAGES, passages["sentences"], counts.sentences),
-        ]
-        for name, got, expected in ends:
-            if got != expected:
-                raise IndexFolderError(f"{expected} in the last row of {self.path / name}", str(got), _REBUILD)
+def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str | None:
+    """Of a segment's document; None where it was removed."""
+    segment = segments[number]
+    return store.document(int(segment.keys[place])).record.title if segment.holds(place) else None
 
 
 def open_current(folder: Path) -> GenerationReader:
-    """Open the live generation of an index folder.
+    """Open the last generation of an index folder.
 
     Raises:
         IndexFolderError: The folder holds no index, or a damaged one.
     """
+    missing: tuple[Path, str | None] | None = None
     while True:
-        generation = current_generation(folder)
-        if generation is None:
+        store = current_store(folder)
+        if store is None:
             what = "a folder without one" if folder.is_dir() else "nothing there"
             raise IndexFolderError(f"an index at {folder}", what, "build one with: auscult index CORPUS --out FOLDER")
         try:
-            return GenerationReader(generation)
-        except (FileNotFoundError, IndexFolderError) as error:
-            # A writer may have published and removed this generation between our two looks.
-            if current_generation(folder) != generation:
-                continue
-            if isinstance(error, FileNotFoundError):
-                raise IndexFolderError(f"the file {error.filename}", "no such file", _REBUILD) from error
-            raise
+            return GenerationReader(store)
+        except FileNotFoundError as error:
+            # A writer may have removed a segment, or this store, after we had read of it.
+            name = error.filename
+            if missing == (store, name):
+                remedy = REPAIR if Path(name).name != STORE else "put a backup in its place, or build the index again"
+                raise IndexFolderError(f"the file {name}", "no such file", remedy) from error
+            missing = (store, name)

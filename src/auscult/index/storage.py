@@ -1,93 +1,27 @@
-"""Durable files: synced writes, growing arrays, and generations published by one atomic rename.
+"""Durable files: synced writes, and stores published by one atomic rename.
 
-An index folder holds numbered generations and a one-line file, CURRENT, that names the live one. A writer
-fills a new generation, syncs it, and replaces CURRENT. Whenever a machine stops, CURRENT names a whole one.
+An index folder holds a store, and a one-line file, CURRENT, that names it. Who builds an index anew fills another
+store, syncs it, and replaces CURRENT; a change within a store is a transaction of its database. Whenever a machine
+stops, CURRENT names a whole store.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import BinaryIO
 
 from auscult.errors import IndexFolderError
-from auscult.index.layout import CURRENT, LOCK
-from auscult.index.manifest import FileRecord
+from auscult.index.layout import CURRENT, FORMAT_VERSION, LOCK, STORE
 
-_GENERATION = re.compile(r"generation-(\d{6,})(\.added)?")
+_STORE = re.compile(r"store-(\d{6,})")
+_OLD = re.compile(r"generation-(\d{6,})(\.added)?")
 _CURRENT_DRAFT = CURRENT + ".draft"
-
-
-class ArrayFile:
-    """A .npy file that grows by rows; only its header is rewritten, when it is closed.
-
-    Args:
-        path: The file to create.
-        dtype: Type of an element or record.
-        width: Columns of a matrix; None for a vector.
-    """
-
-    def __init__(self, path: Path, dtype: np.dtype[Any], width: int | None = None) -> None:
-        self._dtype = dtype
-        self._width = width
-        self._rows = 0
-        self._file = path.open("wb")
-        self._write_header()
-        self._data_start = self._file.tell()
-
-    def append(self, rows: npt.NDArray[Any]) -> None:
-        """Append rows; they are cast to the file's type."""
-        self._file.write(np.ascontiguousarray(rows, dtype=self._dtype).tobytes())
-        self._rows += len(rows)
-
-    def close(self) -> None:
-        """Write the true row count and sync."""
-        self._file.seek(0)
-        self._write_header()
-        # NumPy pads the header so that the first axis may grow; otherwise data would be overwritten here.
-        if self._file.tell() != self._data_start:
-            raise RuntimeError(f"the .npy header of {self._file.name} changed its length")
-        _sync_and_close(self._file)
-
-    def discard(self) -> None:
-        """Close without finishing; the file is not an array yet."""
-        self._file.close()
-
-    def _write_header(self) -> None:
-        shape = (self._rows,) if self._width is None else (self._rows, self._width)
-        np.lib.format.write_array_header_1_0(
-            self._file, {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False, "shape": shape}
-        )
-
-
-class ByteFile:
-    """A file of concatenated byte strings."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("wb")
-        self.size = 0
-
-    def append(self, data: bytes) -> None:
-        """Append; `size` is the offset of the next piece."""
-        self._file.write(data)
-        self.size += len(data)
-
-    def close(self) -> None:
-        """Sync and close."""
-        _sync_and_close(self._file)
-
-    def discard(self) -> None:
-        """Close without syncing."""
-        self._file.close()
 
 
 def write_synced(path: Path, data: bytes) -> None:
@@ -109,27 +43,11 @@ def sync_tree(path: Path) -> None:
         os.close(descriptor)
 
 
-def file_records(generation: Path) -> dict[str, FileRecord]:
-    """Size and checksum of every file below a folder, by relative path."""
-    records = {}
-    for path in sorted(generation.rglob("*")):
-        if path.is_file():
-            records[path.relative_to(generation).as_posix()] = file_record(path)
-    return records
-
-
-def file_record(path: Path) -> FileRecord:
-    """Size and checksum of one file, read in blocks."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-        return FileRecord(file.tell(), digest.hexdigest())
-
-
-def current_generation(folder: Path) -> Path | None:
-    """The live generation's folder; None where no index has been committed yet.
+def current_store(folder: Path) -> Path | None:
+    """The folder of the live store; None where no index has been committed yet.
 
     Raises:
-        IndexFolderError: CURRENT does not name a generation.
+        IndexFolderError: CURRENT does not name a store.
     """
     try:
         raw = (folder / CURRENT).read_bytes()
@@ -141,41 +59,59 @@ def current_generation(folder: Path) -> Path | None:
             "the folder of an index", f"{str(folder)[:80]!r} ({reason})", "correct the path"
         ) from error
     name = raw.decode("utf-8", "replace").strip()
-    match = _GENERATION.fullmatch(name)
-    if match is None or match.group(2):
+    if _OLD.fullmatch(name):
         raise IndexFolderError(
-            f"the name of a generation in {folder / CURRENT}", repr(name[:80]), "build the index again"
+            f"an index of format {FORMAT_VERSION}",
+            f"one of an older format at {folder}",
+            f"build it again with: auscult index CORPUS --out {folder}",
         )
+    if not _STORE.fullmatch(name):
+        raise IndexFolderError(f"the name of a store in {folder / CURRENT}", repr(name[:80]), "build the index again")
     return folder / name
 
 
-def new_generation(folder: Path, suffix: str = "") -> Path:
-    """Make the folder of the generation after the live one."""
-    current = current_generation(folder)
-    match = _GENERATION.fullmatch(current.name) if current else None
-    generation = folder / f"generation-{int(match.group(1)) + 1 if match else 1:06d}{suffix}"
-    generation.mkdir()
-    return generation
+def new_store(folder: Path) -> Path:
+    """Make the folder of the store after the live one."""
+    try:
+        current = current_store(folder)
+    except IndexFolderError:
+        # Of an older format, or damaged: it is replaced.
+        current = None
+    match = _STORE.fullmatch(current.name) if current else None
+    store = folder / f"store-{int(match.group(1)) + 1 if match else 1:06d}"
+    if store.exists():
+        shutil.rmtree(store)
+    store.mkdir()
+    return store
 
 
-def publish(folder: Path, generation: Path) -> None:
-    """Make a finished, synced generation the live one: the single moment at which an index changes."""
-    sync_tree(generation)
+def publish(folder: Path, store: Path) -> None:
+    """Make a finished store the live one: the single moment at which an index that is built changes."""
+    sync_tree(store)
     draft = folder / _CURRENT_DRAFT
-    write_synced(draft, f"{generation.name}\n".encode())
-    _sync_directory(folder)
+    write_synced(draft, f"{store.name}\n".encode())
+    sync_directory(folder)
     os.replace(draft, folder / CURRENT)  # noqa: PTH105
-    _sync_directory(folder)
+    sync_directory(folder)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove every generation but the live one, and an unpublished CURRENT; other files are never touched."""
-    current = current_generation(folder)
+def remove_leftovers(folder: Path, keep: Collection[str] | None = None) -> None:
+    """Remove every store but the live one, and what no generation of it needs; other files are never touched.
+
+    Args:
+        folder: Of the index.
+        keep: Names of the live store's segments; None leaves all.
+    """
+    current = current_store(folder)
     for path in folder.iterdir():
         if path.name == _CURRENT_DRAFT:
             path.unlink()
-        elif _GENERATION.fullmatch(path.name) and path != current:
+        elif (_STORE.fullmatch(path.name) or _OLD.fullmatch(path.name)) and path != current:
             shutil.rmtree(path)
+    if current is not None and keep is not None:
+        for path in current.iterdir():
+            if path.name not in keep and not path.name.startswith(STORE):
+                path.unlink()
 
 
 def prepare_folder(folder: Path) -> None:
@@ -191,7 +127,7 @@ def prepare_folder(folder: Path) -> None:
     if (folder / CURRENT).exists():
         return
     strangers = [p.name for p in folder.iterdir() if p.name not in (LOCK, _CURRENT_DRAFT)]
-    strangers = [name for name in strangers if not _GENERATION.fullmatch(name)]
+    strangers = [name for name in strangers if not (_STORE.fullmatch(name) or _OLD.fullmatch(name))]
     if strangers:
         raise IndexFolderError(
             "an empty folder or an index",
@@ -215,13 +151,14 @@ def storage_errors(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _sync_and_close(file: Any) -> None:
+def _sync_and_close(file: BinaryIO) -> None:
     with file:
         file.flush()
         os.fsync(file.fileno())
 
 
-def _sync_directory(path: Path) -> None:
+def sync_directory(path: Path) -> None:
+    """Sync a folder's entries."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

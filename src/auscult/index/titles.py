@@ -1,56 +1,54 @@
-"""Documents by what they are called, at rest: a sorted line for each name, so that opening an index reads none.
+"""Documents by what they are called, at rest: names in order, each with its document's row, so that opening reads none.
 
-NAME<tab>ROW    NAME: a title as `normalise_name` folds it, or the identifier of a document's only entity
-                ROW: of the first document of that name
+A name is a title as `normalise_name` folds it, or the identifier of a document's only entity.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
 
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.concepts.names import normalise_name
+from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 
-TITLES: Final = "titles.txt"
+Name = tuple[bytes, int]
+"""A name and the row of the document that has it."""
 
 
-class TitleTable:
-    """Gathers the names of documents as they come."""
+def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
+    """What a document is called; of several identifiers it is not said which is its own."""
+    identifiers = normalise_identifiers(list(entity_ids))
+    for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
+        if name:
+            yield name.encode("utf-8", "surrogatepass"), row
 
-    def __init__(self) -> None:
-        self._rows: dict[str, int] = {}
 
-    def add(self, row: int, title: str, entity_ids: Sequence[str]) -> None:
-        """Name a document; of several identifiers it is not said which is its own."""
-        identifiers = normalise_identifiers(list(entity_ids))
-        for name in (normalise_name(title), *(identifiers if len(identifiers) == 1 else ())):
-            if name:
-                self._rows.setdefault(name, row)
+def write_titles(writer: BlockWriter, names: Iterable[Name]) -> None:
+    """Put names into a segment."""
+    ordered = sorted(names)
+    add_strings(writer, "titles", [name for name, _ in ordered])
+    writer.add("titles/rows", np.array([row for _, row in ordered], np.int64), "<i4")
 
-    def file(self) -> bytes:
-        """What is to be written."""
-        lines = (f"{name}\t{row}\n".encode("utf-8", "surrogatepass") for name, row in self._rows.items())
-        return b"".join(sorted(lines))
+
+def read_titles(file: BlockFile) -> Iterator[Name]:
+    """The names of a segment."""
+    return zip(SortedStrings(file, "titles").all(), file.array("titles/rows").tolist(), strict=True)
 
 
 class Titles(Mapping[str, str]):
-    """Titles by name or identifier.
+    """Titles by name or identifier, each of the first document that has it.
 
     Args:
-        content: Of the file.
-        title: Gives a document's title by its row.
+        files: Of segments, in the order of their documents.
+        title: Gives the title of a segment's document by its row there, None for one that was removed.
     """
 
-    def __init__(self, content: bytes, title: Callable[[int], str]) -> None:
-        self._content = content
+    def __init__(self, files: Sequence[BlockFile], title: Callable[[int, int], str | None]) -> None:
+        self._files = files
+        self._names = [SortedStrings(file, "titles") for file in files]
         self._title = title
-
-    @cached_property
-    def _lines(self) -> list[bytes]:
-        return self._content.splitlines()
 
     def __getitem__(self, name: str) -> str:
         """The title of the first document of a name.
@@ -58,14 +56,23 @@ class Titles(Mapping[str, str]):
         Raises:
             KeyError: No document has it.
         """
-        sought = f"{name}\t".encode("utf-8", "surrogatepass")
-        place = bisect_left(self._lines, sought)
-        if place == len(self._lines) or not self._lines[place].startswith(sought):
-            raise KeyError(name)
-        return self._title(int(self._lines[place][len(sought) :]))
+        sought = name.encode("utf-8", "surrogatepass")
+        for number, (file, names) in enumerate(zip(self._files, self._names, strict=True)):
+            place = names.place(sought)
+            while place < len(names) and names[place] == sought:
+                (row,) = file.array("titles/rows", place, place + 1).tolist()
+                title = self._title(number, row)
+                if title is not None:
+                    return title
+                place += 1
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return (line.partition(b"\t")[0].decode("utf-8", "surrogatepass") for line in self._lines)
+        all_names = (name for names in self._names for name in names.all())
+        for raw in dict.fromkeys(all_names):
+            name = raw.decode("utf-8", "surrogatepass")
+            if name in self:
+                yield name
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return sum(1 for _ in self)

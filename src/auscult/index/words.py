@@ -9,46 +9,72 @@ which is BM25 (robertson1995) as a share of the most that any text could reach: 
 term that the collection does not hold counts as its rarest would, so that a question about something else covers
 little. Terms are stemmed, without stop words.
 
+An index may hold them in several segments, with texts that were removed: what is counted of the collection is counted
+over all segments and what is still there, so that scores are those of one whole index.
+
 Costs, for P passages: some 8 bytes a distinct term of a passage, twice, since documents are counted too; a query reads
 the postings of its terms alone.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
 
-TERMS: Final = "terms.txt"
-FIELDS: Final = ("text", "heading", "title", "document")
+Field = Literal["text", "heading", "title", "document"]
+FIELDS: Final[tuple[Field, ...]] = ("text", "heading", "title", "document")
 """text and heading: of a passage; title: of a document; document: its title and the text of its passages."""
-_PARTS: Final = (("starts", "<i8"), ("rows", "<i4"), ("counts", "<u2"), ("lengths", "<i4"))
+OF_PASSAGES: Final = ("text", "heading")
 _MOST: Final = np.iinfo(np.uint16).max
 K1: Final = 1.2
 """Of BM25, as it is mostly set: a word that stands there again and again counts up to 2.2 times as much as once."""
 # Headings and titles are short: their length says little.
-_B: Final = {"text": 0.75, "document": 0.75, "heading": 0.3, "title": 0.3}
+_B: Final[Mapping[Field, float]] = {"text": 0.75, "document": 0.75, "heading": 0.3, "title": 0.3}
+#: Terms whose place and weight are kept in memory.
+_KEPT: Final = 4096
 
 analyse = Analyzer(stop_words=True, stemming=True)
 """From text to terms, here and wherever a query is compared with what stands here."""
 
-
-def file_names() -> tuple[str, ...]:
-    """The files that hold the words of a generation."""
-    return (TERMS, *(array_name(field, part) for field in FIELDS for part, _ in _PARTS))
+IntArray = npt.NDArray[np.int64]
 
 
-def array_name(field: str, part: str) -> str:
-    """The file of one array of one field."""
-    return f"words_{field}_{part}.npy"
+class Postings(NamedTuple):
+    """The words of a field, a row a term and text, in order.
+
+    Attributes:
+        held: Number of the term.
+        rows: Number of the text.
+        counts: How often the text holds the term.
+        lengths: Terms of each text, (texts,).
+    """
+
+    held: IntArray
+    rows: IntArray
+    counts: IntArray
+    lengths: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The words of some documents, ready to be written or joined with others.
+
+    Attributes:
+        terms: In order.
+        fields: Who holds them.
+    """
+
+    terms: list[bytes]
+    fields: Mapping[Field, Postings]
 
 
 class WordCounter:
@@ -59,7 +85,7 @@ class WordCounter:
 
     def __init__(self) -> None:
         self._terms: dict[str, int] = {}
-        self._words: dict[str, list[npt.NDArray[np.int32]]] = {field: [] for field in FIELDS}
+        self._words: dict[Field, list[npt.NDArray[np.int32]]] = {field: [] for field in FIELDS}
 
     def add(self, title: str, passages: Iterable[tuple[str, str]]) -> None:
         """Count a document.
@@ -78,61 +104,115 @@ class WordCounter:
         self._words["title"].append(name)
         self._words["document"].append(np.concatenate(texts))
 
-    def files(self) -> Mapping[str, bytes | npt.NDArray[Any]]:
-        """What is to be written, by file name."""
-        terms = sorted(self._terms)
-        order = np.empty(len(terms), np.int64)
-        order[[self._terms[term] for term in terms]] = np.arange(len(terms))
-        files: dict[str, bytes | npt.NDArray[Any]] = {TERMS: "\n".join(terms).encode("utf-8", "surrogatepass")}
-        for field in FIELDS:
-            arrays = _postings(self._words[field], order)
-            for part, dtype in _PARTS:
-                files[array_name(field, part)] = arrays[part].astype(dtype)
-        return files
+    def counted(self) -> Counted:
+        """What was counted."""
+        coded = [(term.encode("utf-8", "surrogatepass"), number) for term, number in self._terms.items()]
+        coded.sort()
+        order = np.empty(len(coded), np.int64)
+        order[[number for _, number in coded]] = np.arange(len(coded))
+        return Counted([term for term, _ in coded], {field: _postings(self._words[field], order) for field in FIELDS})
 
     def _numbers(self, text: str) -> npt.NDArray[np.int32]:
         terms = self._terms
         return np.array([terms.setdefault(term, len(terms)) for term in analyse(text)], np.int32)
 
 
-def _postings(words: Sequence[npt.NDArray[np.int32]], order: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postings:
     lengths = np.array([len(each) for each in words], np.int64)
     places = np.repeat(np.arange(len(words)), lengths)
     terms = order[np.concatenate(words)] if len(places) else places
     texts = max(len(words), 1)
     pairs, counts = np.unique(terms * texts + places, return_counts=True)
     held, rows = np.divmod(pairs, texts)
-    starts = np.searchsorted(held, np.arange(len(order) + 1))
-    return {"starts": starts, "rows": rows, "counts": np.minimum(counts, _MOST), "lengths": lengths}
+    return Postings(held, rows, counts, lengths)
+
+
+def joined(parts: Sequence[Counted]) -> Counted:
+    """The words of several lots of documents, one after the other, without terms that none of them holds."""
+    if len(parts) == 1:
+        return parts[0]
+    terms = sorted({term for part in parts for term in part.terms})
+    numbers = {term: number for number, term in enumerate(terms)}
+    renamed = [np.array([numbers[term] for term in part.terms], np.int64) for part in parts]
+    fields: dict[Field, Postings] = {}
+    for field in FIELDS:
+        held, rows, counts, lengths = zip(*(part.fields[field] for part in parts), strict=True)
+        begins = np.cumsum([0, *map(len, lengths)])
+        all_held = np.concatenate([name[each] for name, each in zip(renamed, held, strict=True)])
+        all_rows = np.concatenate([each + begin for each, begin in zip(rows, begins, strict=False)])
+        order = np.lexsort((all_rows, all_held))
+        fields[field] = Postings(
+            all_held[order], all_rows[order], np.concatenate(counts)[order], np.concatenate(lengths)
+        )
+    return Counted(terms, fields)
+
+
+def write_words(writer: BlockWriter, counted: Counted) -> None:
+    """Put words into a segment."""
+    for field, (held, rows, counts, lengths) in counted.fields.items():
+        writer.add(f"{field}/starts", np.searchsorted(held, np.arange(len(counted.terms) + 1)), "<i8")
+        writer.add(f"{field}/rows", rows, "<i4")
+        writer.add(f"{field}/counts", np.minimum(counts, _MOST), "<u2")
+        writer.add(f"{field}/lengths", lengths, "<i4")
+    add_strings(writer, "terms", counted.terms)
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
-    starts: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.uint16]
-    norms: FloatArray
+class WordSegment:
+    """Where words are.
+
+    Attributes:
+        file: Of the segment.
+        documents: Which of its documents are still there, (documents,); None for all.
+        passages: The same of its passages.
+    """
+
+    file: BlockFile
+    documents: npt.NDArray[np.bool_] | None
+    passages: npt.NDArray[np.bool_] | None
+
+    def living(self, field: Field) -> npt.NDArray[np.bool_] | None:
+        """Which texts of a field are still there; None for all."""
+        return self.passages if field in OF_PASSAGES else self.documents
+
+    def counted(self) -> Counted:
+        """The words of what is still there."""
+        names = [*SortedStrings(self.file, "terms").all()]
+        fields: dict[Field, Postings] = {}
+        used = np.zeros(len(names), bool)
+        for field in FIELDS:
+            starts, lengths = self.file.array(f"{field}/starts"), self.file.array(f"{field}/lengths")
+            held = np.repeat(np.arange(len(names)), np.diff(starts))
+            rows, counts = self.file.array(f"{field}/rows"), self.file.array(f"{field}/counts")
+            living = self.living(field)
+            if living is not None:
+                stays = living[rows]
+                held, counts = held[stays], counts[stays]
+                rows, lengths = (np.cumsum(living) - 1)[rows[stays]], lengths[living]
+            used[held] = True
+            fields[field] = Postings(held, *(each.astype(np.int64) for each in (rows, counts, lengths)))
+        order = np.cumsum(used) - 1
+        terms = [name for name, stays in zip(names, used.tolist(), strict=True) if stays]
+        return Counted(terms, {field: each._replace(held=order[each.held]) for field, each in fields.items()})
 
 
 class Words:
-    """The words of a generation, memory-mapped.
+    """The words of a generation.
 
     Args:
-        array: Gives an array of the generation by file name.
-        terms: The content of the file of terms.
+        segments: In the order of their documents.
     """
 
-    def __init__(self, array: Callable[[str], npt.NDArray[Any]], terms: bytes) -> None:
-        self._array = array
-        self._raw = terms
-        self._fields: dict[str, _Field] = {}
-        self._weights: dict[str, FloatArray] = {}
+    def __init__(self, segments: Sequence[WordSegment]) -> None:
+        self._segments = segments
+        self._terms = [SortedStrings(each.file, "terms") for each in segments]
+        self._norms: dict[Field, list[FloatArray]] = {}
+        self._weights: dict[Field, FloatArray] = {}
+        self._documents = sum(_living_count(each, "document") for each in segments)
+        self._places = lru_cache(maxsize=_KEPT)(self._find_places)
+        self._idf = lru_cache(maxsize=_KEPT)(self._find_idf)
 
-    @cached_property
-    def _terms(self) -> list[bytes]:
-        return self._raw.split(b"\n") if self._raw else []
-
-    def coverage(self, terms: Sequence[str], field: str, k1: float = K1) -> FloatArray:
+    def coverage(self, terms: Sequence[str], field: Field, k1: float = K1) -> FloatArray:
         """The share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
 
         Args:
@@ -140,77 +220,134 @@ class Words:
             field: One of `FIELDS`.
             k1: How much it matters how often a word stands there; near 0, that it does says all.
         """
-        found = self._field(field)
-        scores = np.zeros(len(found.norms), np.float32)
+        norms = self._field_norms(field)
+        scores = [np.zeros(len(each), np.float32) for each in norms]
         total = 0.0
-        for idf, rows, counts in self._held(terms, found):
+        for term in dict.fromkeys(terms):
+            idf = self._idf(term)
             total += idf
-            scores[rows] += np.float32(idf) * counts / (counts + np.float32(k1) * found.norms[rows])
-        return scores / np.float32(total) if total else scores
+            for number, rows, counts in self._held(term, field):
+                scores[number][rows] += np.float32(idf) * counts / (counts + np.float32(k1) * norms[number][rows])
+        found = _concatenated(scores)
+        return found / np.float32(total) if total else found
 
-    def likeness(self, terms: Sequence[str], field: str) -> FloatArray:
+    def likeness(self, terms: Sequence[str], field: Field) -> FloatArray:
         """How far a name and each short text are the same words, shape (texts,), in [0, 1].
 
         The idf of the words in common, divided by that of all words of both (a weighted Jaccard index).
         """
-        found = self._field(field)
-        common = np.zeros(len(found.norms), np.float32)
+        scores = [np.zeros(each.file.length(f"{field}/lengths"), np.float32) for each in self._segments]
         total = 0.0
-        for idf, rows, _ in self._held(terms, found):
+        for term in dict.fromkeys(terms):
+            idf = self._idf(term)
             total += idf
-            common[rows] += np.float32(idf)
+            for number, rows, _ in self._held(term, field):
+                scores[number][rows] += np.float32(idf)
+        common = _concatenated(scores)
         if not total:
             return common
         return common / (np.float32(total) + self._weight(field) - common)
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
         """The share of each of a query's words in all of them, by their idf; together 1."""
-        weights = {term: self._idf(self._number(term)) for term in terms}
+        weights = {term: self._idf(term) for term in terms}
         total = sum(weights.values())
         return {term: weight / total for term, weight in weights.items()}
 
     def holds(self, term: str) -> bool:
         """Whether any text holds a term."""
-        return self._number(term) is not None
+        for field in FIELDS:
+            for number, rows, _ in self._held(term, field):
+                living = self._segments[number].living(field)
+                if len(rows) and (living is None or living[rows].any()):
+                    return True
+        return False
 
-    def _held(self, terms: Sequence[str], found: _Field) -> Iterator[tuple[float, npt.NDArray[np.int32], FloatArray]]:
-        """Of each term once: its idf, which texts of a field hold it, and how often; none for an unknown one."""
-        for term in dict.fromkeys(terms):
-            number = self._number(term)
-            held = slice(0, 0) if number is None else slice(found.starts[number], found.starts[number + 1])
-            yield self._idf(number), found.rows[held], found.counts[held].astype(np.float32)
+    def _held(self, term: str, field: Field) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
+        """By segment: its number, which of its texts of a field hold a term, and how often."""
+        for number, (first, last) in self._places(term, field):
+            file = self._segments[number].file
+            rows = file.array(f"{field}/rows", first, last)
+            yield number, rows, file.array(f"{field}/counts", first, last).astype(np.float32)
 
-    def _weight(self, field: str) -> FloatArray:
+    def _find_places(self, term: str, field: Field) -> tuple[tuple[int, tuple[int, int]], ...]:
+        raw = term.encode("utf-8", "surrogatepass")
+        found = []
+        for number, (segment, terms) in enumerate(zip(self._segments, self._terms, strict=True)):
+            place = terms.place(raw)
+            if place < len(terms) and terms[place] == raw:
+                first, last = segment.file.array(f"{field}/starts", place, place + 2).tolist()
+                found.append((number, (first, last)))
+        return tuple(found)
+
+    def _find_idf(self, term: str) -> float:
+        """Of a term by the documents that hold it; of an unknown one, as of the rarest."""
+        holders = 0
+        for number, rows, _ in self._held(term, "document"):
+            living = self._segments[number].documents
+            holders += len(rows) if living is None else int(np.count_nonzero(living[rows]))
+        return float(_idf(np.array(holders), self._documents))
+
+    def _weight(self, field: Field) -> FloatArray:
         """The idf of all distinct words of each text of a field."""
         if field not in self._weights:
-            found = self._field(field)
-            idf = self._all_idf[np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))]
-            self._weights[field] = np.bincount(found.rows, idf, len(found.norms)).astype(np.float32)
+            weights = []
+            for segment, idf in zip(self._segments, self._all_idf(), strict=True):
+                file = segment.file
+                each = idf[np.repeat(np.arange(len(idf)), np.diff(file.array(f"{field}/starts")))]
+                texts = file.length(f"{field}/lengths")
+                weights.append(np.bincount(file.array(f"{field}/rows"), each, texts).astype(np.float32))
+            self._weights[field] = _concatenated(weights)
         return self._weights[field]
 
-    @cached_property
-    def _all_idf(self) -> npt.NDArray[np.float64]:
-        documents = self._field("document")
-        return _idf(np.diff(documents.starts), len(documents.norms))
+    def _all_idf(self) -> list[npt.NDArray[np.float64]]:
+        """By segment, of each of its terms."""
+        if len(self._segments) == 1:
+            return [_idf(_holders(self._segments[0]), self._documents)]
+        numbers: dict[bytes, int] = {}
+        places = [
+            np.array([numbers.setdefault(term, len(numbers)) for term in terms.all()], np.int64)
+            for terms in self._terms
+        ]
+        holders = np.zeros(len(numbers), np.int64)
+        for segment, place in zip(self._segments, places, strict=True):
+            holders[place] += _holders(segment)
+        idf = _idf(holders, self._documents)
+        return [idf[place] for place in places]
 
-    def _idf(self, number: int | None) -> float:
-        """Of a term by the documents that hold it; of an unknown one, as of the rarest."""
-        documents = self._field("document")
-        holders = 0 if number is None else int(documents.starts[number + 1] - documents.starts[number])
-        return float(_idf(np.array(holders), len(documents.norms)))
+    def _field_norms(self, field: Field) -> list[FloatArray]:
+        """By segment, what a text's length makes of its counts."""
+        if field not in self._norms:
+            lengths = [each.file.array(f"{field}/lengths") for each in self._segments]
+            texts = sum(_living_count(each, field) for each in self._segments)
+            living = (each.living(field) for each in self._segments)
+            words = sum(
+                int((each if here is None else each[here]).sum(dtype=np.int64))
+                for each, here in zip(lengths, living, strict=True)
+            )
+            mean = max(words / texts, 1.0) if texts else 1.0
+            self._norms[field] = [(1 - _B[field] + _B[field] * each / mean).astype(np.float32) for each in lengths]
+        return self._norms[field]
 
-    def _number(self, term: str) -> int | None:
-        raw = term.encode("utf-8", "surrogatepass")
-        number = bisect_left(self._terms, raw)
-        return number if number < len(self._terms) and self._terms[number] == raw else None
 
-    def _field(self, name: str) -> _Field:
-        if name not in self._fields:
-            starts, rows, counts, lengths = (self._array(array_name(name, part)) for part, _ in _PARTS)
-            mean = max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
-            norms = (1 - _B[name] + _B[name] * lengths / mean).astype(np.float32)
-            self._fields[name] = _Field(starts, rows, counts, norms)
-        return self._fields[name]
+def _living_count(segment: WordSegment, field: Field) -> int:
+    living = segment.living(field)
+    return segment.file.length(f"{field}/lengths") if living is None else int(np.count_nonzero(living))
+
+
+def _holders(segment: WordSegment) -> IntArray:
+    """How many documents that are still there hold each term."""
+    starts = segment.file.array("document/starts")
+    if segment.documents is None:
+        whole: IntArray = np.diff(starts)
+        return whole
+    living: IntArray = np.cumsum(np.r_[0, segment.documents[segment.file.array("document/rows")]])
+    left: IntArray = np.diff(living[starts])
+    return left
+
+
+def _concatenated(parts: Sequence[FloatArray]) -> FloatArray:
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.float32), *parts])
 
 
 def _idf(holders: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.float64]:

@@ -1,70 +1,121 @@
-"""Building and updating an index, so that a kill at any moment leaves the old one whole."""
+"""Building and changing an index, so that a kill at any moment leaves the old generation whole or the new one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import chain
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from auscult.errors import DataError, IndexFolderError
-from auscult.index.generation import GenerationWriter
+from auscult import __version__
+from auscult.errors import DataError, IndexFolderError, ModelError
+from auscult.index.layout import STORE
 from auscult.index.lock import FolderLock
-from auscult.index.manifest import Counts, Manifest, ModelRecord
+from auscult.index.manifest import Counts, Manifest, ModelRecord, SegmentRecord
+from auscult.index.merging import merge, plan
 from auscult.index.passage_index import check_fingerprint
-from auscult.index.reader import GenerationReader, open_current
-from auscult.index.storage import new_generation, prepare_folder, publish, remove_leftovers, storage_errors
-from auscult.interfaces import DocumentEncoder
+from auscult.index.reader import open_current
+from auscult.index.segment import Segment, SegmentWriter
+from auscult.index.storage import (
+    new_store,
+    prepare_folder,
+    publish,
+    remove_leftovers,
+    storage_errors,
+    sync_directory,
+)
+from auscult.index.store import DocumentRecord, Store, content_hash
+from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.models.passage_rows import encode_passages
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase
     from auscult.documents import Document
 
+#: How far a sentence vector's length may be from one.
+_UNIT_TOLERANCE = 1e-3
+
+Standing = Literal["new", "changed", "unchanged"]
+
 
 class _Transaction:
-    """What both writers share: the lock, a generation in the making, and its end."""
+    """What both writers share: the lock, a store that is written, a segment of new documents, and the end."""
 
-    def __init__(self, folder: str | Path, encoder: DocumentEncoder) -> None:
+    def __init__(self, folder: str | Path, encoder: DocumentEncoder | None) -> None:
         self.folder = Path(folder)
         self.encoder = encoder
+        self._store: Store | None = None
+        self._segment: SegmentWriter | None = None
+        self._manifest: Manifest
         with storage_errors(self.folder):
             prepare_folder(self.folder)
             self._lock = FolderLock(self.folder)
-        self._writer: GenerationWriter | None = None
 
-    def _begin(self, model: ModelRecord, suffix: str = "") -> GenerationWriter:
-        with storage_errors(self.folder):
-            remove_leftovers(self.folder)
-            return GenerationWriter(new_generation(self.folder, suffix), model)
+    @property
+    def counts(self) -> Counts:
+        """What is there, with what was added so far."""
+        return self._manifest.counts
 
-    def _open_writer(self) -> GenerationWriter:
-        if self._writer is None:
+    def _begin(self, path: Path, manifest: Manifest, mode: str) -> Store:
+        """Open a store to write, with a segment for what is added."""
+        self._store = Store(path / STORE, mode)
+        self._segment = self._new_segment(path, manifest)
+        return self._store
+
+    def _new_segment(self, path: Path, manifest: Manifest) -> SegmentWriter:
+        self._manifest = replace(manifest, next_segment=manifest.next_segment + 1)
+        return SegmentWriter(path / f"segment-{manifest.next_segment:06d}", manifest.model.dim)
+
+    def _opened(self) -> tuple[Store, SegmentWriter]:
+        if self._store is None or self._segment is None:
             raise RuntimeError("this index writer has been closed")
-        return self._writer
+        return self._store, self._segment
 
-    def _encode_into(self, writer: GenerationWriter, documents: Sequence[Document]) -> None:
+    def _encode_into(self, documents: Sequence[Document], origin: str) -> None:
+        if self.encoder is None:
+            raise RuntimeError("an update without an encoder only deletes")
         try:
             encoded = encode_passages(self.encoder, documents)
             with storage_errors(self.folder):
                 for document, (sentences, passages) in zip(documents, encoded, strict=True):
-                    writer.append(document, sentences, passages)
+                    self._put(document, sentences, passages, origin)
         except BaseException:
             # Part of the batch may be written, and what it replaces deleted: no commit may follow.
             self.close()
             raise
 
+    def _put(self, document: Document, vectors: FloatArray, passages: FloatArray, origin: str) -> None:
+        store, segment = self._opened()
+        check_vectors(self._manifest.model, document, vectors)
+        manifest = self._manifest
+        key, first = manifest.next_document, manifest.next_passage
+        store.insert(document, key, first, vectors, passages, origin)
+        add_to_segment(segment, key, first, document, passages)
+        count = len(document.passages)
+        self._manifest = replace(
+            manifest,
+            next_document=key + 1,
+            next_passage=first + count,
+            counts=manifest.counts + Counts(1, count, len(vectors)),
+        )
+
     def close(self) -> None:
         """Give up what has not been committed and let the next writer in; harmless when called twice."""
         if not self._lock.held:
             return
-        if self._writer is not None:
-            self._writer.discard()
-            self._writer = None
+        # Closing writes what is still in memory, which a full disk refuses; the file is closed all the same.
+        if self._segment is not None:
+            with suppress(OSError):
+                self._segment.discard()
+        if self._store is not None:
+            with suppress(OSError, IndexFolderError):
+                self._store.close()
+        self._store = self._segment = None
         # What cannot be removed now (a failing disk may be why we are here) is removed by the next writer.
         with suppress(OSError, IndexFolderError):
             remove_leftovers(self.folder)
@@ -86,7 +137,7 @@ class IndexWriter(_Transaction):
     """Writes an index from nothing, or in place of the one in the folder.
 
     Nothing is seen by readers before `commit`. Left without one (an error, a kill), the folder's old index
-    stays; a batch that could not be added closes the writer. Memory holds one batch and the ids.
+    stays; a batch that could not be added closes the writer. Memory holds one batch and the words.
 
     Args:
         folder: Made when missing; refused when it holds other files.
@@ -100,27 +151,41 @@ class IndexWriter(_Transaction):
 
     def __init__(self, folder: str | Path, encoder: DocumentEncoder, *, corpus: str = "", model_path: str = "") -> None:
         super().__init__(folder, encoder)
-        self._corpus = corpus
         try:
-            self._writer = self._begin(ModelRecord.of(encoder, model_path))
+            with storage_errors(self.folder):
+                self._path = new_store(self.folder)
+                manifest = Manifest(
+                    auscult_version=__version__,
+                    created=now(),
+                    corpus=corpus,
+                    model=ModelRecord.of(encoder, model_path),
+                    generation=1,
+                    counts=Counts(0, 0, 0),
+                    segments=(),
+                    removed=(),
+                    next_document=1,
+                    next_passage=1,
+                    next_segment=1,
+                    known=1,
+                )
+                self._begin(self._path, manifest, "rwc")
         except BaseException:
             self.close()
             raise
 
-    @property
-    def counts(self) -> Counts:
-        """What has been added so far."""
-        return self._open_writer().counts
-
-    def add(self, documents: Sequence[Document]) -> None:
+    def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
         """Encode and write one batch.
+
+        Args:
+            documents: With ids that were not added before.
+            origin: Where they were read (`IndexUpdate.ids_from`).
 
         Raises:
             DataError: A document or passage id comes a second time.
             ModelError: The encoder's vectors are not what it promises.
             IndexFolderError: The disk refuses.
         """
-        self._encode_into(self._open_writer(), documents)
+        self._encode_into(documents, origin)
 
     def commit(self, knowledge_base: KnowledgeBase | None = None) -> Manifest:
         """Publish what was added as the folder's index, and remove the one it replaces.
@@ -128,11 +193,15 @@ class IndexWriter(_Transaction):
         Args:
             knowledge_base: Copied into the index, to resolve entities at query time.
         """
-        writer = self._open_writer()
+        store, segment = self._opened()
         with storage_errors(self.folder):
-            manifest = writer.finish(corpus=self._corpus, knowledge_base=knowledge_base)
-            publish(self.folder, writer.path)
-            self._writer = None
+            manifest = replace(self._manifest, segments=(segment.close(),), known=self._manifest.next_document)
+            if knowledge_base is not None:
+                store.put_knowledge(knowledge_base.to_bytes())
+            store.commit(manifest, last=True)
+            store.close()
+            publish(self.folder, self._path)
+            self._store = self._segment = None
             remove_leftovers(self.folder)
         return manifest
 
@@ -140,43 +209,63 @@ class IndexWriter(_Transaction):
 class IndexUpdate(_Transaction):
     """Adds, deletes and replaces documents of an existing index; readers see all of it or none.
 
-    The new generation re-uses the stored vectors of every document that stays, so that only new documents are
-    encoded; copying costs time in proportion to the whole index. Kept documents come first, in their order. A
-    document that could not be added closes the update, and the index stays as it was.
+    What is added becomes one more segment, with which small ones before it are joined (`merging`): the time that a
+    change takes depends on its size, and on that of the index by its logarithm. A document that could not be added
+    closes the update, and the index stays as it was.
 
     Args:
         folder: An index.
-        encoder: Must be the one that made the index.
+        encoder: Must be the one that made the index; None to delete only.
 
     Raises:
         IndexFolderError: There is no index, its model is another, or another writer is at work.
     """
 
-    def __init__(self, folder: str | Path, encoder: DocumentEncoder) -> None:
+    def __init__(self, folder: str | Path, encoder: DocumentEncoder | None = None) -> None:
         # Before the lock, so that asking for an update of nothing doesn't leave a folder behind.
-        check_fingerprint(open_current(Path(folder)), encoder)
+        reader = open_current(Path(folder))
+        if encoder is not None:
+            check_fingerprint(reader, encoder)
+        reader.close()
         super().__init__(folder, encoder)
         try:
-            # Again: it may have been replaced while we waited for the lock.
-            self._old = open_current(self.folder)
-            check_fingerprint(self._old, encoder)
-            self._writer = self._begin(self._old.manifest.model, suffix=".added")
+            with storage_errors(self.folder):
+                # Again: it may have been replaced while we waited for the lock.
+                reader = open_current(self.folder)
+                if encoder is not None:
+                    check_fingerprint(reader, encoder)
+                self._path, old = reader.path, reader.manifest
+                reader.close()
+                remove_leftovers(self.folder, {each.name for each in old.segments})
+                self._begin(self._path, old, "rw")
         except BaseException:
             self.close()
             raise
-        self._dropped: set[int] = set()
-        self._dropped_new: set[int] = set()
+        self._removed = set(old.removed)
 
-    def add(self, documents: Sequence[Document]) -> None:
+    def standing(self, document: Document) -> Standing:
+        """Whether the index lacks a document, has it, or has another of its id."""
+        store, _ = self._opened()
+        key = store.key_of(document.doc_id)
+        if key is None:
+            return "new"
+        return "unchanged" if store.hash_of(key) == content_hash(document) else "changed"
+
+    def ids_from(self, origin: str) -> list[str]:
+        """Ids of the documents that were read somewhere, in the order in which they were added."""
+        return self._opened()[0].ids_from(origin)
+
+    def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
         """Encode and add documents whose ids are not in the index.
 
         Raises:
             DataError: A document id is already there (use `replace`), or a passage id comes a second time.
         """
+        store, _ = self._opened()
         for document in documents:
-            if self._find(document.doc_id) is not None:
+            if store.key_of(document.doc_id) is not None:
                 raise DataError("the id of a new document", f"'{document.doc_id}', which the index has", "use replace")
-        self._encode_into(self._open_writer(), documents)
+        self._encode_into(documents, origin)
 
     def delete(self, doc_ids: Iterable[str]) -> None:
         """Delete documents, all or none.
@@ -184,69 +273,108 @@ class IndexUpdate(_Transaction):
         Raises:
             DataError: An id is not in the index.
         """
-        places: dict[str, tuple[set[int], int]] = {}
+        store, _ = self._opened()
+        keys = {}
         for doc_id in doc_ids:
-            place = self._find(doc_id)
-            if place is None:
+            key = store.key_of(doc_id)
+            if key is None:
                 raise DataError("the id of a document in the index", f"'{doc_id}'", "check the id")
-            places[doc_id] = place
-        for doc_id, (dropped, row) in places.items():
-            dropped.add(row)
-            if dropped is self._dropped_new:
-                self._open_writer().forget(doc_id)
+            keys[doc_id] = key
+        with storage_errors(self.folder):
+            for key in keys.values():
+                self._manifest = replace(self._manifest, counts=self._manifest.counts - store.delete(key))
+        self._removed.update(keys.values())
 
-    def replace(self, documents: Sequence[Document]) -> None:
+    def replace(self, documents: Sequence[Document], *, origin: str = "") -> None:
         """Add documents, in place of those of the same ids where there are any."""
-        self.delete([document.doc_id for document in documents if self._find(document.doc_id) is not None])
-        self.add(documents)
+        store, _ = self._opened()
+        self.delete([document.doc_id for document in documents if store.key_of(document.doc_id) is not None])
+        self.add(documents, origin=origin)
 
     def commit(self, knowledge_base: KnowledgeBase | None = None) -> Manifest:
-        """Publish the updated index.
+        """Publish the changed index.
 
         Args:
-            knowledge_base: In place of the index' own, which stays where none is given and knows nothing of
-                identifiers that only new documents have (`KnowledgeBase.with_documents`).
+            knowledge_base: In place of the index' own, which stays where none is given and does not know what new
+                documents are about (`GenerationReader.newcomers`).
         """
-        added = self._open_writer()
+        store, segment = self._opened()
         with storage_errors(self.folder):
-            added.finish(corpus="", knowledge_base=None)
-            self._writer = None
-            manifest = self._merge(GenerationReader(added.path), knowledge_base)
-            remove_leftovers(self.folder)
+            records = [*self._manifest.segments, segment.close()]
+            manifest = self._settle(records)
+            sync_directory(self._path)
+            if knowledge_base is not None:
+                store.put_knowledge(knowledge_base.to_bytes())
+                manifest = replace(manifest, known=manifest.next_document)
+            store.commit(manifest)
+            store.close()
+            self._store = self._segment = None
+            remove_leftovers(self.folder, {each.name for each in manifest.segments})
         return manifest
 
-    def _merge(self, new: GenerationReader, knowledge_base: KnowledgeBase | None) -> Manifest:
-        old = self._old
-        self._writer = merged = GenerationWriter(new_generation(self.folder), old.manifest.model)
-        parts = chain(_kept(old, self._dropped), _kept(new, self._dropped_new))
-        for reader, row in parts:
-            passages = reader.passages_of(row)
-            document = reader.document(row)
-            first = reader.sentences_of(passages.start).start if passages else 0
-            sentences = slice(first, first + len(document.sentences))
-            merged.append_stored(
-                document,
-                np.asarray(reader.passage_vectors[passages.start : passages.stop]),
-                np.asarray(reader.sentence_vectors[sentences]),
-            )
-        manifest = merged.finish(
-            corpus=old.manifest.corpus, knowledge_base=old.knowledge_base if knowledge_base is None else knowledge_base
+    def _settle(self, records: Sequence[SegmentRecord]) -> Manifest:
+        """The next generation's manifest, after joining segments as is due."""
+        segments = [Segment(self._path, record, self._removed) for record in records]
+        sizes = [(len(each.keys), len(each.living_rows)) for each in segments]
+        settled = []
+        manifest = self._manifest
+        for group in plan(sizes):
+            (size, living), *others = (sizes[number] for number in group)
+            if not others and 2 * living >= size:
+                settled.append(records[group[0]])
+                continue
+            path = self._path / f"segment-{manifest.next_segment:06d}"
+            manifest = replace(manifest, next_segment=manifest.next_segment + 1)
+            merged = merge([segments[number] for number in group], path, manifest.model.dim)
+            settled.append(merged)
+        settled = [each for each in settled if each.documents] or settled[-1:]
+        left = np.concatenate([np.zeros(0, np.int64), *(Segment(self._path, each, ()).keys for each in settled)])
+        return replace(
+            manifest,
+            generation=manifest.generation + 1,
+            created=now(),
+            segments=tuple(settled),
+            removed=tuple(sorted(self._removed & set(left.tolist()))),
         )
-        publish(self.folder, merged.path)
-        self._writer = None
-        return manifest
-
-    def _find(self, doc_id: str) -> tuple[set[int], int] | None:
-        """Where a document is that has not been deleted: the set that would delete it, and its row."""
-        row = self._open_writer().row_of(doc_id)
-        if row is not None:
-            return self._dropped_new, row
-        row = self._old.document_rows.get(doc_id)
-        if row is not None and row not in self._dropped:
-            return self._dropped, row
-        return None
 
 
-def _kept(reader: GenerationReader, dropped: set[int]) -> Iterable[tuple[GenerationReader, int]]:
-    rows = range(reader.manifest.counts.documents)
-    return ((reader, row) for row in rows if row not in dropped)
+def add_to_segment(segment: SegmentWriter, key: int, first: int, document: Document, passages: FloatArray) -> None:
+    """Put what a document is found by into a segment.
+
+    Args:
+        segment: That is written.
+        key: Of the document.
+        first: Of its first passage.
+        document: With its passages.
+        passages: Their vectors, (passages, dim).
+    """
+    record = DocumentRecord(
+        document.doc_id, document.title, document.source, document.url, document.entity_ids, document.metadata
+    )
+    texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
+    segment.add(key, first, record, texts, passages)
+
+
+def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:
+    """Refuse sentence vectors of a wrong shape, or that are not of unit length."""
+    expected = (len(document.sentences), model.dim)
+    if vectors.shape != expected:
+        raise _wrong_vectors(model, document, f"shape {expected}", f"shape {vectors.shape}")
+    lengths = np.linalg.norm(vectors, axis=1)
+    # Written so that NaN counts as wrong.
+    if not np.all(np.abs(lengths - 1) <= _UNIT_TOLERANCE):
+        worst = lengths[np.argmax(np.nan_to_num(np.abs(lengths - 1), nan=np.inf))]
+        raise _wrong_vectors(model, document, "unit length", f"length {worst:.4g}")
+
+
+def now() -> str:
+    """UTC, ISO 8601."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _wrong_vectors(model: ModelRecord, document: Document, expected: str, got: str) -> ModelError:
+    return ModelError(
+        f"sentence vectors of {expected} from model '{model.name}'",
+        f"{got} for document '{document.doc_id}'",
+        "use another model: this one cannot be indexed",
+    )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.errors import DataError
-from auscult.index import Counts, IndexWriter
+from auscult.index import Counts, DocumentRecord, IndexUpdate, IndexWriter
 from auscult.interfaces import DocumentEncoder
 
 #: A batch ends early when it holds so many sentences: memory is bounded by sentences, not by documents.
@@ -43,6 +44,7 @@ def build_index(
     knowledge_base: KnowledgeBase | None = None,
     corpus: str = "",
     model_path: str = "",
+    origin: str = "",
     batch_size: int = 32,
     progress: Callable[[Counts], None] | None = None,
 ) -> BuildReport:
@@ -55,6 +57,7 @@ def build_index(
         knowledge_base: Copied into the index together with the entities the documents are about.
         corpus: Name for the manifest.
         model_path: What `load_model` takes to load the encoder again.
+        origin: Where the documents were read (`update_index`).
         batch_size: Documents encoded at once.
         progress: Called with what has been written, after every batch.
 
@@ -66,9 +69,9 @@ def build_index(
     subjects: list[Document] = []
     with IndexWriter(folder, encoder, corpus=corpus, model_path=model_path) as writer:
         for batch in _batches(documents, batch_size):
-            writer.add(batch)
+            writer.add(batch, origin=origin)
             if knowledge_base is not None:
-                subjects += [_subject(document, knowledge_base) for document in batch if document.entity_ids]
+                subjects += [subject(document, knowledge_base) for document in batch if document.entity_ids]
             if progress is not None:
                 progress(writer.counts)
         if not writer.counts.documents:
@@ -76,6 +79,83 @@ def build_index(
         known = knowledge_base.with_documents(subjects) if knowledge_base is not None else None
         manifest = writer.commit(known)
     return BuildReport(manifest.counts, time.perf_counter() - begun)
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReport:
+    """What an update of an index did.
+
+    Attributes:
+        new: Documents that the index did not have.
+        changed: Documents that took the place of others of the same ids.
+        unchanged: Documents that the index had; they were not encoded.
+        gone: Ids of documents that came from the same places before and no more.
+        counts: What the index holds now.
+        seconds: Wall-clock time.
+    """
+
+    new: int
+    changed: int
+    unchanged: int
+    gone: tuple[str, ...]
+    counts: Counts
+    seconds: float
+
+
+def update_index(
+    sources: Mapping[str, Iterable[Document]],
+    encoder: DocumentEncoder,
+    folder: str | Path,
+    *,
+    prune: bool = False,
+    batch_size: int = 32,
+    progress: Callable[[Counts], None] | None = None,
+) -> UpdateReport:
+    """Add documents to an index, replace those that have changed, and find out which are gone.
+
+    Args:
+        sources: Documents by where they are read; streamed.
+        encoder: That made the index.
+        folder: Of the index. Until the end readers see it as it was, and after a kill too.
+        prune: Remove documents that are gone.
+        batch_size: Documents encoded at once.
+        progress: Called with what the index will hold, after every batch.
+
+    Raises:
+        DataError: An id comes twice.
+        IndexFolderError: There is no index, another model made it, or another writer is at work.
+    """
+    begun = time.perf_counter()
+    standings: Counter[str] = Counter()
+    seen: set[str] = set()
+    gone: list[str] = []
+    with IndexUpdate(folder, encoder) as update:
+
+        def differing(documents: Iterable[Document]) -> Iterator[Document]:
+            for document in documents:
+                if document.doc_id in seen:
+                    name = f"'{document.doc_id}' a second time"
+                    raise DataError("every document id once", name, "give each document an id of its own")
+                seen.add(document.doc_id)
+                standing = update.standing(document)
+                standings[standing] += 1
+                if standing != "unchanged":
+                    yield document
+
+        for origin, documents in sources.items():
+            for batch in _batches(differing(documents), batch_size):
+                update.replace(batch, origin=origin)
+                if progress is not None:
+                    progress(update.counts)
+        for origin in sources:
+            gone += [doc_id for doc_id in update.ids_from(origin) if doc_id not in seen]
+        if prune:
+            update.delete(gone)
+        if standings["new"] or standings["changed"] or (prune and gone):
+            update.commit()
+        counts = update.counts
+    taken = time.perf_counter() - begun
+    return UpdateReport(standings["new"], standings["changed"], standings["unchanged"], tuple(gone), counts, taken)
 
 
 def _batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
@@ -92,7 +172,7 @@ def _batches(documents: Iterable[Document], size: int) -> Iterator[list[Document
         yield batch
 
 
-def _subject(document: Document, known: KnowledgeBase) -> Document:
+def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:
     """What a document is about, without its text, and by its preferred name where the title is a synonym.
 
     `with_documents` joins a document to a concept by preferred name only; without this, "Heart attack" would stand

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.queries import Query
@@ -78,8 +80,8 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
         row = found[0][0]
     document = reader.document(row)
     passages = reader.passages_of(row)
-    first = reader.sentences_of(passages.start).start if passages else 0
-    sentence_vectors = reader.sentence_vectors[first : first + len(document.sentences)]
+    none = np.zeros((0, len(vector)), np.float16)
+    sentence_vectors = np.concatenate([none, *map(reader.sentence_vectors, passages)])
     shares = searcher.split(sentence_vectors, vector)
     means = searcher.products(reader.passage_vectors[passages.start : passages.stop], vector)
     spans = []

@@ -73,7 +73,7 @@ class FusedScorer:
         )
         self._searcher = Searcher.open(Path(self._place.name) / "index", self._encoder)
         reader = self._searcher.index.reader
-        self._rows = {reader.passage_id(row): row for row in range(reader.manifest.counts.passages)}
+        self._rows = {reader.passage_id(row): row for row in range(len(reader.passage_documents))}
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
         """The sum of all evidence for passages of the prepared collection, float32 (passages,).

@@ -190,7 +190,7 @@ def _subjects(searcher: Searcher) -> list[_Subject]:
     about: dict[str, list[int]] = {}
     titles: dict[str, str] = {}
     joined: dict[str, str] = {}
-    for row in range(reader.manifest.counts.documents):
+    for row in reader.documents.tolist():
         record = reader.document_record(row)
         name = normalise_name(record.title)
         if not name:

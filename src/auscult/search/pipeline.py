@@ -6,7 +6,7 @@ Each sees what the other misses, so that both together (`fuse`) may order better
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from threading import Lock
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.errors import QueryError
-from auscult.index import GroupBy
+from auscult.index import ANY, GroupBy, Where
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
 from auscult.models.score_fusion import fuse_scores
 from auscult.queries import Query
@@ -52,7 +52,7 @@ class Pipeline:
         k: int = 10,
         *,
         group_by: GroupBy = "passage",
-        sources: Sequence[str] = (),
+        where: Where = ANY,
         scoring: Scoring = "fused",
     ) -> list[Hit]:
         """The k best passages by the scorer.
@@ -61,7 +61,7 @@ class Pipeline:
             query: As `Searcher.search` takes it.
             k: How many, at least 1; more than `candidates` retrieves as many.
             group_by: As `Searcher.search` takes it.
-            sources: As `Searcher.search` takes it.
+            where: As `Searcher.search` takes it.
             scoring: By what candidates are found, as `Searcher.search` takes it.
 
         Returns:
@@ -72,7 +72,7 @@ class Pipeline:
             QueryError: The query is empty, or an option is out of range.
         """
         retrieved = self.searcher.search_rows(
-            query, max(k, self.candidates), group_by=group_by, sources=sources, scoring=scoring
+            query, max(k, self.candidates), group_by=group_by, where=where, scoring=scoring
         )
         if not retrieved:
             return []

@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from auscult.concepts import EntityResolver, KnowledgeBase
 from auscult.errors import ModelError, QueryError
-from auscult.index import GroupBy, PassageIndex
+from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking, SentenceScore
 from auscult.models import RERANKER, load_model, load_reranker
 from auscult.models.general.reranker import Reranker
 from auscult.queries import Query, QuestionParser
+from auscult.search.build import subject
 from auscult.search.evidence import EVIDENCE, gather, question_terms
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
@@ -62,13 +63,7 @@ class Searcher:
         """
         index = PassageIndex.open(folder)
         if encoder is None:
-            model = index.manifest.model
-            try:
-                encoder = load_model(model.path or model.name)
-            except ModelError as error:
-                where = f"at {model.path}" if model.path else "where the index does not say"
-                remedy = "say where it is now: with --model, or in Python by opening the index with the loaded model"
-                raise ModelError(f"the model of the index, '{model.name}', {where}", error.got, remedy) from error
+            encoder = load_model_of(index.manifest.model)
         return cls(index, encoder, reranker)
 
     @cached_property
@@ -84,7 +79,11 @@ class Searcher:
     def knowledge_base(self) -> KnowledgeBase | None:
         """The index' knowledge base, read when first asked for; None when it has none."""
         saved = self.index.reader.knowledge_base
-        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.path}")
+        if saved is None:
+            return None
+        known = KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.path}")
+        newcomers = [subject(record, known) for record in self.index.reader.newcomers() if record.entity_ids]
+        return known.with_documents(newcomers) if newcomers else known
 
     @cached_property
     def parser(self) -> QuestionParser:
@@ -108,7 +107,7 @@ class Searcher:
         k: int = 10,
         *,
         group_by: GroupBy = "passage",
-        sources: Sequence[str] = (),
+        where: Where = ANY,
         documents: Sequence[str] = (),
         scoring: Scoring = "fused",
         rerank: int = 0,
@@ -118,8 +117,8 @@ class Searcher:
         Args:
             query: With an entity, an aspect, or words of a question. Its entity is taken as it is; see `understand`.
             k: How many, at least 1.
-            group_by: "document" gives each document's best passage only.
-            sources: Only documents of these sources; empty for all.
+            group_by: "document" gives each document's best passage only, a field's name that of each of its values.
+            where: Only documents whose fields have these values (`PassageIndex.search`); empty for all.
             documents: Only documents with these ids; empty for all.
             scoring: By all evidence, or by the model's vectors alone.
             rerank: How many of the first hits are read once more, with the question (`search.reranking`); the others
@@ -134,7 +133,7 @@ class Searcher:
             ModelError: By the model alone: it has no vector for the query; or there is no re-ranker to read hits.
         """
         found = self.search_rows(
-            query, k, group_by=group_by, sources=sources, documents=documents, scoring=scoring, rerank=rerank
+            query, k, group_by=group_by, where=where, documents=documents, scoring=scoring, rerank=rerank
         )
         return [hit for _, hit in found]
 
@@ -144,7 +143,7 @@ class Searcher:
         k: int = 10,
         *,
         group_by: GroupBy = "passage",
-        sources: Sequence[str] = (),
+        where: Where = ANY,
         documents: Sequence[str] = (),
         scoring: Scoring = "fused",
         rerank: int = 0,
@@ -156,13 +155,11 @@ class Searcher:
             raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
         if scoring == "model":
             vector = self.encode([query])[0]
-            rows, scores = self.index.search(vector, k, group_by=group_by, sources=sources, documents=documents)
+            rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
         else:
             vector, evidence = self.gather(query)
             fused = self.fusion.scores(query, evidence)
-            rows, scores = self.index.best(
-                fused, max(k, rerank), group_by=group_by, sources=sources, documents=documents
-            )
+            rows, scores = self.index.best(fused, max(k, rerank), group_by=group_by, where=where, documents=documents)
             if rerank:
                 shares = read_again(self.reranker, self.index.reader, query, rows[:rerank].tolist())
                 reread = dict(zip(rows.tolist(), shares.tolist(), strict=False))
@@ -264,9 +261,8 @@ class Searcher:
         record = reader.document_record(reader.passage_documents[row])
         passage = reader.passage(row)
         text = reader.passage_text(row)
-        sentences = reader.sentences_of(row)
         ((entity, aspect),) = self.split(reader.passage_vectors[row : row + 1], query).tolist()
-        vectors = reader.sentence_vectors[sentences.start : sentences.stop]
+        vectors = reader.sentence_vectors(row)
         shares = self.split(vectors, query).tolist()
         wholes = self.products(vectors, query).tolist()
         texts = [text[each.start - passage.start : each.end - passage.start] for each in passage.sentences]
@@ -313,6 +309,20 @@ class Searcher:
         added = zip(EVIDENCE, (evidence * self.fusion.weights(query)).tolist(), strict=True)
         found = {name: share for name, share in added if share}
         return found if reread is None else {**found, RERANKER: reread}
+
+
+def load_model_of(model: ModelRecord) -> DocumentEncoder:
+    """The model that made an index.
+
+    Raises:
+        ModelError: It cannot be loaded from where it was.
+    """
+    try:
+        return load_model(model.path or model.name)
+    except ModelError as error:
+        where = f"at {model.path}" if model.path else "where the index does not say"
+        remedy = "say where it is now: with --model, or in Python by opening the index with the loaded model"
+        raise ModelError(f"the model of the index, '{model.name}', {where}", error.got, remedy) from error
 
 
 def _check_asked(query: Query) -> None:

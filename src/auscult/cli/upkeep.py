@@ -1,0 +1,91 @@
+"""`auscult info`, `verify`, `optimize` and `backup`: what an index is, whether it is whole, and keeping it so."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auscult.cli.index import counted
+from auscult.cli.options import IndexArgument
+from auscult.index import PassageIndex
+from auscult.index import backup as copy_index
+from auscult.index import optimize as compact
+from auscult.index import repair as derive
+from auscult.search.explain import printable
+
+#: Values of a field that are told with all else.
+_SHOWN = 3
+
+
+def info(
+    index: IndexArgument,
+    field: Annotated[str, typer.Option("--field", help="Count documents by this field, `source` or of metadata.")] = "",
+) -> None:
+    """Tell what an index holds, which model made it, and how it lies on the disk.
+
+    Example: `auscult info my-index`, or `auscult info my-index --field source`
+    """
+    opened = PassageIndex.open(index)
+    manifest, reader = opened.manifest, opened.reader
+    if field:
+        for value, count in opened.counts(field).items():
+            typer.echo(f"{printable(value)}\t{count}")
+        return
+    size = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
+    removed = f", {len(manifest.removed):,} removed (auscult optimize frees them)" if manifest.removed else ""
+    lines = {
+        "corpus": manifest.corpus,
+        "model": f"{manifest.model.name} ({manifest.model.dim} dimensions), {manifest.model.path}",
+        "holds": counted(manifest.counts),
+        "knowledge base": "none" if reader.knowledge_base is None else f"{len(reader.knowledge_base) / 1e6:,.1f} MB",
+        "generation": f"{manifest.generation}, of {manifest.created}, by auscult {manifest.auscult_version}",
+        "on disk": f"{size / 1e6:,.1f} MB, segments: {len(manifest.segments)}{removed}",
+    }
+    for name in reader.fields:
+        counts = opened.counts(name)
+        first = ", ".join(f"{value} {count:,}" for value, count in list(counts.items())[:_SHOWN])
+        lines[name] = first + (f", and {len(counts) - _SHOWN:,} more values" if len(counts) > _SHOWN else "")
+    for name, line in lines.items():
+        typer.echo(printable(f"{name}: {line}"))
+
+
+def verify(
+    index: IndexArgument,
+    mend: Annotated[
+        bool, typer.Option("--repair", help="Derive again what can be derived: all but the texts and vectors.")
+    ] = False,
+) -> None:
+    """Check every byte of an index that an answer is made of against its checksum.
+
+    Example: `auscult verify my-index`, or `auscult verify my-index --repair`
+    """
+    begun = time.perf_counter()
+    for name in derive(index) if mend else ():
+        typer.echo(f"derived again: {name}")
+    opened = PassageIndex.open(index)
+    opened.verify()
+    typer.echo(f"whole: {counted(opened.manifest.counts)}, in {time.perf_counter() - begun:.1f} s: {index}")
+
+
+def optimize(index: IndexArgument) -> None:
+    """Write an index anew without what was removed, so that its bytes are gone; it is searched meanwhile.
+
+    Example: `auscult optimize my-index`
+    """
+    manifest = compact(index)
+    typer.echo(f"{counted(manifest.counts)} in {len(manifest.segments)} segment: {index}")
+
+
+def backup(
+    index: IndexArgument,
+    target: Annotated[Path, typer.Argument(help="The copy's folder, new or of an earlier copy. It is an index.")],
+) -> None:
+    """Copy an index as it is now, while it may be searched and written; to put it back, copy the folder.
+
+    Example: `auscult backup my-index my-index-monday`
+    """
+    manifest = copy_index(index, target)
+    typer.echo(f"{counted(manifest.counts)}: {target}")

@@ -1,0 +1,240 @@
+"""Named arrays in one file whose every block is checked when it is read for the first time in a process.
+
+    array, array, …        each at a multiple of 64 bytes
+    table                  JSON: every array's type, shape and place, and what the writer adds
+    checksums              CRC-32 of every block of what stands before, uint32
+    end                    bytes of the table, bytes of the checksums (int64 each), and a CRC-32 of both
+
+What a file may not hold without being noticed is then a flipped byte, not another whole file: who opens it says which
+end it must have.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import zlib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.errors import IndexFolderError
+
+#: A query reads a few of these of the words, and all of the vectors.
+_BLOCK: Final = 1 << 16
+_ALIGNMENT: Final = 64
+_END: Final = struct.Struct("<qqI")
+REPAIR: Final = "mend it with: auscult verify INDEX --repair"
+
+
+class BlockWriter:
+    """Writes a file of arrays, one after the other; an array may come in pieces of rows.
+
+    Args:
+        path: The file to create.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("wb")
+        self._table: dict[str, tuple[str, list[int], int]] = {}
+        self._sums: list[int] = []
+        self._open = bytearray()
+        self._size = 0
+
+    def begin(self, name: str, dtype: npt.DTypeLike, width: int | None = None) -> None:
+        """Begin an array of so many columns (None for a vector); what is appended until the next one is of it."""
+        self._write(bytes(-self._size % _ALIGNMENT))
+        self._table[name] = (np.dtype(dtype).str, [0] if width is None else [0, width], self._size)
+        self._name = name
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """Append rows to the array that was begun; they are cast to its type."""
+        dtype, shape, _ = self._table[self._name]
+        shape[0] += len(rows)
+        self._write(np.ascontiguousarray(rows, dtype=dtype).tobytes())
+
+    def add(self, name: str, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> None:
+        """A whole array of one or two dimensions."""
+        self.begin(name, dtype, array.shape[1] if array.ndim == 2 else None)
+        self.append(array)
+
+    def close(self, notes: Mapping[str, Any]) -> int:
+        """Write the table with notes, sync, and return the checksum that tells this file from others."""
+        table = json.dumps({"arrays": self._table, "notes": notes}).encode("ascii")
+        self._write(table)
+        if self._open:
+            self._sums.append(zlib.crc32(self._open))
+        sums = np.array(self._sums, "<u4").tobytes()
+        total = zlib.crc32(struct.pack("<qq", len(table), len(sums)), zlib.crc32(sums))
+        with self._file as file:
+            file.write(sums + _END.pack(len(table), len(sums), total))
+            file.flush()
+            os.fsync(file.fileno())
+        return total
+
+    def discard(self) -> None:
+        """Close without finishing."""
+        self._file.close()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._size += len(data)
+        self._open += data
+        whole = len(self._open) // _BLOCK * _BLOCK
+        if whole:
+            blocks = memoryview(self._open)
+            self._sums += [zlib.crc32(blocks[at : at + _BLOCK]) for at in range(0, whole, _BLOCK)]
+            blocks.release()
+            del self._open[:whole]
+
+
+class BlockFile:
+    """A file that `BlockWriter` wrote, memory-mapped; opening reads its table.
+
+    Args:
+        path: The file.
+        end: What `BlockWriter.close` returned.
+
+    Attributes:
+        notes: What the writer added.
+        size: In bytes.
+
+    Raises:
+        FileNotFoundError: It is not there.
+        IndexFolderError: It is damaged, or another one.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            self.size = os.fstat(file.fileno()).st_size
+            if self.size < _END.size:
+                raise self._damaged(self.size, "the end is missing")
+            self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        table, sums, total = _END.unpack(self._content[-_END.size :])
+        # Sizes are believed once their checksum is right, which covers them.
+        held = self._content[max(0, self.size - _END.size - max(sums, 0)) : self.size - _END.size]
+        if total != end or zlib.crc32(struct.pack("<qq", table, sums), zlib.crc32(held)) != total:
+            raise self._damaged(self.size - _END.size, "checksums of other content")
+        self._size = self.size - _END.size - sums
+        self._sums = np.frombuffer(held, "<u4")
+        self._checked = bytearray(len(self._sums))
+        found = json.loads(self._bytes(self._size - table, self._size))
+        self._arrays: dict[str, tuple[np.dtype[Any], list[int], int]] = {
+            name: (np.dtype(dtype), shape, at) for name, (dtype, shape, at) in found["arrays"].items()
+        }
+        self.notes: Mapping[str, Any] = found["notes"]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the arrays."""
+        return tuple(self._arrays)
+
+    def length(self, name: str) -> int:
+        """Rows of an array."""
+        return self._arrays[name][1][0]
+
+    def array(self, name: str, first: int = 0, last: int | None = None) -> npt.NDArray[Any]:
+        """Rows of an array as a view, after checking the blocks that hold them.
+
+        Raises:
+            IndexFolderError: A block is not what was written.
+        """
+        dtype, shape, begin = self._arrays[name]
+        rows = max(0, (shape[0] if last is None else last) - first)
+        width = shape[1] if len(shape) == 2 else 1
+        at, size = begin + first * width * dtype.itemsize, rows * width * dtype.itemsize
+        self._check(at, at + size)
+        return np.frombuffer(self._content, dtype, rows * width, at if size else 0).reshape([rows, *shape[1:]])
+
+    def piece(self, name: str, first: int, last: int) -> bytes:
+        """Some of an array of bytes."""
+        begin = self._arrays[name][2]
+        return self._bytes(begin + first, begin + last)
+
+    def content(self) -> bytes:
+        """The whole file, checked."""
+        self.verify()
+        return self._content[:]
+
+    def verify(self) -> None:
+        """Check every block, whatever was read before.
+
+        Raises:
+            IndexFolderError: At the first that is not what was written.
+        """
+        self._checked = bytearray(len(self._sums))
+        self._check(0, self._size)
+
+    def _bytes(self, begin: int, end: int) -> bytes:
+        self._check(begin, end)
+        return self._content[begin:end]
+
+    def _check(self, begin: int, end: int) -> None:
+        first, last = begin // _BLOCK, -(-end // _BLOCK)
+        if self._checked.find(0, first, last) < 0:
+            return
+        with memoryview(self._content) as content:
+            for block in range(first, last):
+                if not self._checked[block]:
+                    at = block * _BLOCK
+                    if zlib.crc32(content[at : min(at + _BLOCK, self._size)]) != self._sums[block]:
+                        raise self._damaged(at, f"other bytes in the {_BLOCK:,} that begin there")
+                    self._checked[block] = 1
+
+    def _damaged(self, at: int, got: str) -> IndexFolderError:
+        return IndexFolderError(f"what was written at byte {at:,} of {self.path}", got, REPAIR)
+
+
+class SortedStrings:
+    """Byte strings in order, at rest: looked up without reading the others.
+
+    Args:
+        file: That holds them.
+        name: Of their two arrays, as `add_strings` was given it.
+    """
+
+    def __init__(self, file: BlockFile, name: str) -> None:
+        self._file = file
+        self._name = f"{name}/bytes"
+        # Each element of an array costs several times as much to read.
+        self._starts = file.array(f"{name}/starts").data
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        return self._file.piece(self._name, self._starts[number], self._starts[number + 1])
+
+    def place(self, string: bytes) -> int:
+        """How many of them come before a string."""
+        return bisect_left(self, string)
+
+    def all(self) -> list[bytes]:
+        """All of them."""
+        starts = self._starts.tolist()
+        content = self._file.piece(self._name, 0, starts[-1])
+        return [content[first:last] for first, last in pairwise(starts)]
+
+
+def add_strings(writer: BlockWriter, name: str, strings: Sequence[bytes]) -> None:
+    """Write strings for `SortedStrings`.
+
+    Args:
+        writer: Of the file.
+        name: Of the arrays.
+        strings: In order where they are to be looked up.
+    """
+    writer.add(f"{name}/starts", np.cumsum([0, *map(len, strings)]), "<i8")
+    writer.add(f"{name}/bytes", np.frombuffer(b"".join(strings), np.uint8), "u1")

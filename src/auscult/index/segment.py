@@ -1,0 +1,161 @@
+"""A segment: what is derived of some documents to find them by, in one file that is never changed.
+
+vectors                 float32 (passages, dim)
+keys, firsts, starts    of a document: its key in the store, its first passage's key, its first passage's row here
+sentences               of a passage: how many it has
+words, titles, fields   see there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.index.fields import Column, fields_of, write_fields
+from auscult.index.layout import PASSAGE_DTYPE
+from auscult.index.manifest import SegmentRecord
+from auscult.index.store import DocumentRecord
+from auscult.index.titles import Name, names_of, read_titles, write_titles
+from auscult.index.words import Counted, WordCounter, WordSegment, joined, write_words
+from auscult.interfaces import FloatArray
+
+
+class SegmentWriter:
+    """Writes a segment; memory grows with the number of words, not with vectors.
+
+    Args:
+        path: The file.
+        dim: Length of a vector.
+    """
+
+    def __init__(self, path: Path, dim: int) -> None:
+        self.path = path
+        self._file = BlockWriter(path)
+        self._file.begin("vectors", PASSAGE_DTYPE, dim)
+        self._keys: list[int] = []
+        self._firsts: list[int] = []
+        self._starts = [0]
+        self._sentences: list[int] = []
+        self._counter = WordCounter()
+        self._joined: list[Counted] = []
+        self._names: list[Name] = []
+        self._fields: list[Mapping[str, str]] = []
+
+    def add(
+        self,
+        key: int,
+        first: int,
+        record: DocumentRecord,
+        passages: Sequence[tuple[str, str, int]],
+        vectors: Sequence[FloatArray] | FloatArray,
+    ) -> None:
+        """Add a document.
+
+        Args:
+            key: Of it.
+            first: Of its first passage.
+            record: What is said of it.
+            passages: Heading, text and number of sentences of each.
+            vectors: Of them, (passages, dim).
+        """
+        self._names += names_of(len(self._keys), record.title, record.entity_ids)
+        self._put(key, first, fields_of(record.source, record.metadata), [count for _, _, count in passages])
+        self._file.append(np.asarray(vectors, PASSAGE_DTYPE))
+        self._counter.add(record.title, ((heading, text) for heading, text, _ in passages))
+
+    def take(self, segment: Segment) -> None:
+        """Add what is still there of another segment, instead of documents."""
+        begin = len(self._keys)
+        rows = segment.living_rows
+        places = {row: begin + place for place, row in enumerate(rows.tolist())}
+        columns = {name: Column(segment.file, name) for name in segment.file.notes["fields"]}
+        for row in rows.tolist():
+            fields = {name: each.values[each.rows[row]] for name, each in columns.items() if each.rows[row] >= 0}
+            span = slice(*segment.starts[row : row + 2])
+            self._put(int(segment.keys[row]), int(segment.firsts[row]), fields, segment.sentences[span].tolist())
+            self._file.append(segment.vectors[span])
+        self._names += [(name, places[row]) for name, row in read_titles(segment.file) if row in places]
+        self._joined.append(segment.words.counted())
+
+    def close(self) -> SegmentRecord:
+        """Write what remains; the segment is then whole."""
+        file = self._file
+        file.add("keys", np.array(self._keys, np.int64), "<i8")
+        file.add("firsts", np.array(self._firsts, np.int64), "<i8")
+        file.add("starts", np.array(self._starts, np.int64), "<i8")
+        file.add("sentences", np.array(self._sentences, np.int64), "<i4")
+        write_words(file, joined(self._joined or [self._counter.counted()]))
+        write_titles(file, self._names)
+        end = file.close({"fields": write_fields(file, self._fields)})
+        first, last = (self._keys[0], self._keys[-1]) if self._keys else (0, -1)
+        return SegmentRecord(self.path.name, end, first, last, len(self._keys))
+
+    def discard(self) -> None:
+        """Close without finishing, and remove the file."""
+        self._file.discard()
+        self.path.unlink(missing_ok=True)
+
+    def _put(self, key: int, first: int, fields: Mapping[str, str], sentences: Sequence[int]) -> None:
+        self._keys.append(key)
+        self._firsts.append(first)
+        self._starts.append(self._starts[-1] + len(sentences))
+        self._sentences += sentences
+        self._fields.append(fields)
+
+
+class Segment:
+    """An opened segment.
+
+    Args:
+        folder: That it is in.
+        record: Of it.
+        removed: Keys of documents that are there no more.
+
+    Raises:
+        FileNotFoundError: It is not there.
+        IndexFolderError: It is damaged.
+    """
+
+    def __init__(self, folder: Path, record: SegmentRecord, removed: Collection[int]) -> None:
+        self.record = record
+        self.file = BlockFile(folder / record.name, record.end)
+        self.keys: npt.NDArray[np.int64] = self.file.array("keys")
+        self.firsts: npt.NDArray[np.int64] = self.file.array("firsts")
+        self.starts: npt.NDArray[np.int64] = self.file.array("starts")
+        gone = [key for key in removed if record.first <= key <= record.last]
+        self._living = ~np.isin(self.keys, gone) if gone else None
+
+    @property
+    def living(self) -> npt.NDArray[np.bool_]:
+        """Which documents are still there, (documents,)."""
+        return np.ones(len(self.keys), bool) if self._living is None else self._living
+
+    def holds(self, row: int) -> bool:
+        """Whether a document is still there."""
+        return self._living is None or bool(self._living[row])
+
+    @property
+    def living_rows(self) -> npt.NDArray[np.int64]:
+        """Rows of the documents that are still there."""
+        return np.flatnonzero(self.living)
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Of the passages, (passages, dim)."""
+        return self.file.array("vectors")
+
+    @property
+    def sentences(self) -> npt.NDArray[np.int32]:
+        """How many each passage has, (passages,)."""
+        return self.file.array("sentences")
+
+    @cached_property
+    def words(self) -> WordSegment:
+        """The words of what is still there."""
+        passages = None if self._living is None else np.repeat(self._living, np.diff(self.starts))
+        return WordSegment(self.file, self._living, passages)

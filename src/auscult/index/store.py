@@ -1,0 +1,436 @@
+"""The one source of truth of an index: documents, passages, sentences and vectors in an SQLite database.
+
+What is written is seen with its transaction's commit, or never; a reader sees what was committed when it began. Every
+row carries a CRC-32 of what it holds and of its keys, so that neither a damaged row nor one in another's place is
+taken for what was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents import Document, Passage, Sentence
+from auscult.errors import DataError, IndexFolderError
+from auscult.index import layout
+from auscult.index.manifest import Counts, Manifest
+from auscult.interfaces import FloatArray
+
+_SCHEMA: Final = """
+CREATE TABLE state (id INTEGER PRIMARY KEY, sum INTEGER, content TEXT);
+CREATE TABLE knowledge (id INTEGER PRIMARY KEY, sum INTEGER, content BLOB);
+CREATE TABLE documents (
+    key INTEGER PRIMARY KEY, sum INTEGER, doc_id BLOB UNIQUE, hash BLOB, origin TEXT, record TEXT, tail BLOB
+);
+CREATE TABLE passages (
+    key INTEGER PRIMARY KEY, sum INTEGER, passage_id BLOB UNIQUE, record TEXT, text BLOB, sentences BLOB,
+    vector BLOB, vectors BLOB
+);
+"""
+_OF_THE_SYSTEM: Final = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_PERM,
+    }
+)
+_REMEDY: Final = "put a backup in its place, or build the index again"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What an index says about a document without reading its text."""
+
+    doc_id: str
+    title: str
+    source: str
+    url: str
+    entity_ids: tuple[str, ...]
+    metadata: Mapping[str, str]
+
+
+class StoredDocument(NamedTuple):
+    """A row of the documents.
+
+    Attributes:
+        key: Of the document.
+        record: What is said of it.
+        first: Key of its first passage.
+        passages: How many there are.
+        tail: The text behind the last one.
+    """
+
+    key: int
+    record: DocumentRecord
+    first: int
+    passages: int
+    tail: str
+
+
+class StoredPassage(NamedTuple):
+    """A row of the passages.
+
+    Attributes:
+        passage: As it was added.
+        before: The text between the passage before it and this one.
+        text: Its own.
+        vector: (dim,).
+        vectors: Of its sentences, half precision, (sentences, dim).
+    """
+
+    passage: Passage
+    before: str
+    text: str
+    vector: FloatArray
+    vectors: npt.NDArray[np.float16]
+
+
+class Store:
+    """An opened database.
+
+    Args:
+        path: The file.
+        mode: "ro" to read, "rw" to write, "rwc" to write a new one.
+
+    Raises:
+        FileNotFoundError: It is not there.
+        IndexFolderError: It is damaged.
+    """
+
+    def __init__(self, path: Path, mode: str = "ro") -> None:
+        self.path = path
+        if mode != "rwc" and not path.is_file():
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        with self._damage():
+            self._connection = self._connect(mode)
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        name = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
+        connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
+        if mode == "rwc":
+            # Nobody sees it before it is whole: its commit is the rename that publishes its folder.
+            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA}")
+        else:
+            connection.execute("PRAGMA synchronous=FULL")
+        try:
+            connection.execute("BEGIN" if mode == "ro" else "BEGIN IMMEDIATE")
+            # The transaction begins with the first look.
+            connection.execute("SELECT count(*) FROM state").fetchone()
+        except sqlite3.OperationalError:
+            log = self.path.with_name(f"{self.path.name}-wal")
+            if mode != "ro" or log.exists():
+                raise
+            # A place where nothing may be written, so that nothing changes.
+            connection.close()
+            connection = sqlite3.connect(f"{name}&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+        return connection
+
+    def close(self) -> None:
+        """Give up what has not been committed; harmless when called twice."""
+        self._connection.close()
+
+    def commit(self, manifest: Manifest, *, last: bool = False) -> None:
+        """Make what was written the next generation.
+
+        Args:
+            manifest: Of it.
+            last: Of a new database: let it be read by others while it is written from now on.
+        """
+        content = manifest.to_json()
+        self._write("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (_sum(1, content), content))
+        self._write("COMMIT")
+        # Moves what was written out of the log as far as readers let it; each page there has no checksum of ours.
+        self._write("PRAGMA journal_mode=WAL" if last else "PRAGMA wal_checkpoint(PASSIVE)")
+
+    def manifest(self) -> Manifest:
+        """Of the generation that this reader sees."""
+        return Manifest.parse(self._content("state", "SELECT sum, content FROM state WHERE id = 1"), str(self.path))
+
+    def knowledge(self) -> bytes | None:
+        """The knowledge base as `KnowledgeBase.save` wrote it; None when there is none."""
+        if not self._read("SELECT 1 FROM knowledge"):
+            return None
+        found: bytes = self._content("knowledge", "SELECT sum, content FROM knowledge WHERE id = 1")
+        return found
+
+    def put_knowledge(self, content: bytes) -> None:
+        """Keep a knowledge base in place of another."""
+        self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (_sum(1, content), content))
+
+    def insert(
+        self, document: Document, key: int, first: int, vectors: FloatArray, passages: FloatArray, origin: str
+    ) -> None:
+        """Write a document.
+
+        Args:
+            document: Whose ids are not here.
+            key: For it.
+            first: Key for its first passage.
+            vectors: Of its sentences, (sentences, dim).
+            passages: Of its passages, (passages, dim).
+            origin: Where it was read.
+
+        Raises:
+            DataError: One of its ids is here.
+        """
+        pieces, tail = _pieces(document)
+        row = (_text(document.doc_id), content_hash(document), origin, _record(document, first), tail)
+        self._insert("document", document.doc_id, "INSERT INTO documents VALUES (?,?,?,?,?,?,?)", key, row)
+        begin = 0
+        for number, (passage, (gap, text)) in enumerate(zip(document.passages, pieces, strict=True)):
+            end = begin + len(passage.sentences)
+            values = (
+                _text(passage.passage_id),
+                json.dumps([passage.heading, passage.aspect, passage.start, passage.end, gap]),
+                text,
+                _sentence_rows(passage.sentences).tobytes(),
+                passages[number].astype(layout.PASSAGE_DTYPE).tobytes(),
+                vectors[begin:end].astype(layout.SENTENCE_DTYPE).tobytes(),
+            )
+            statement = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?)"
+            self._insert("passage", passage.passage_id, statement, first + number, values)
+            begin = end
+
+    def delete(self, key: int) -> Counts:
+        """Take a document away; what went with it."""
+        document = self.document(key)
+        span = (document.first, document.first + document.passages)
+        size = layout.SENTENCE_ROW.itemsize
+        held = self._read("SELECT total(length(sentences)) FROM passages WHERE key >= ? AND key < ?", span)
+        self._write("DELETE FROM passages WHERE key >= ? AND key < ?", span)
+        self._write("DELETE FROM documents WHERE key = ?", (key,))
+        return Counts(1, document.passages, int(held[0][0]) // size)
+
+    def key_of(self, doc_id: str) -> int | None:
+        """A document's key; None where no document has the id."""
+        found = self._read("SELECT key FROM documents WHERE doc_id = ?", (_text(doc_id),))
+        return int(found[0][0]) if found else None
+
+    def hash_of(self, key: int) -> bytes:
+        """What `content_hash` said of a document."""
+        return bytes(self._row("documents", key)[1])
+
+    def keys(self, first: int = 0, last: int = 2**62) -> list[int]:
+        """Of all documents between two keys, in order."""
+        return [key for (key,) in self._read("SELECT key FROM documents WHERE key BETWEEN ? AND ?", (first, last))]
+
+    def ids_from(self, origin: str) -> list[str]:
+        """Ids of the documents that were read somewhere."""
+        found = self._read("SELECT doc_id FROM documents WHERE origin = ? ORDER BY key", (origin,))
+        return [_untext(doc_id) for (doc_id,) in found]
+
+    def document(self, key: int) -> StoredDocument:
+        """What stands under a document's key.
+
+        Raises:
+            IndexFolderError: The row is damaged, or not there.
+        """
+        doc_id, _, _, record, tail = self._row("documents", key)
+        title, source, url, entity_ids, metadata, first, passages = json.loads(record)
+        found = DocumentRecord(_untext(doc_id), title, source, url, tuple(entity_ids), MappingProxyType(metadata))
+        return StoredDocument(key, found, first, passages, _untext(tail))
+
+    def passage(self, key: int) -> StoredPassage:
+        """What stands under a passage's key.
+
+        Raises:
+            IndexFolderError: The row is damaged, or not there.
+        """
+        passage_id, record, text, sentences, vector, vectors = self._row("passages", key)
+        heading, aspect, start, end, gap = json.loads(record)
+        rows = np.frombuffer(sentences, layout.SENTENCE_ROW).tolist()
+        whole = _untext(text)
+        own = np.frombuffer(vector, layout.PASSAGE_DTYPE)
+        return StoredPassage(
+            Passage(_untext(passage_id), heading, start, end, tuple(_sentence(*each) for each in rows), aspect),
+            whole[:gap],
+            whole[gap:],
+            own,
+            np.frombuffer(vectors, layout.SENTENCE_DTYPE).reshape(len(rows), len(own)),
+        )
+
+    def verify(self) -> Iterator[None]:
+        """Check the database's structure and then every row, yielding after each.
+
+        Raises:
+            IndexFolderError: At the first that is not what was written.
+        """
+        found = self._read("PRAGMA integrity_check(1)")[0][0]
+        if found != "ok":
+            raise self._damaged(f"'{found}'")
+        self.knowledge()
+        yield
+        passages = 0
+        for key in self.keys():
+            document = self.document(key)
+            for number in range(document.passages):
+                self.passage(document.first + number)
+            passages += document.passages
+            yield
+        held = self._read("SELECT count(*) FROM passages")[0][0]
+        if held != passages:
+            raise self._damaged(f"{held} passages where documents have {passages}")
+
+    def copy_into(self, path: Path, *, compact: bool) -> None:
+        """Write what this reader sees into a new file.
+
+        Args:
+            path: Of the file.
+            compact: Leave out the bytes of what was deleted; everybody else's changes are seen then, too.
+        """
+        if compact:
+            self._write("COMMIT")
+            self._write("VACUUM INTO ?", (str(path),))
+            return
+        target = sqlite3.connect(path)
+        try:
+            with self._damage():
+                self._connection.backup(target)
+        finally:
+            target.close()
+
+    def _insert(self, kind: str, name: str, statement: str, key: int, values: Sequence[Any]) -> None:
+        try:
+            self._write(statement, (key, _sum(key, *values), *values))
+        except sqlite3.IntegrityError as error:
+            remedy = f"give each {kind} an id of its own"
+            raise DataError(f"every {kind} id once", f"'{name}' a second time", remedy) from error
+
+    def _row(self, table: str, key: int) -> Sequence[Any]:
+        found = self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
+        if not found:
+            raise self._damaged(f"no row {key} in {table}")
+        held, checksum = found[0][:2]
+        values: Sequence[Any] = found[0][2:]
+        if _sum(held, *values) != checksum or held != key:
+            raise self._damaged(f"a damaged row {key} in {table}")
+        return values
+
+    def _content(self, table: str, statement: str) -> Any:
+        found = self._read(statement)
+        if not found or _sum(1, found[0][1]) != found[0][0]:
+            raise self._damaged(f"a damaged table '{table}'")
+        return found[0][1]
+
+    def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._damage():
+            return self._connection.execute(statement, values).fetchall()
+
+    def _write(self, statement: str, values: Sequence[Any] = ()) -> None:
+        with self._damage():
+            self._connection.execute(statement, values)
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # Of the storage's own failures the system's number is not told.
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in _OF_THE_SYSTEM:
+                raise OSError(28 if code == sqlite3.SQLITE_FULL else 5, str(error), str(self.path)) from error
+            raise self._damaged(f"'{error}'") from error
+
+    def _damaged(self, got: str) -> IndexFolderError:
+        return IndexFolderError(f"what was written to {self.path}", got, _REMEDY)
+
+
+def content_hash(document: Document) -> bytes:
+    """SHA-256 of all that a document says, 32 bytes."""
+    said = hashlib.sha256(_record(document, 0).encode())
+    for part in (document.doc_id, document.text, *(p.passage_id for p in document.passages)):
+        content = _text(part)
+        said.update(len(content).to_bytes(8, "little") + content)
+    for passage in document.passages:
+        said.update(json.dumps([passage.heading, passage.aspect, passage.start, passage.end]).encode())
+        said.update(_sentence_rows(passage.sentences).tobytes())
+    return said.digest()
+
+
+def _record(document: Document, first: int) -> str:
+    # ASCII, so that any string survives, even one with half a surrogate pair.
+    return json.dumps(
+        [
+            document.title,
+            document.source,
+            document.url,
+            document.entity_ids,
+            dict(document.metadata),
+            first,
+            len(document.passages),
+        ]
+    )
+
+
+def _pieces(document: Document) -> tuple[list[tuple[int, bytes]], bytes]:
+    """The text by passage: how many characters stand before it, and these and its own; and what stands behind all."""
+    reached = 0
+    pieces = []
+    for passage in document.passages:
+        if not reached <= passage.start <= passage.end <= len(document.text):
+            raise DataError(
+                "passages in order inside the text",
+                f"'{passage.passage_id}' of document '{document.doc_id}' at [{passage.start}, {passage.end})",
+                "correct its offsets",
+            )
+        pieces.append((passage.start - reached, _text(document.text[reached : passage.end])))
+        reached = passage.end
+    return pieces, _text(document.text[reached:])
+
+
+def _sentence_rows(sentences: Sequence[Sentence]) -> npt.NDArray[Any]:
+    rows = [
+        (
+            sentence.start,
+            sentence.end,
+            layout.BEGINS_PARAGRAPH * sentence.begins_paragraph
+            + layout.ENDS_PARAGRAPH * sentence.ends_paragraph
+            + layout.LIST_ITEM * sentence.list_item,
+        )
+        for sentence in sentences
+    ]
+    return np.array(rows, layout.SENTENCE_ROW)
+
+
+def _sentence(start: int, end: int, flags: int) -> Sentence:
+    return Sentence(
+        start,
+        end,
+        begins_paragraph=bool(flags & layout.BEGINS_PARAGRAPH),
+        ends_paragraph=bool(flags & layout.ENDS_PARAGRAPH),
+        list_item=bool(flags & layout.LIST_ITEM),
+    )
+
+
+def _text(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _untext(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
+
+
+def _sum(*values: int | str | bytes) -> int:
+    """CRC-32 of values and their lengths."""
+    total = 0
+    for value in values:
+        content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+        total = zlib.crc32(content, zlib.crc32(b"%d " % len(content), total))
+    return total

@@ -1,0 +1,158 @@
+"""Keeping an index well: what can be derived is derived again, what was removed is left behind, a copy is put away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from auscult.errors import IndexFolderError
+from auscult.index.layout import STORE
+from auscult.index.lock import FolderLock
+from auscult.index.manifest import Manifest, SegmentRecord
+from auscult.index.merging import merge
+from auscult.index.reader import open_current
+from auscult.index.segment import Segment, SegmentWriter
+from auscult.index.storage import (
+    current_store,
+    new_store,
+    prepare_folder,
+    publish,
+    remove_leftovers,
+    storage_errors,
+    sync_directory,
+    write_synced,
+)
+from auscult.index.store import Store
+
+
+def optimize(folder: str | Path) -> Manifest:
+    """Write an index again without what was removed from it: then its bytes are gone, and all is in one segment.
+
+    Takes the space of another index until the end. Readers go on; while one that opened the old one does, its space is
+    not free.
+
+    Raises:
+        IndexFolderError: There is no index, it is damaged, or a writer is at work.
+    """
+    with _locked(Path(folder)) as place:
+        reader = open_current(place)
+        path = new_store(place)
+        reader.store.copy_into(path / STORE, compact=True)
+        old = reader.manifest
+        segment = merge(reader.segments, path / "segment-000001", old.model.dim)
+        reader.close()
+        manifest = replace(old, generation=old.generation + 1, segments=(segment,), removed=(), next_segment=2)
+        store = Store(path / STORE, "rw")
+        store.commit(manifest, last=True)
+        store.close()
+        publish(place, path)
+        remove_leftovers(place)
+    return manifest
+
+
+def backup(folder: str | Path, target: str | Path) -> Manifest:
+    """Copy an index as it is now, whatever a writer does; the copy is an index, and is put back by copying its folder.
+
+    Args:
+        folder: Of the index.
+        target: For the copy: a new folder, or an earlier copy, which it replaces.
+
+    Raises:
+        IndexFolderError: There is no index, it is damaged, or the copy cannot be written.
+    """
+    reader = open_current(Path(folder))
+    with storage_errors(Path(target)):
+        prepare_folder(Path(target))
+    with _locked(Path(target)) as place:
+        path = new_store(place)
+        reader.store.copy_into(path / STORE, compact=False)
+        for segment in reader.segments:
+            write_synced(path / segment.record.name, segment.file.content())
+        publish(place, path)
+        remove_leftovers(place)
+    reader.close()
+    return reader.manifest
+
+
+def repair(folder: str | Path) -> list[str]:
+    """Derive again, from the store, every segment that is missing, damaged or of other documents than the store's.
+
+    Returns:
+        Names of the segments that were derived again.
+
+    Raises:
+        IndexFolderError: There is no index, its store is damaged, or a writer is at work.
+    """
+    with _locked(Path(folder)) as place:
+        path = current_store(place)
+        if path is None:
+            open_current(place)
+            return []
+        store = Store(path / STORE, "rw")
+        try:
+            for _ in store.verify():
+                pass
+            old = manifest = store.manifest()
+            segments = []
+            for record in old.segments:
+                if _is_whole(store, path, record, old):
+                    segments.append(record)
+                    continue
+                fresh = path / f"segment-{manifest.next_segment:06d}"
+                manifest = replace(manifest, next_segment=manifest.next_segment + 1)
+                segments.append(_derive(store, fresh, record, old.model.dim))
+            renewed = [each.name for each, now in zip(old.segments, segments, strict=True) if each != now]
+            if renewed:
+                sync_directory(path)
+                removed = tuple(key for key in old.removed if _owner(segments, old, key) in old.segments)
+                manifest = replace(manifest, generation=old.generation + 1, segments=tuple(segments), removed=removed)
+                store.commit(manifest)
+        finally:
+            store.close()
+        remove_leftovers(place, {each.name for each in manifest.segments})
+    return renewed
+
+
+def _owner(segments: list[SegmentRecord], old: Manifest, key: int) -> SegmentRecord | None:
+    """The segment that holds a removed document now."""
+    found = zip(old.segments, segments, strict=True)
+    return next((now for each, now in found if each.first <= key <= each.last), None)
+
+
+def _is_whole(store: Store, path: Path, record: SegmentRecord, manifest: Manifest) -> bool:
+    try:
+        segment = Segment(path, record, manifest.removed)
+        segment.file.verify()
+    except (FileNotFoundError, IndexFolderError):
+        return False
+    held: list[int] = segment.keys[segment.living].tolist()
+    return held == store.keys(record.first, record.last)
+
+
+def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> SegmentRecord:
+    writer = SegmentWriter(path, dim)
+    try:
+        for key in store.keys(record.first, record.last):
+            document = store.document(key)
+            passages = [store.passage(document.first + number) for number in range(document.passages)]
+            texts = [(each.passage.heading, each.text, len(each.passage.sentences)) for each in passages]
+            writer.add(key, document.first, document.record, texts, [each.vector for each in passages])
+        return replace(writer.close(), first=record.first, last=record.last)
+    except BaseException:
+        writer.discard()
+        raise
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    """The folder of an index, written by nobody else."""
+    if current_store(folder) is None and not folder.is_dir():
+        open_current(folder)
+    lock = FolderLock(folder)
+    try:
+        with storage_errors(folder):
+            yield folder
+    finally:
+        lock.release()
