@@ -34,6 +34,7 @@ from open_models import Collection, kept_index
 from unseen_documents import CACHE, CORPORA, task_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "general_ablation.json"
+KIND = "general_ablation"
 DEFAULT = ("nhs", "clinical-notes", "bioasq", "covidqa", "pubmedqa", "consumer-questions")
 """All but the largest, and those that the models have read other parts of."""
 GROUPS = {
@@ -100,7 +101,8 @@ def record(corpus: str, model: str, encoder: DocumentEncoder, cache: Path) -> di
             {"evidence": name, "ndcg10": float(each.mean()), "change": float(change.mean()), "low": low, "high": high}
         )
     counts = {"queries": len(asked), "passages": len(row)}
-    return {"model": encoder.name, "corpus": corpus, **counts, "all": float(whole.mean()), "parts": parts, **stamp()}
+    about = {"kind": KIND, "model": encoder.name, "corpus": corpus, **counts}
+    return {**about, "all": float(whole.mean()), "parts": parts, **stamp()}
 
 
 def main() -> None:

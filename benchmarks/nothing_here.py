@@ -52,6 +52,7 @@ from auscult.search import Searcher, build_index
 from auscult.search.fusion import DOUBTFUL
 
 RESULT = Path(__file__).resolve().parent / "results" / "nothing_here.json"
+KIND = "nothing_here"
 CORPUS = "consumer-questions"
 GENERAL = Path("questions") / "general_questions.tsv.gz"
 OFF_TOPIC, SEED, RESAMPLES = 500, 0, 2_000
@@ -215,7 +216,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "index"
             build_index(documents, encoder, place, knowledge_base=known)
-            records.append({"model": encoder.name, **measured(encoder, place), **stamp()})
+            told = {"kind": KIND, "title": encoder.name, "model": encoder.name}
+            records.append({**told, **measured(encoder, place), **stamp()})
         print(json.dumps(records[-1], indent=1), file=sys.stderr, flush=True)
     write_json(chosen.out, records)
 

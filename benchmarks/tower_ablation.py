@@ -123,7 +123,8 @@ def main() -> None:
         parts.append({"left_out": name, **figures})
         print(parts[-1], file=sys.stderr, flush=True)
         counts = {"documents": len(learned), "held_out": len(held_out), "seeds": chosen.seeds}
-        write_json(RESULT, [{"model": experiment.title, **counts, "parts": parts, **stamp()}])
+        about = {"kind": "general_towers", "title": experiment.title, "model": experiment.title}
+        write_json(RESULT, [{**about, **counts, "parts": parts, **stamp()}])
 
 
 if __name__ == "__main__":

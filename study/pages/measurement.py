@@ -22,6 +22,9 @@ KINDS = {
     "entity_recognition": "Entities of notes",
     "entity_linking": "Linking to knowledge graphs",
     "knowledge_vectors": "Vectors of knowledge graphs",
+    "nothing_here": "Questions without an answer",
+    "general_ablation": "What each evidence adds",
+    "general_towers": "What context and each term of the loss add",
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""
 
@@ -42,6 +45,7 @@ _COLUMNS = {
     "recognizers": ("recognizer", "megabytes per second", "entities"),
     "graphs": ("graph", "names", "build seconds"),
     "runs": ("graph", "triples", "MRR", "Hits@10", "frequency MRR"),
+    "kinds": ("kind", "questions", "auc", "low", "high", "told nothing"),
     "splits": (
         "split",
         "documents",

@@ -151,5 +151,7 @@ KINDS: Mapping[str, Page] = {
     "weighted-cosine": GALKO,
     "medquad-overlap": ARNOLD,
     "nothing_here": GENERAL,
+    "general_ablation": GENERAL,
+    "general_towers": GENERAL,
 }
 """Pages of other kinds of records; products has the rest."""

@@ -9,6 +9,7 @@ from auscult.evaluation.pre_trained import encoders_of
 from auscult.evaluation.records import EvaluationRecord
 from auscult.evaluation.tables import TextTable, match_table
 from study.figures.page_figures import PageFigure, page_figures
+from study.pages.ablation import ablation_tables
 from study.pages.context_knowledge import question_tables
 from study.pages.cosine_table import cosine_table
 from study.pages.cross_domain import cross_domain_tables
@@ -142,6 +143,8 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             continue
         if kind == "training":
             sections.append("## Trainings\n\n" + training_table(records).as_markdown())
+        elif kind == "general_ablation":
+            sections += [_section(table) for table in ablation_tables(records)]
         elif page is GALKO:
             single = [each for each in records if "measures" in each]
             for corpus in dict.fromkeys(str(each["corpus"]) for each in single):
