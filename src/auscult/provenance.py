@@ -22,6 +22,11 @@ def origin() -> dict[str, str]:
     return {"version": version("auscult"), "revision": find_revision(), "hardware": describe_hardware()}
 
 
+def usable_cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def describe_hardware() -> str:
     """Processor, number of cores that may be used, memory, GPUs and system, in one line.
 
@@ -37,10 +42,9 @@ def describe_hardware() -> str:
         lines = meminfo.read_text().splitlines()
         kilobytes = next((int(line.split()[1]) for line in lines if "MemTotal" in line), 0)
         memory = f", {kilobytes / 2**20:.0f} GiB memory"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     torch = sys.modules.get("torch")
     gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())] if torch else []
-    return ", ".join([processor, f"{cores} cores{memory}", *gpus, platform.system()])
+    return ", ".join([processor, f"{usable_cores()} cores{memory}", *gpus, platform.system()])
 
 
 @cache

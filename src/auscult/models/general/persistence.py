@@ -29,6 +29,7 @@ from auscult.models.general.encoder import GeneralEncoder
 from auscult.models.general.readers import WindowReader, open_tokenizer
 from auscult.models.general.towers import Towers
 from auscult.models.onnx_runtime import open_session
+from auscult.provenance import usable_cores
 
 FORMAT = 2
 KIND = "general"
@@ -127,8 +128,12 @@ def load(folder: Path) -> GeneralEncoder:
         arrays = read_numbers(folder / _TOWERS)
         centre = arrays.pop(_CENTRE).astype(np.float32)
         return GeneralEncoder(
+            # A batch a core: one batch on all cores leaves them waiting for each other.
             WindowReader(
-                open_session(folder / _TRANSFORMER), open_tokenizer(folder / _TOKENIZER), **settings["reader"]
+                open_session(folder / _TRANSFORMER, threads=1),
+                open_tokenizer(folder / _TOKENIZER),
+                **settings["reader"],
+                workers=usable_cores(),
             ),
             Towers(arrays),
             name=str(settings["name"]),

@@ -7,7 +7,8 @@ afterwards (late chunking, guenther2024): each sentence is read in the context o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 
 _PIECE = "##"
+_AT_ONCE = 8
 Counts = npt.NDArray[np.int64]
 
 
@@ -53,19 +55,22 @@ class WindowReader:
         told: Stands before each window ("passage: ").
         window: Tokens that are read at once, all told. A longer sentence is cut.
         skipped: Words that are not read at all, as the tokenizer has them, where no further piece of a word follows.
+        workers: How many batches are read at a time, each on a core of its own, as far as the session does.
 
     Attributes:
         room: How many tokens of sentences a window has.
     """
 
-    _BATCH_TOKENS = 8_192
+    # More do not stay in a core's cache, and are padded to the longest of them.
+    _BATCH_TOKENS = 512
 
     def __init__(
         self, session: Any, tokenizer: Any, dim: int, *, asked: str = "", told: str = "", window: int = 256,
-        skipped: Sequence[str] = (),
+        skipped: Sequence[str] = (), workers: int = 1,
     ) -> None:  # fmt: skip
         self.dim = dim
         self._session = session
+        self._workers = workers
         self._tokenizer = tokenizer
         marks = tokenizer.encode("").ids
         first, self._last = marks[: len(marks) // 2], marks[len(marks) // 2 :]
@@ -131,19 +136,42 @@ class WindowReader:
         """Read windows, of like length together: the sum of each sentence's token states, (sentences, dim)."""
         sums = np.zeros((len(tokens), self.dim), np.float32)
         rows = [[*before, *(token for number in window for token in tokens[number]), *self._last] for window in windows]
-        order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-        while order:
-            size = max(1, self._BATCH_TOKENS // len(rows[order[min(len(order), 64) - 1]]))
-            batch, order = order[:size], order[size:]
-            longest = len(rows[batch[-1]])
-            mask = np.array([[1] * len(rows[row]) + [0] * (longest - len(rows[row])) for row in batch], np.int64)
-            ids = np.zeros_like(mask)
-            ids[mask > 0] = [token for row in batch for token in rows[row]]
-            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
-            (states,) = self._session.run(None, {name: given[name] for name in self._inputs})
+        batches = self._batches([len(row) for row in rows])
+        for batch, states in zip(
+            batches, self._in_turn([[rows[row] for row in batch] for batch in batches]), strict=True
+        ):
             for place, row in enumerate(batch):
                 at = len(before)
                 for number in windows[row]:
                     sums[number] = states[place, at : at + len(tokens[number])].sum(axis=0)
                     at += len(tokens[number])
         return sums
+
+    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Rows that are read together, of like length."""
+        batches: list[list[int]] = []
+        for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+            if not batches or (len(batches[-1]) + 1) * lengths[row] > self._BATCH_TOKENS:
+                batches.append([])
+            batches[-1].append(row)
+        return batches
+
+    def _in_turn(self, batches: Sequence[Sequence[list[int]]]) -> Iterator[FloatArray]:
+        """The states of batches, one after the other."""
+        if self._workers < 2 or len(batches) < 2:
+            yield from map(self._states, batches)
+            return
+        with ThreadPoolExecutor(self._workers) as pool:
+            # A few at a time, as states of all would take gigabytes.
+            for first in range(0, len(batches), _AT_ONCE * self._workers):
+                yield from pool.map(self._states, batches[first : first + _AT_ONCE * self._workers])
+
+    def _states(self, rows: Sequence[list[int]]) -> FloatArray:
+        """States of the tokens of rows, (rows, longest, dim)."""
+        longest = max(map(len, rows))
+        mask = np.array([[1] * len(row) + [0] * (longest - len(row)) for row in rows], np.int64)
+        ids = np.zeros_like(mask)
+        ids[mask > 0] = [token for row in rows for token in row]
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
+        states: FloatArray = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        return states
