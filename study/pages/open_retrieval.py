@@ -56,7 +56,7 @@ def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
     )
     heads = [each.removeprefix(_SEARCH).removeprefix(_GENERAL) for each in models]
     if searching := [head for head, each in zip(heads, models, strict=True) if each != head]:
-        told = f"{'; '.join(searching)}: `auscult search` with these. {told}"
+        told = f"{'; '.join(searching)}: `auscult search`. {told}"
     return TextTable("", ("Corpus", "queries", "titles, headings", *heads), tuple(rows), (told,))
 
 

@@ -129,20 +129,16 @@ ADVICE = (
     "takes longer to read: R@1 {general-medquad medquad zero-shot @FAST} and {general-medquad medquad zero-shot @BEST} "
     "on MedQuAD, where BM25 has {evaluation medquad untrained BM25}, the encoder that `best` begins with "
     "{capr-zero-shot medquad untrained all-MiniLM-L6-v2} as it is, and zero-shot CDV {evaluation medquad zero-shot "
-    "@CDV}. What their teachers had read before is not known in full.",
-    "- **Your own documents with titles and headings**: adapt `best` to them (`auscult train --documents`): R@1 "
-    "{general-medquad-adapted medquad adapted @BEST, adapted} on MedQuAD.",
-    "- **English health pages like MedQuAD's**: `cdv`. R@1 {evaluation medquad adapted @CDV} on MedQuAD, of whose "
-    "publishers it has read pages, with their headings. On those queries alone that share nothing with the MedQuAD "
-    "documents it was trained on: {medquad-overlap medquad adapted @CDV *the MedQuAD documents*}; with any document it "
-    "was trained on: {medquad-overlap medquad adapted @CDV *with any*}. Not without labels either way: headings there "
-    "are the question types that the test asks by.",
+    "@CDV}. What their teachers had read is not fully known.",
+    "- **Your own documents with titles and headings**: adapt `best` in minutes (`auscult train --documents`): "
+    "R@1 {general-medquad-adapted medquad adapted @BEST, adapted} on MedQuAD, where headings are the question types "
+    "that the test asks by.",
+    "- **English health pages like MedQuAD's**: `cdv`, R@1 {evaluation medquad adapted @CDV} on MedQuAD, of whose "
+    "publishers it has read pages; {medquad-overlap medquad adapted @CDV *the MedQuAD documents*} on those queries "
+    "that share nothing with the MedQuAD documents it was trained on, {medquad-overlap medquad adapted @CDV "
+    "*with any*} with any document it was trained on.",
     "- **Clinical notes of your own**: adapt a bi-encoder to them (`auscult train --notes`): R@1 "
     "{capr-notes clinical-notes adapted CAPR-Bi}, BM25 {capr-notes clinical-notes untrained BM25}.",
-    "- **Seconds a query are no matter**: bi- and cross-encoder together, R@1 "
-    "{capr-architectures medquad adapted CAPR-Bi + CAPR-Cross} adapted to MedQuAD.",
-    "- **A model of your own in minutes on a processor**: DRMM-TKS or KNRM, R@1 "
-    "{rankers-adapted medquad adapted DRMM-TKS} and {rankers-adapted medquad adapted KNRM} adapted to MedQuAD.",
 )
 """Sentences with figures to be put in: file, corpus, track, model, and a part of the subset between asterisks."""
 
