@@ -27,9 +27,12 @@ from auscult.evaluation.tracks import track_on
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.models import model_folder, training_record
 from auscult.models.analysis import Analyzer
+from auscult.models.general.reranker import Reranker
 from auscult.models.lexical import Bm25Config, Bm25Index
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.search.fused_scorer import searched_with
+from auscult.search.reranking import with_first_read_again
 from kept_vectors import KeptVectors
 
 CONSTANT = 60
@@ -123,7 +126,9 @@ def both(first: OpenModel, second: OpenModel) -> OpenModel:
     return OpenModel(name=f"{first.name} + {second.name}", rank=rank, training=training)
 
 
-def searched(collection: Collection, model: str, encoder: DocumentEncoder, folder: Path) -> OpenModel | None:
+def searched(
+    collection: Collection, model: str, encoder: DocumentEncoder, folder: Path, reranker: Reranker | None = None
+) -> OpenModel | None:
     """`auscult search`: an index of the collection, questions understood, all evidence weighed.
 
     Args:
@@ -131,6 +136,7 @@ def searched(collection: Collection, model: str, encoder: DocumentEncoder, folde
         model: What the index is made with, as `load_model` takes it; None is returned where it has read the collection.
         encoder: The model, opened.
         folder: Where indexes are kept.
+        reranker: Reads the first hits once more; it has read less than the model.
     """
     training = training_record(model_folder(model))
     try:
@@ -143,10 +149,16 @@ def searched(collection: Collection, model: str, encoder: DocumentEncoder, folde
 
     def rank(queries: Sequence[Query]) -> FloatArray:
         understood = [searcher.understand(query).query for query in queries]
-        return np.stack([searcher.fusion.scores(query, searcher.gather(query)[1]) for query in understood])
+        return np.stack([scores(query) for query in understood])
 
-    name = f"auscult search, {encoder.name}"
-    return OpenModel(name=name, rank=rank, track=track, training=training, fingerprint=encoder.fingerprint)
+    def scores(query: Query) -> FloatArray:
+        found = searcher.fusion.scores(query, searcher.gather(query)[1])
+        return found if reranker is None else with_first_read_again(reranker, searcher.index.reader, query, found, rows)
+
+    rows = np.arange(len(collection.passages))
+    prints = " ".join(filter(None, (encoder.fingerprint, reranker and reranker.fingerprint)))
+    name = searched_with(encoder, reranker)
+    return OpenModel(name=name, rank=rank, track=track, training=training, fingerprint=prints)
 
 
 def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -> Path:
@@ -173,6 +185,7 @@ def models_of(
     training: Mapping[str, Any],
     searching: Mapping[str, DocumentEncoder] = MappingProxyType({}),
     folder: Path = Path(),
+    reranker: Reranker | None = None,
 ) -> list[OpenModel]:
     """The models to be compared, having read the collection.
 
@@ -183,7 +196,10 @@ def models_of(
         training: What is known of how it was trained.
         searching: What `auscult search` is measured with, where it has not read the collection.
         folder: Where their indexes are kept.
+        reranker: Also measured, behind the last of them.
     """
     words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
-    ours = (searched(collection, model, each, folder) for model, each in searching.items())
+    ours = [searched(collection, model, each, folder) for model, each in searching.items()]
+    if reranker is not None and searching:
+        ours.append(searched(collection, *[*searching.items()][-1], folder, reranker))
     return [words, encoder, both(words, encoder), *filter(None, ours)]

@@ -52,7 +52,7 @@ from auscult.evaluation.protocol import run_task
 from auscult.evaluation.records import TEST, EvaluationRecord, write_records
 from auscult.evaluation.task import Task, build_task
 from auscult.interfaces import FloatArray
-from auscult.models import load_model, load_scorer
+from auscult.models import load_model, load_reranker, load_scorer
 from auscult.models.encoder_identity import digest_of_weights
 from auscult.models.encoders.base import PassageText
 from auscult.models.encoders.scorer import CaprScorer
@@ -177,6 +177,7 @@ def main() -> None:
     options.add_argument(
         "--model", nargs="*", default=["fast", "best", "cdv"], help="what `auscult search` is measured with"
     )
+    options.add_argument("--reranker", help="its folder: also measured, behind the last --model")
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
@@ -187,11 +188,12 @@ def main() -> None:
     encoder.ranker.eval()
     digest = digest_of_weights(folder)
     searching = {model: load_model(model) for model in chosen.model}
+    reranker = load_reranker(chosen.reranker) if chosen.reranker else None
     vectors = kept_vectors(encoder, digest, chosen.cache)
     for name in chosen.corpus:
         collection = Collection(task_of(name))
         bare = {"encoder": bare_encoder(encoder.name, digest)}
-        models = models_of(collection, vectors, encoder.name, bare, searching, chosen.cache / "indexes")
+        models = models_of(collection, vectors, encoder.name, bare, searching, chosen.cache / "indexes", reranker)
         records = measured(collection, models)
         write_records(chosen.out, records)
         for record in records:

@@ -10,8 +10,9 @@ import pytest
 from auscult.errors import ModelError, QueryError
 from auscult.models.general.reranker import Reranker
 from auscult.queries import Query
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, build_index, reranking
 from auscult.search.fitting import fit_reranker
+from auscult.search.fused_scorer import FusedScorer
 from encoders import HashedEncoder
 from leaflets import leaflets
 from small_reranker import save_reranker, small_network
@@ -63,6 +64,22 @@ def test_questions_in_words_have_a_weight_of_their_own(searcher: Searcher, reran
     (hit,) = searcher.search(Query("", "", text="symptoms of gout"), k=1, rerank=1)
     odds = float(reranker.score("symptoms of gout", [(f"{hit.title} > {hit.heading}.", hit.text)])[0])
     assert hit.evidence["reranker"] == pytest.approx(7 / (1 + np.exp(-odds)), abs=1e-4)
+
+
+def test_a_scorer_reads_the_best_of_what_it_is_asked_for_again(
+    searcher: Searcher, reranker: Reranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reranking, "FIRST", 5)
+    scorers = [FusedScorer(ENCODER, reranker=each, hide_names=False) for each in (None, reranker)]
+    for scorer in scorers:
+        scorer.prepare(leaflets())
+    ids = [hit.passage_id for hit in searcher.search(ASKED, k=40)][::-1]
+    plain, again = (scorer.score(ASKED, ids) for scorer in scorers)
+    moved = np.flatnonzero(again - plain)
+    np.testing.assert_array_equal(np.sort(moved), np.arange(len(ids) - 5, len(ids)))
+    shown = {hit.passage_id: hit.evidence["reranker"] for hit in searcher.search(ASKED, k=5, rerank=5)}
+    np.testing.assert_allclose((again - plain)[moved], [shown[ids[row]] for row in moved], atol=1e-3)
+    assert scorers[1].name == f"{scorers[0].name}, re-ranked"
 
 
 def test_what_cannot_be_reranked_is_said(searcher: Searcher, reranker: Reranker) -> None:

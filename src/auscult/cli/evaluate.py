@@ -68,7 +68,8 @@ def evaluate(
             "-m",
             help="`bm25`, `tfidf`, `ql`, `cdv`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
             "with a file of word vectors; repeatable. MODEL:parts ranks by its entity and its aspect half too, "
-            "MODEL:fused by all evidence, as `search` does, but for titles and headings.",
+            "MODEL:fused by all evidence, as `search` does, but for titles and headings; MODEL:fused:FOLDER with a "
+            "re-ranker behind it.",
         ),
     ] = None,
     protocol: Annotated[

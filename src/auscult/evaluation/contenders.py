@@ -15,9 +15,11 @@ from auscult.evaluation.tracks import track_on
 from auscult.files.digests import digest_of_file
 from auscult.interfaces import Precision
 from auscult.models import (
+    RERANKER,
     SHIPPED,
     kind_of,
     load_model,
+    load_reranker,
     load_scorer,
     model_folder,
     training_record,
@@ -71,7 +73,8 @@ def open_contenders(
             sentence-transformers folder. That and word vectors count as untrained: nothing says what they were trained
             on, but not for this; a record names the encoder. A model's name and ":parts" opens its entity half and its
             aspect half alone, too, as further contenders; its name and ":fused" opens all evidence with it
-            (`search.fused_scorer`) in its place.
+            (`search.fused_scorer`) in its place; a colon and a re-ranker's folder behind that, with the first hits read
+            once more.
         corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.
@@ -89,8 +92,7 @@ def open_contenders(
         return [Contender(scorer=LEXICAL[model](), track="untrained")]
     if (cosine := _cosine(model)) is not None:
         return [_open_cosine(*cosine)]
-    wish = next((each for each in (_PARTS, FUSED) if model.endswith(each)), "")
-    model = model.removesuffix(wish)
+    model, wish, reader = _wished(model)
     if wish and model in LEXICAL:
         raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
     if model not in SHIPPED and not Path(model).exists():
@@ -115,10 +117,21 @@ def open_contenders(
         ]
     encoder = load_model(model)
     if wish == FUSED:
+        reranker = load_reranker(reader) if reader else None
         fused = FusedScorer(
-            encoder, knowledge_base=find_for_questions(), hide_names=names == "hidden", progress=progress
+            encoder,
+            knowledge_base=find_for_questions(),
+            reranker=reranker,
+            hide_names=names == "hidden",
+            progress=progress,
         )
-        return [Contender(scorer=fused, track=own, fingerprint=encoder.fingerprint, training=training)]
+        prints = encoder.fingerprint
+        if reranker is not None:
+            told_of = training_record(model_folder(reader))
+            if track_on(reader, told_of, corpus, split, told=track) == "adapted":
+                own = "adapted"
+            training, prints = {**training, RERANKER: told_of}, f"{prints} {reranker.fingerprint}"
+        return [Contender(scorer=fused, track=own, fingerprint=prints, training=training)]
     scorer = EncoderScorer(encoder, progress=progress)
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]
     # A model with one part is that part already.
@@ -134,6 +147,15 @@ def open_contenders(
             for part in encoder.parts
         ]
     return contenders
+
+
+def _wished(model: str) -> tuple[str, str, str]:
+    """A model's name, what is wished of it, and a re-ranker's folder; empty where there is none."""
+    name, wish, reader = model.partition(f"{FUSED}:")
+    if wish and reader:
+        return name, FUSED, reader
+    wish = next((each for each in (_PARTS, FUSED) if model.endswith(each)), "")
+    return model.removesuffix(wish), wish, ""
 
 
 def _cosine(model: str) -> tuple[str, Path] | None:

@@ -168,7 +168,9 @@ def fit_reranker(
                 both = np.stack([scores[rows], read], axis=1).astype(np.float32)
                 found = Candidates(both, relevant, relevant, bool(question.query.entity))
                 asked.setdefault(kind(question.query), []).append(found)
-    return {name: round(float(_ranking(some, given=1)[0]), 4) for name, some in asked.items()}
+    # Self-made questions in words repeat their passage here, too.
+    shares = {"words": SHARE}
+    return {name: round(shares.get(name, 1.0) * float(_ranking(some, given=1)[0]), 4) for name, some in asked.items()}
 
 
 def _ranking(asked: Sequence[Candidates], given: int = 0) -> FloatArray:

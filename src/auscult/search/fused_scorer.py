@@ -17,11 +17,18 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.errors import DataError, ModelError
 from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.models.general.reranker import Reranker
 from auscult.models.passage_rows import rows_of
 from auscult.queries import Query
 from auscult.search.build import build_index
 from auscult.search.fusion import Fusion
+from auscult.search.reranking import with_first_read_again
 from auscult.search.searcher import Searcher
+
+
+def searched_with(encoder: DocumentEncoder, reranker: Reranker | None = None) -> str:
+    """What tables call it."""
+    return f"auscult search, {encoder.name}" + (", re-ranked" if reranker is not None else "")
 
 
 class FusedScorer:
@@ -30,6 +37,7 @@ class FusedScorer:
     Args:
         encoder: Places passages and queries.
         knowledge_base: Names things by synonyms, and reads questions.
+        reranker: Reads the first passages of those that are asked for once more (`reranking.FIRST`).
         hide_names: Whether titles and headings are hidden, and questions in words where there is more.
         progress: Called with the number of documents encoded so far.
     """
@@ -39,12 +47,14 @@ class FusedScorer:
         encoder: DocumentEncoder,
         *,
         knowledge_base: KnowledgeBase | None = None,
+        reranker: Reranker | None = None,
         hide_names: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        self.name = f"auscult search, {encoder.name}"
+        self.name = searched_with(encoder, reranker)
         self._encoder = encoder
         self._known = knowledge_base
+        self._reranker = reranker
         self._hides = hide_names
         self._progress = progress
         self._place: TemporaryDirectory[str] | None = None
@@ -94,6 +104,8 @@ class FusedScorer:
         scores = searcher.fusion.scores(asked, searcher.gather(asked)[1])
         scores[searcher.index.reader.wordless] = self._lowest
         found: FloatArray = scores[rows]
+        if self._reranker is not None:
+            found = with_first_read_again(self._reranker, searcher.index.reader, asked, found, rows)
         return found
 
     def _read(self, documents: Iterable[Document]) -> Iterator[Document]:

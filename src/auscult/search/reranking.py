@@ -11,15 +11,20 @@ Of a passage that is longer than the re-ranker's window the beginning is read, w
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.errors import ModelError
 from auscult.index import GenerationReader
+from auscult.interfaces import FloatArray
 from auscult.models.general.encoder import question_of
 from auscult.models.general.reranker import Reranker, label
 from auscult.queries import Query
+
+FIRST: Final = 16
+"""How many hits are read again where models are measured."""
 
 
 def read_again(
@@ -40,6 +45,27 @@ def read_again(
         remedy = "fit them (benchmarks/fit_reranker.py), or copy the model again"
         raise ModelError("a re-ranker with weights", f"'{reranker.name}' without", remedy)
     return reranker.weights[kind(query)] * probabilities(reranker, reader, query, rows)
+
+
+def with_first_read_again(
+    reranker: Reranker, reader: GenerationReader, query: Query, scores: FloatArray, rows: npt.NDArray[np.int64]
+) -> FloatArray:
+    """Scores of passages, of which the best `FIRST` were read again, (rows,).
+
+    Args:
+        reranker: Reads.
+        reader: Of the index.
+        query: As it was understood.
+        scores: Of the passages, (rows,).
+        rows: Of passages with a sentence, each once.
+
+    Raises:
+        ModelError: The re-ranker's weights were never fitted.
+    """
+    first = np.argsort(-scores, kind="stable")[:FIRST]
+    found = scores.astype(np.float32)
+    found[first] += read_again(reranker, reader, query, rows[first].tolist())
+    return found
 
 
 def kind(query: Query) -> str:

@@ -26,7 +26,7 @@ from auscult.models.folder import (
     write_numbers,
 )
 from auscult.models.general.encoder import GeneralEncoder
-from auscult.models.general.readers import WindowReader, open_tokenizer
+from auscult.models.general.readers import Transformer, WindowReader, open_tokenizer
 from auscult.models.general.towers import Towers
 from auscult.models.onnx_runtime import open_session
 from auscult.provenance import usable_cores
@@ -130,10 +130,9 @@ def load(folder: Path) -> GeneralEncoder:
         return GeneralEncoder(
             # A batch a core: one batch on all cores leaves them waiting for each other.
             WindowReader(
-                open_session(folder / _TRANSFORMER, threads=1),
+                Transformer(open_session(folder / _TRANSFORMER, threads=1), usable_cores()),
                 open_tokenizer(folder / _TOKENIZER),
                 **settings["reader"],
-                workers=usable_cores(),
             ),
             Towers(arrays),
             name=str(settings["name"]),

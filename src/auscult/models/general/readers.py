@@ -43,34 +43,83 @@ def open_tokenizer(path: Path) -> Any:
     return tokenizer
 
 
-class WindowReader:
-    """A transformer in ONNX Runtime, which reads windows of a passage's sentences.
+class Transformer:
+    """Rows of token ids, read in batches of like length.
 
     Args:
         session: Takes `input_ids` and `attention_mask` (and `token_type_ids` where it asks for them), gives the last
             hidden states.
+        workers: How many batches are read at a time, each on a core of its own, as far as the session does.
+    """
+
+    # More do not stay in a core's cache, and are padded to the longest of them.
+    _BATCH_TOKENS = 512
+
+    def __init__(self, session: Any, workers: int = 1) -> None:
+        self._session = session
+        self._workers = workers
+        self._inputs = [each.name for each in session.get_inputs()]
+
+    def states(self, rows: Sequence[list[int]]) -> Iterator[tuple[int, FloatArray]]:
+        """The number of each row and the states of its tokens, (tokens, dim), shortest first."""
+        batches = self._batches([len(row) for row in rows])
+        read = self._in_turn([[rows[row] for row in batch] for batch in batches])
+        for batch, states in zip(batches, read, strict=True):
+            for row, found in zip(batch, states, strict=True):
+                yield row, found[: len(rows[row])]
+
+    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Rows that are read together."""
+        batches: list[list[int]] = []
+        for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+            if not batches or (len(batches[-1]) + 1) * lengths[row] > self._BATCH_TOKENS:
+                batches.append([])
+            batches[-1].append(row)
+        return batches
+
+    def _in_turn(self, batches: Sequence[Sequence[list[int]]]) -> Iterator[FloatArray]:
+        """The states of batches, one after the other."""
+        if self._workers < 2 or len(batches) < 2:
+            yield from map(self._states, batches)
+            return
+        with ThreadPoolExecutor(self._workers) as pool:
+            # A few at a time, as states of all would take gigabytes.
+            for first in range(0, len(batches), _AT_ONCE * self._workers):
+                yield from pool.map(self._states, batches[first : first + _AT_ONCE * self._workers])
+
+    def _states(self, rows: Sequence[list[int]]) -> FloatArray:
+        """States of the tokens of rows, (rows, longest, dim)."""
+        longest = max(map(len, rows))
+        mask = np.array([[1] * len(row) + [0] * (longest - len(row)) for row in rows], np.int64)
+        ids = np.zeros_like(mask)
+        ids[mask > 0] = [token for row in rows for token in row]
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
+        states: FloatArray = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        return states
+
+
+class WindowReader:
+    """A transformer in ONNX Runtime, which reads windows of a passage's sentences.
+
+    Args:
+        transformer: Reads.
         tokenizer: Of the `tokenizers` library.
         dim: Length of a vector.
         asked: Stands before what asks ("query: ").
         told: Stands before each window ("passage: ").
         window: Tokens that are read at once, all told. A longer sentence is cut.
         skipped: Words that are not read at all, as the tokenizer has them, where no further piece of a word follows.
-        workers: How many batches are read at a time, each on a core of its own, as far as the session does.
 
     Attributes:
         room: How many tokens of sentences a window has.
     """
 
-    # More do not stay in a core's cache, and are padded to the longest of them.
-    _BATCH_TOKENS = 512
-
     def __init__(
-        self, session: Any, tokenizer: Any, dim: int, *, asked: str = "", told: str = "", window: int = 256,
-        skipped: Sequence[str] = (), workers: int = 1,
+        self, transformer: Transformer, tokenizer: Any, dim: int, *, asked: str = "", told: str = "",
+        window: int = 256, skipped: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.dim = dim
-        self._session = session
-        self._workers = workers
+        self._transformer = transformer
         self._tokenizer = tokenizer
         marks = tokenizer.encode("").ids
         first, self._last = marks[: len(marks) // 2], marks[len(marks) // 2 :]
@@ -80,7 +129,6 @@ class WindowReader:
         self._skipped = frozenset(filter(None, map(tokenizer.token_to_id, skipped)))
         vocabulary = tokenizer.get_vocab() if self._skipped else {}
         self._pieces = frozenset(number for token, number in vocabulary.items() if token.startswith(_PIECE))
-        self._inputs = [each.name for each in session.get_inputs()]
 
     @property
     def around(self) -> tuple[list[int], list[int]]:
@@ -133,45 +181,12 @@ class WindowReader:
         ]
 
     def _run(self, windows: list[list[int]], tokens: list[list[int]], before: list[int]) -> FloatArray:
-        """Read windows, of like length together: the sum of each sentence's token states, (sentences, dim)."""
+        """Read windows: the sum of each sentence's token states, (sentences, dim)."""
         sums = np.zeros((len(tokens), self.dim), np.float32)
         rows = [[*before, *(token for number in window for token in tokens[number]), *self._last] for window in windows]
-        batches = self._batches([len(row) for row in rows])
-        for batch, states in zip(
-            batches, self._in_turn([[rows[row] for row in batch] for batch in batches]), strict=True
-        ):
-            for place, row in enumerate(batch):
-                at = len(before)
-                for number in windows[row]:
-                    sums[number] = states[place, at : at + len(tokens[number])].sum(axis=0)
-                    at += len(tokens[number])
+        for row, states in self._transformer.states(rows):
+            at = len(before)
+            for number in windows[row]:
+                sums[number] = states[at : at + len(tokens[number])].sum(axis=0)
+                at += len(tokens[number])
         return sums
-
-    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Rows that are read together, of like length."""
-        batches: list[list[int]] = []
-        for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-            if not batches or (len(batches[-1]) + 1) * lengths[row] > self._BATCH_TOKENS:
-                batches.append([])
-            batches[-1].append(row)
-        return batches
-
-    def _in_turn(self, batches: Sequence[Sequence[list[int]]]) -> Iterator[FloatArray]:
-        """The states of batches, one after the other."""
-        if self._workers < 2 or len(batches) < 2:
-            yield from map(self._states, batches)
-            return
-        with ThreadPoolExecutor(self._workers) as pool:
-            # A few at a time, as states of all would take gigabytes.
-            for first in range(0, len(batches), _AT_ONCE * self._workers):
-                yield from pool.map(self._states, batches[first : first + _AT_ONCE * self._workers])
-
-    def _states(self, rows: Sequence[list[int]]) -> FloatArray:
-        """States of the tokens of rows, (rows, longest, dim)."""
-        longest = max(map(len, rows))
-        mask = np.array([[1] * len(row) + [0] * (longest - len(row)) for row in rows], np.int64)
-        ids = np.zeros_like(mask)
-        ids[mask > 0] = [token for row in rows for token in row]
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
-        states: FloatArray = self._session.run(None, {name: given[name] for name in self._inputs})[0]
-        return states

@@ -30,15 +30,15 @@ from auscult.models.folder import (
     settings_of,
     write_numbers,
 )
-from auscult.models.general.readers import open_tokenizer
+from auscult.models.general.readers import Transformer, open_tokenizer
 from auscult.models.general.towers import unit
 from auscult.models.onnx_runtime import open_session
+from auscult.provenance import usable_cores
 
 FORMAT = 1
 KIND = "reranker"
 _FILES = _HEAD, _TOKENIZER, _TRANSFORMER = "head.safetensors", "tokenizer.json", "model.onnx"
 QUESTION_TOKENS, LABEL_TOKENS = 48, 24
-_BATCH = 16
 
 
 class Pair(NamedTuple):
@@ -79,7 +79,7 @@ class Reranker:
     """Reads pairs.
 
     Args:
-        session: An ONNX file of a BERT (`training.general.bert_onnx`), opened.
+        transformer: A BERT (`training.general.bert_onnx`).
         tokenizer: Of the `tokenizers` library.
         head: "weight" (dim,), "bias" () and "scale" (), as above.
         name: Shown in tables.
@@ -90,7 +90,7 @@ class Reranker:
 
     def __init__(
         self,
-        session: Any,
+        transformer: Transformer,
         tokenizer: Any,
         head: Mapping[str, FloatArray],
         *,
@@ -103,7 +103,7 @@ class Reranker:
         self.window = window
         self.weights = weights
         self.fingerprint = fingerprint
-        self._session = session
+        self._transformer = transformer
         self._tokenizer = tokenizer
         self._head = head
         self._marks: tuple[int, int] = tuple(tokenizer.encode("").ids)
@@ -117,31 +117,21 @@ class Reranker:
         """
         asked, *told = self._tokens([question, *(text for each in passages for text in each)])
         pairs = [pair(self._marks, asked, *each, self.window) for each in zip(told[::2], told[1::2], strict=True)]
-        order = sorted(range(len(pairs)), key=lambda row: len(pairs[row].ids))
         scores = np.zeros(len(pairs), np.float32)
-        for first in range(0, len(order), _BATCH):
-            rows = order[first : first + _BATCH]
-            scores[rows] = self._read([pairs[row] for row in rows])
+        for row, states in self._transformer.states([each.ids for each in pairs]):
+            scores[row] = self._score(states, pairs[row].asked)
         return scores
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
         return [each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
-    def _read(self, pairs: Sequence[Pair]) -> FloatArray:
-        longest = len(pairs[-1].ids)
-        there = np.array([[1] * len(each.ids) + [0] * (longest - len(each.ids)) for each in pairs], np.int64)
-        ids = np.zeros_like(there)
-        ids[there > 0] = [token for each in pairs for token in each.ids]
-        (states,) = self._session.run(None, {"input_ids": ids, "attention_mask": there})
-        sums = [
-            np.stack([state[1 : 1 + each.asked].sum(axis=0), state[1 + each.asked : len(each.ids)].sum(axis=0)])
-            for state, each in zip(states, pairs, strict=True)
-        ]
+    def _score(self, states: FloatArray, asked: int) -> float:
+        """Of one pair, by the states of its tokens, (tokens, dim)."""
         # Directions of sums are those of means.
-        question, passage = unit(np.concatenate(sums)).reshape(len(pairs), 2, -1).transpose(1, 0, 2)
-        alike = (question * passage).sum(axis=1)
-        found: FloatArray = states[:, 0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * alike
-        return found
+        sums = np.stack([states[1 : 1 + asked].sum(axis=0), states[1 + asked :].sum(axis=0)])
+        question, passage = unit(sums)
+        found = states[0] @ self._head["weight"] + self._head["bias"] + self._head["scale"] * (question @ passage)
+        return float(found.item())
 
 
 def save(
@@ -204,7 +194,7 @@ def load(folder: Path) -> Reranker:
         if digest_of_folders(folder, *_FILES) != settings["sha256"]:
             raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
         return Reranker(
-            open_session(folder / _TRANSFORMER),
+            Transformer(open_session(folder / _TRANSFORMER, threads=1), usable_cores()),
             open_tokenizer(folder / _TOKENIZER),
             read_numbers(folder / _HEAD),
             name=str(settings["name"]),

@@ -16,7 +16,7 @@ from auscult.documents import Document
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import FloatArray
 from auscult.models.backbone import Backbone, fastest_device
-from auscult.models.general.readers import WindowReader
+from auscult.models.general.readers import Transformer, WindowReader
 from auscult.models.general.towers import unit
 from auscult.training.schedule import native_precision
 
@@ -56,7 +56,7 @@ class ReadDocuments:
 
 
 class _Session:
-    """A backbone as `WindowReader` runs it: half precision where the machine has it."""
+    """A backbone as `Transformer` runs it: half precision where the machine has it."""
 
     def __init__(self, backbone: Backbone) -> None:
         self._backbone = backbone.to(fastest_device()).eval()
@@ -82,7 +82,7 @@ def reader_of(backbone: Backbone, options: Mapping[str, Any]) -> WindowReader:
     tokenizer = backbone.tokenizer.backend_tokenizer
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return WindowReader(_Session(backbone), tokenizer, backbone.dim, **options)
+    return WindowReader(Transformer(_Session(backbone)), tokenizer, backbone.dim, **options)
 
 
 def read_documents(
