@@ -36,6 +36,7 @@ from auscult.search.reranking import with_first_read_again
 from kept_vectors import KeptVectors
 
 CONSTANT = 60
+BEST = "best"
 Rank = Callable[[Sequence[Query]], FloatArray]
 
 
@@ -196,10 +197,12 @@ def models_of(
         training: What is known of how it was trained.
         searching: What `auscult search` is measured with, where it has not read the collection.
         folder: Where their indexes are kept.
-        reranker: Also measured, behind the last of them.
+        reranker: Also measured, behind the best of them.
     """
     words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
-    ours = [searched(collection, model, each, folder) for model, each in searching.items()]
-    if reranker is not None and searching:
-        ours.append(searched(collection, *[*searching.items()][-1], folder, reranker))
+    ours = []
+    for model, each in searching.items():
+        ours.append(searched(collection, model, each, folder))
+        if reranker is not None and model == BEST:
+            ours.append(searched(collection, model, each, folder, reranker))
     return [words, encoder, both(words, encoder), *filter(None, ours)]

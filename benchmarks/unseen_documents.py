@@ -58,7 +58,7 @@ from auscult.models.encoders.base import PassageText
 from auscult.models.encoders.scorer import CaprScorer
 from auscult.queries import Query
 from kept_vectors import KeptVectors
-from open_models import Collection, OpenModel, models_of
+from open_models import BEST, Collection, OpenModel, models_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "unseen_documents.json"
 CACHE = Path.home() / ".cache" / "auscult" / "vectors"
@@ -177,7 +177,7 @@ def main() -> None:
     options.add_argument(
         "--model", nargs="*", default=["fast", "best", "cdv"], help="what `auscult search` is measured with"
     )
-    options.add_argument("--reranker", help="its folder: also measured, behind the last --model")
+    options.add_argument("--reranker", help=f"its folder: also measured, behind {BEST}")
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
