@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.corpora.catalogue import Entry, catalogue
 
 HERE = Path(__file__).resolve().parent

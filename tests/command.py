@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import typer
 
 import auscult.cli.main
-from auscult.cli.add import add, remove
-from auscult.cli.explain import explain
-from auscult.cli.index import index
-from auscult.cli.search import search
-from auscult.cli.upkeep import backup, info, optimize, verify
 from auscult.models.kinds import KINDS, Kind
 from encoders import HashedEncoder
 
@@ -44,10 +38,6 @@ class Command:
     """Calls `main` as the shell would."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]) -> None:
-        app = typer.Typer(pretty_exceptions_enable=False)
-        for function in (index, add, remove, search, explain, info, verify, optimize, backup):
-            app.command()(function)
-        monkeypatch.setattr(auscult.cli.main, "app", app)
         monkeypatch.setitem(KINDS, "hashed", Kind(name="hashed", encoder=_load))
         self._monkeypatch = monkeypatch
         self._captured = captured

@@ -110,7 +110,7 @@ def test_without_an_extra_the_rest_works_and_the_extra_is_named(extra: str, tmp_
     program = (
         "import sys\n"
         f"sys.modules.update(dict.fromkeys({packages!r}))\n"
-        "import auscult.cli.main\n"
+        "import auscult.cli.all_commands\n"
         "from auscult.errors import MissingExtraError\n"
         f"try:\n    {deed}\n"
         "except MissingExtraError as error: sys.exit(str(error))"

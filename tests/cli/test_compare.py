@@ -10,7 +10,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import ConfigError
 from auscult.models.rankers.registry import RANKERS
 from places import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.corpora import open_corpus
 from auscult.demo import LEAFLETS
 from auscult.models import load_model

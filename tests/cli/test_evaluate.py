@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError, ModelError
 from auscult.evaluation.records import evaluation_records, read_records
 from auscult.evaluation.trec import read_qrels, read_run

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import ConfigError, ModelError
 from auscult.models import load_model, training_record
 from auscult.queries import Query

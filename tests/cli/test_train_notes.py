@@ -12,7 +12,7 @@ import torch
 from transformers import BertConfig, BertModel, BertTokenizerFast
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, ModelError
 from auscult.evaluation.tracks import track_on
 from auscult.models import load_scorer, training_record

@@ -9,7 +9,9 @@ import pytest
 
 from auscult.concepts import Concept, KnowledgeBase, normalise_identifier
 from auscult.concepts.merging import merge
+from auscult.concepts.names import normalise_name
 from auscult.concepts.obo import read_obo
+from auscult.concepts.storage import VERSION
 from auscult.documents import Document
 from auscult.errors import AuscultError, DataError, QueryError
 from needs import Needs
@@ -253,6 +255,7 @@ def test_saved_and_loaded(small: KnowledgeBase, tmp_path: Path) -> None:
     loaded = KnowledgeBase.load(first)
     assert dict(loaded.concepts) == dict(small.concepts)
     assert dict(loaded.codes) == dict(small.codes)
+    assert dict(loaded.name_index) == dict(small.name_index)
     assert list(tmp_path.glob("*.part")) == []
 
 
@@ -263,9 +266,10 @@ def test_saved_and_loaded(small: KnowledgeBase, tmp_path: Path) -> None:
         gzip.compress(b""),
         gzip.compress(b'{"format": "auscult-knowledge-base", "version": 999}\n'),
         gzip.compress(b'{"format": "auscult-knowledge-base", "version": 1}\n["DOID:1"]\n'),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 1}\n["DOID:1", "a", [], "", [], [], ""]\n')[
-            :-9
-        ],
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[["DOID:1"]]\n[]\n{}\n'),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{"a": [1]}\n'),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n'),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{}\n')[:-9],
     ],
 )
 def test_damaged_file(tmp_path: Path, content: bytes) -> None:
@@ -289,6 +293,27 @@ def test_documents_add_identifiers(small: KnowledgeBase) -> None:
     assert added.name == "Facio thoraco genital syndrome"
     assert len(known) == len(small) + 1
     assert small.lookup("Q29496") is None
+    assert dict(known.name_index) == dict(KnowledgeBase(known, known.codes.values()).name_index)
+
+
+def test_names_are_folded_as_in_files_of_this_version() -> None:
+    """What was folded when a file was written must still be found: another way to fold is another `VERSION`."""
+    names = ("Crohn's Disease", "haemophilia A", "leukaemias", "Sjögren syndrome", "glycogen storage disease type II")
+    folded = {name: normalise_name(name) for name in (*names, "type V collagen", "piles, bleeding", "AIDS", "scabies")}
+    assert (VERSION, folded) == (
+        2,
+        {
+            "Crohn's Disease": "crohn disease",
+            "haemophilia A": "hemophilia a",
+            "leukaemias": "leukemia",
+            "Sjögren syndrome": "sjogren syndrome",
+            "glycogen storage disease type II": "glycogen storage disease type 2",
+            "type V collagen": "type 5 collagen",
+            "piles, bleeding": "pile bleeding",
+            "AIDS": "aids",
+            "scabies": "scabies",
+        },
+    )
 
 
 class TestRealTaxonomies:

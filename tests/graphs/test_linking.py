@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import AuscultError, DataError
 from auscult.graphs.graph import make_graph
 from auscult.graphs.linking import EntityLinker, EntitySpan, NgramLinker

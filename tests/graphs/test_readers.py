@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.concepts.obo import read_obo
 from auscult.corpora.knowledge_graph import open_graph
 from auscult.documents import Section, build_document

@@ -17,6 +17,7 @@ from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
+from auscult.index.layout import FORMAT_VERSION
 from auscult.index.store import Store
 from auscult.interfaces import FloatArray
 from encoders import HashedEncoder
@@ -211,7 +212,7 @@ def test_an_index_of_an_older_format_or_from_the_future_is_refused(tmp_path: Pat
 
     class Newer:
         def to_json(self) -> str:
-            return manifest.to_json().replace('"format_version": 3', '"format_version": 99')
+            return manifest.to_json().replace(f'"format_version": {FORMAT_VERSION}', '"format_version": 99')
 
     store.commit(Newer())  # type: ignore[arg-type]
     store.close()

@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +31,8 @@ def titles_of(documents: list[tuple[str, list[str]]], gone: tuple[int, ...] = ()
         names = (names_of(row, *document) for row, document in enumerate(documents))
         write_titles(writer, itertools.chain.from_iterable(names))
         file = BlockFile(writer.path, writer.close({}))
-    return Titles([file], lambda _, row: None if row in gone else documents[row][0])
+    living = np.array([row not in gone for row in range(len(documents))], bool)
+    return Titles([file], [living], lambda _, row: documents[row][0])
 
 
 def test_a_document_that_was_removed_gives_its_name_to_the_next() -> None:

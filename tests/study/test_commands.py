@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-import auscult.cli.main
+from auscult.cli.all_commands import app as commands
 from auscult.errors import AuscultError, CorpusMissingError, DataError
 from auscult.evaluation.records import evaluation_records, read_records, write_records
 from result_records import record
@@ -24,7 +24,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def evaluate(*arguments: object) -> None:
-    done = CliRunner().invoke(auscult.cli.main.app, ["evaluate", "medquad", *map(str, arguments)])
+    done = CliRunner().invoke(commands, ["evaluate", "medquad", *map(str, arguments)])
     assert done.exit_code == 0, (done.output, done.exception)
 
 

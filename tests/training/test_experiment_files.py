@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import ConfigError
 from auscult.training.experiment_files import (
     Published,

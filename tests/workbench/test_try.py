@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.corpora import open_corpus
 from auscult.errors import AuscultError, ConfigError, DataError, ModelError
 from auscult.evaluation.comparison import Contender

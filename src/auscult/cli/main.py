@@ -1,9 +1,10 @@
-"""The `auscult` command: registers one command a file."""
+"""The `auscult` command: one command a file, and the one that is asked for is all that is imported."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -12,47 +13,63 @@ from rich.console import Console
 from rich.markup import escape
 
 from auscult import __version__
-from auscult.cli import concepts, data
-from auscult.cli.add import add, remove
-from auscult.cli.compare import compare
-from auscult.cli.demo import demo
-from auscult.cli.evaluate import evaluate
-from auscult.cli.explain import explain
-from auscult.cli.index import index
 from auscult.cli.moved import MOVED, pointers
 from auscult.cli.options import run_plugins
-from auscult.cli.search import search
-from auscult.cli.train import train
-from auscult.cli.trying import try_models
-from auscult.cli.upkeep import backup, info, optimize, verify
 from auscult.errors import AuscultError
-from auscult.search.explain import printable
 
 _INTERRUPTED = 130
-app = typer.Typer(
-    name="auscult",
-    help="Find the passages that answer a health question inside long documents.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-app.command()(demo)
-app.add_typer(data.app, name="data")
-app.command()(index)
-app.command()(add)
-app.command()(remove)
-app.command()(search)
-app.command()(explain)
-app.command()(evaluate)
-app.command()(train)
-app.command()(compare)
-app.command("try")(try_models)
-app.command()(info)
-app.command()(verify)
-app.command()(optimize)
-app.command()(backup)
-app.add_typer(concepts.app, name="concepts")
-app.add_typer(pointers(MOVED))
+_WITH = "--with"
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "demo": ("demo", "demo"),
+    "data": ("data", "app"),
+    "index": ("index", "index"),
+    "add": ("add", "add"),
+    "remove": ("add", "remove"),
+    "search": ("search", "search"),
+    "explain": ("explain", "explain"),
+    "evaluate": ("evaluate", "evaluate"),
+    "train": ("train", "train"),
+    "compare": ("compare", "compare"),
+    "try": ("trying", "try_models"),
+    "info": ("upkeep", "info"),
+    "verify": ("upkeep", "verify"),
+    "optimize": ("upkeep", "optimize"),
+    "backup": ("upkeep", "backup"),
+    "concepts": ("concepts", "app"),
+}
+"""Each command's file, and what it is called there: the command, or a group of commands."""
+
+
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands, of which it imports what they need."""
+    app = typer.Typer(
+        name="auscult",
+        help="Find the passages that answer a health question inside long documents.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_root)
+    for name in names:
+        file, attribute = COMMANDS[name]
+        found = getattr(import_module(f"auscult.cli.{file}"), attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
+    app.add_typer(pointers(MOVED))
+    return app
+
+
+def _asked(arguments: Sequence[str]) -> Iterable[str]:
+    """The command that is asked for, all where none is, or an unknown one."""
+    words = iter(arguments)
+    for word in words:
+        if word == _WITH:
+            next(words, None)
+        elif not word.startswith("-"):
+            return [word] if word in COMMANDS else COMMANDS
+    return COMMANDS
 
 
 def _version(value: bool) -> None:
@@ -61,14 +78,13 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     plugin: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="Before the command: a Python file that registers a ranker of yours; repeatable."),
+        typer.Option(_WITH, help="Before the command: a Python file that registers a ranker of yours; repeatable."),
     ] = None,
 ) -> None:
     """Find the passages that answer a health question inside long documents.
@@ -81,7 +97,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2, an interrupt 130."""
     try:
-        app(args=arguments)
+        application(_asked(sys.argv[1:] if arguments is None else arguments))(args=arguments)
     except AuscultError as error:
         _say(str(error))
         sys.exit(2)
@@ -97,6 +113,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _say(sentence: str) -> None:
+    # Only here: commands that need nothing of a search should not load it.
+    from auscult.search.explain import printable
+
     Console(stderr=True, soft_wrap=True).print(f"[bold red]auscult:[/] {escape(printable(sentence))}", highlight=False)
 
 

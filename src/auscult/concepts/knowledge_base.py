@@ -15,7 +15,7 @@ from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.merging import EQUIVALENCE_PREFIXES, MergeCounts, join, merge
 from auscult.concepts.names import normalise_name
 from auscult.concepts.reading import existing, read_taxonomies
-from auscult.concepts.storage import pack_concepts, parse_concepts, read_concepts, write_concepts
+from auscult.concepts.storage import Stored, pack_concepts, parse_concepts, read_concepts, write_concepts
 from auscult.errors import QueryError
 
 if TYPE_CHECKING:
@@ -37,14 +37,20 @@ class KnowledgeBase:
         codes: Entries of a code list (ICD-10-CM), reached by identifier only: their titles are no names
             people use, so they take no part in name lookup, linking and completion.
         counts: What merging did, for reports.
+        names: The `name_index` of the concepts, where it is at hand.
     """
 
     def __init__(
-        self, concepts: Iterable[Concept], codes: Iterable[Concept] = (), counts: MergeCounts | None = None
+        self,
+        concepts: Iterable[Concept],
+        codes: Iterable[Concept] = (),
+        counts: MergeCounts | None = None,
+        names: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.concepts: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in concepts})
         self.codes: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in codes})
         self.counts = counts or MergeCounts(len(self.concepts), len(self.concepts))
+        self._names = names
 
     @classmethod
     def from_files(
@@ -100,7 +106,7 @@ class KnowledgeBase:
         Raises:
             DataError: The file is absent, damaged, or of another format or version.
         """
-        return cls(*read_concepts(Path(path)))
+        return cls._of(read_concepts(Path(path)))
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> KnowledgeBase:
@@ -113,15 +119,23 @@ class KnowledgeBase:
         Raises:
             DataError: It is damaged, or of another format or version.
         """
-        return cls(*parse_concepts(data, where, "the index is damaged: build it again"))
+        return cls._of(parse_concepts(data, where, "the index is damaged: build it again"))
+
+    @classmethod
+    def _of(cls, stored: Stored) -> KnowledgeBase:
+        return cls(stored.concepts, stored.codes, names=stored.names)
 
     def save(self, path: Path | str) -> None:
         """Write one compact file (see `storage`); the same content gives the same bytes."""
-        write_concepts(Path(path), self.concepts.values(), self.codes.values())
+        write_concepts(Path(path), self._stored)
 
     def to_bytes(self) -> bytes:
         """What `save` writes, for `from_bytes`."""
-        return pack_concepts(self.concepts.values(), self.codes.values())
+        return pack_concepts(self._stored)
+
+    @property
+    def _stored(self) -> Stored:
+        return Stored(self.concepts.values(), self.codes.values(), self.name_index)
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
         """This knowledge base and the entities that documents are about.
@@ -130,14 +144,17 @@ class KnowledgeBase:
         those identifiers; any other titled document with identifiers becomes a concept of its own, so that
         "Q…" or "UMLS:C…" finds what a collection covers though no taxonomy has it.
         """
-        concepts = dict(self.concepts)
-        by_title = {normalise_name(concept.name): concept.concept_id for concept in reversed(concepts.values())}
+        concepts, names = dict(self.concepts), dict(self.name_index)
         for document in documents:
             identifiers = [i for i in map(normalise_identifier, document.entity_ids) if i]
             key = normalise_name(document.title)
             if not identifiers or not key:
                 continue
-            known = by_title.get(key) or (identifiers[0] if identifiers[0] in concepts else None)
+            # Concepts of which it is the preferred name stand first.
+            named = next(iter(names.get(key, ())), None)
+            if named is not None and normalise_name(concepts[named].name) != key:
+                named = None
+            known = named or (identifiers[0] if identifiers[0] in concepts else None)
             record = Concept(known or identifiers[0], document.title, xrefs=tuple(identifiers), source=document.source)
             if known:
                 target = concepts[known]
@@ -146,8 +163,8 @@ class KnowledgeBase:
                 concepts[known] = replace(join(target, record), synonyms=target.synonyms, source=target.source)
             else:
                 concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
-                by_title[key] = record.concept_id
-        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts)
+                names[key] = (record.concept_id, *names.get(key, ()))
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names)
 
     def __len__(self) -> int:
         return len(self.concepts)
@@ -202,6 +219,8 @@ class KnowledgeBase:
     @cached_property
     def name_index(self) -> Mapping[str, tuple[str, ...]]:
         """Normalised name -> concept ids, those first whose preferred name it is."""
+        if self._names is not None:
+            return self._names
         preferred: dict[str, list[str]] = {}
         for concept in self:
             preferred.setdefault(normalise_name(concept.name), []).append(concept.concept_id)

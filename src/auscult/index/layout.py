@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 FORMAT: Final = "auscult-index"
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 
 CURRENT: Final = "CURRENT"
 LOCK: Final = "lock"

@@ -88,7 +88,11 @@ class GenerationReader:
         self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
         self.words = Words([each.words for each in self.segments])
         # What is kept does not hold the reader, so that the database is closed when nobody reads any more.
-        self.titles = Titles([each.file for each in self.segments], partial(_title, self.segments, self.store))
+        self.titles = Titles(
+            [each.file for each in self.segments],
+            [each.living for each in self.segments],
+            partial(_title, self.segments, self.store),
+        )
         self._kept = lru_cache(maxsize=_KEPT)(self.store.passage)
 
     @cached_property
@@ -235,10 +239,9 @@ class GenerationReader:
         return self._kept(int(segment.firsts[place]) + int(row) - int(self._starts[document]))
 
 
-def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str | None:
-    """Of a segment's document; None where it was removed."""
-    segment = segments[number]
-    return store.document(int(segment.keys[place])).record.title if segment.holds(place) else None
+def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str:
+    """Of a segment's document."""
+    return store.document(int(segments[number].keys[place])).record.title
 
 
 def open_current(folder: Path) -> GenerationReader:

@@ -135,10 +135,6 @@ class Segment:
         """Which documents are still there, (documents,)."""
         return np.ones(len(self.keys), bool) if self._living is None else self._living
 
-    def holds(self, row: int) -> bool:
-        """Whether a document is still there."""
-        return self._living is None or bool(self._living[row])
-
     @property
     def living_rows(self) -> npt.NDArray[np.int64]:
         """Rows of the documents that are still there."""

@@ -6,8 +6,10 @@ A name is a title as `normalise_name` folds it, or the identifier of a document'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.concepts.names import normalise_name
@@ -42,12 +44,19 @@ class Titles(Mapping[str, str]):
 
     Args:
         files: Of segments, in the order of their documents.
-        title: Gives the title of a segment's document by its row there, None for one that was removed.
+        living: Of each segment, which of its documents were not removed.
+        title: Gives the title of a segment's document by its row there.
     """
 
-    def __init__(self, files: Sequence[BlockFile], title: Callable[[int, int], str | None]) -> None:
+    def __init__(
+        self,
+        files: Sequence[BlockFile],
+        living: Sequence[npt.NDArray[np.bool_]],
+        title: Callable[[int, int], str],
+    ) -> None:
         self._files = files
         self._names = [SortedStrings(file, "titles") for file in files]
+        self._living = living
         self._title = title
 
     def __getitem__(self, name: str) -> str:
@@ -61,18 +70,24 @@ class Titles(Mapping[str, str]):
             place = names.place(sought)
             while place < len(names) and names[place] == sought:
                 (row,) = file.array("titles/rows", place, place + 1).tolist()
-                title = self._title(number, row)
-                if title is not None:
-                    return title
+                if self._living[number][row]:
+                    return self._title(number, row)
                 place += 1
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        all_names = (name for names in self._names for name in names.all())
-        for raw in dict.fromkeys(all_names):
-            name = raw.decode("utf-8", "surrogatepass")
-            if name in self:
-                yield name
+        return iter(self._all)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._all)
+
+    @cached_property
+    def _all(self) -> dict[str, None]:
+        """Without a look at any document."""
+        found = (
+            name
+            for file, names, living in zip(self._files, self._names, self._living, strict=True)
+            for name, row in zip(names.all(), file.array("titles/rows").tolist(), strict=True)
+            if living[row]
+        )
+        return {name.decode("utf-8", "surrogatepass"): None for name in found}

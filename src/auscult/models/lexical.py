@@ -33,7 +33,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import bm25s
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
@@ -227,6 +226,9 @@ class Bm25Index:
     lowest_is_zero = True
 
     def __init__(self, passages: list[list[str]], k1: float, b: float) -> None:
+        # Only here: it takes a third of a second to import.
+        import bm25s
+
         self._size = len(passages)
         self._model = bm25s.BM25(k1=k1, b=b, method="lucene")
         self._model.index(passages, show_progress=False)

@@ -15,7 +15,7 @@ import torch
 import yaml
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.concepts import KnowledgeBase, MentionLinker
 from auscult.documents.building import Section, build_document
 from auscult.errors import ConfigError

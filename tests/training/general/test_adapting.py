@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import ConfigError
 from auscult.evaluation.tracks import track_on
 from auscult.models import load_model, training_record

@@ -15,7 +15,7 @@ import torch
 import yaml
 from typer.testing import CliRunner
 
-from auscult.cli.main import app
+from auscult.cli.all_commands import app
 from auscult.errors import ConfigError, ModelError
 from auscult.models import training_record
 from auscult.models.backbone import open_backbone
