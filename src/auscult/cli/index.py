@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -19,6 +17,7 @@ from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
 from auscult.corpora.records import left_out
 from auscult.errors import ConfigError
+from auscult.files.limits import peak_memory
 from auscult.index import Counts
 from auscult.models import SHIPPED, load_model
 from auscult.search import BuildReport, build_index
@@ -120,11 +119,9 @@ def counted(counts: Counts) -> str:
 
 
 def _summary(report: BuildReport, out: Path) -> str:
-    # ru_maxrss is in KiB on Linux and in bytes on macOS.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return (
         f"{counted(report.counts)} in {report.seconds:.1f} s "
-        f"({report.sentences_per_second:,.0f} sentences/s), peak memory {peak / 1e6:,.0f} MB: {out}"
+        f"({report.sentences_per_second:,.0f} sentences/s), peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -17,7 +19,7 @@ from auscult.cli.moved import MOVED, pointers
 from auscult.cli.options import run_plugins
 from auscult.errors import AuscultError
 
-_INTERRUPTED = 130
+_INTERRUPTED, _TERMINATED = 130, 143
 _WITH = "--with"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "demo"),
@@ -95,7 +97,12 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2, an interrupt 130."""
+    """Run the command line; an `AuscultError` becomes one sentence on stderr and exit code 2.
+
+    An interrupt ends it with 130. A wish to end (SIGTERM) is an interrupt, too, that ends it with 143: what is half
+    done is cleared away.
+    """
+    terminated = _interrupted_by(signal.SIGTERM)
     try:
         application(_asked(sys.argv[1:] if arguments is None else arguments))(args=arguments)
     except AuscultError as error:
@@ -105,11 +112,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The command line's library makes such an exit of an interrupt.
         if end.code == _INTERRUPTED:
             _say("stopped before the end; the same command can be given again")
+            sys.exit(_TERMINATED if terminated else _INTERRUPTED)
         raise
+    except MemoryError:
+        _say("expected memory enough, got the end of it; close other programs, or choose a smaller --batch-size")
+        sys.exit(2)
     except BrokenPipeError:
         # The reader of a pipe (head, less) has seen enough; that is no error.
         sys.stderr.close()
         sys.exit(0)
+
+
+def _interrupted_by(number: int) -> list[int]:
+    """Make a signal an interrupt; the list holds its number once it has come."""
+    came: list[int] = []
+
+    def interrupt(*_: object) -> NoReturn:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    # Elsewhere Python lets nobody say what a signal does.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(number, interrupt)
+    return came
 
 
 def _say(sentence: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.limits import TooLargeError, lines_within
 from auscult.files.packed import Unpacked, open_unpacked
 
 _BOM = b"\xef\xbb\xbf"
@@ -198,7 +199,7 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
     Args:
         path: The file.
         skip_bad: Leave bad lines out instead of raising. Behind damage to the file itself (binary content, a
-            truncated gzip stream) nothing more is read.
+            truncated gzip stream) or too large a line nothing more is read.
         report: Where skipped lines are counted.
 
     Yields:
@@ -206,14 +207,14 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
 
     Raises:
         CorpusMissingError: There is no such file.
-        RecordError: A line is not UTF-8, not JSON or not an object, or the file is damaged; names file and
-            line.
+        RecordError: A line is not UTF-8, not JSON or not an object, or is too large (`files.limits`), or the file is
+            damaged; names file and line.
     """
     path = Path(path)
     number = 0
     try:
         with _open(path) as lines:
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(lines_within(lines, path), start=1):
                 try:
                     fields = _parse(line.removeprefix(_BOM) if number == 1 else line, f"{path}, line {number}")
                 except RecordError as bad:
@@ -227,6 +228,13 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
         settle(error, skip_bad, report)
     except _BinaryFileError as binary:
         settle(binary, skip_bad, report)
+    except TooLargeError as error:
+        settle(too_large(error), skip_bad, report)
+
+
+def too_large(error: TooLargeError) -> RecordError:
+    """The error of a record that is too large, which may be left out."""
+    return RecordError(f"{error.name} too large", error.expected, error.got, f"{error.remedy}, {LEAVE_OUT}")
 
 
 def settle(error: RecordError, skip_bad: bool, report: BadRecords | None) -> None:

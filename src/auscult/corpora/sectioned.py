@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from auscult.corpora.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle
+from auscult.corpora.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle, too_large
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError
+from auscult.files.limits import TooLargeError, check_texts
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.queries import Query
 
@@ -95,7 +96,7 @@ class SectionedCorpus(ABC):
 
         Raises:
             CorpusMissingError: A file is not there.
-            RecordError: A record is bad, repeats an id or has no words (unless `skip_bad`).
+            RecordError: A record is bad, too large, repeats an id or has no words (unless `skip_bad`).
         """
         for draft in self.drafts():
             if split is None or draft.split == split:
@@ -161,6 +162,11 @@ def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[st
     if not draft.doc_id:
         reject("missing field", record.where, "an id", "an empty one")
     check_id(draft.doc_id, record.where)
+    try:
+        texts = (section.text for section in draft.sections) if draft.text is None else (draft.text,)
+        check_texts((draft.title, *texts), record.where)
+    except TooLargeError as error:
+        raise too_large(error) from error
     if draft.doc_id in seen:
         reject("duplicate id", record.where, "an id of its own for each document", f"{draft.doc_id!r} again")
     sections = numbered(draft.doc_id, draft.sections)

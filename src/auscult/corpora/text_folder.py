@@ -11,10 +11,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora.records import LEAVE_OUT, BadRecords, Record, RecordError, reject, settle
+from auscult.corpora.records import LEAVE_OUT, BadRecords, Record, RecordError, reject, settle, too_large
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError
+from auscult.files.limits import TooLargeError, limits
 from auscult.interfaces import SentenceSplitter
 
 _BOM = b"\xef\xbb\xbf"
@@ -124,6 +125,8 @@ def read_text(path: Path) -> str:
             offset of the first bad byte.
     """
     try:
+        if path.stat().st_size > limits().file:
+            raise too_large(TooLargeError("file", "a file of", "bytes", str(path)))
         data = path.read_bytes()
     except OSError as error:
         reject("unreadable file", str(path), "a readable file", error.strerror or str(error))

@@ -13,14 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, settle
+from auscult.corpora.records import REMEDY, BadRecords, Record, RecordError, settle, too_large
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.limits import TooLargeError, limits
 from auscult.files.lines import NotUtf8Error, decoded, read_lines
 from auscult.files.packed import Unpacked, open_unpacked
 from auscult.files.rows import read_cells, separator_of
-
-# A field may be as long as a note; a quote that is never closed must not be a note of 4 GB.
-_LONGEST = 1 << 28
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -78,7 +76,7 @@ def read_rows(
         with _open(path) as stream:
             lines = _lines(stream, path)
             first = next(lines, "")
-            rows = read_cells(chain([first], lines), separator_of(first, separators), longest=_LONGEST)
+            rows = read_cells(chain([first], lines), separator_of(first, separators), longest=limits().line)
             number, header = next(rows, (0, []))
             names = _header(header, columns, fold, path, remedy)
             for number, row in rows:
@@ -88,6 +86,8 @@ def read_rows(
                     settle(_wrong_width(row, names, path, number), skip_bad, report)
     except NotUtf8Error as error:
         settle(_not_utf8(error, path), skip_bad, report)
+    except TooLargeError as error:
+        settle(too_large(error), skip_bad, report)
     except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
         found = f"a damaged file: {damage} ({path}, behind line {number})"
         advice = "fetch the file again, or correct that line"

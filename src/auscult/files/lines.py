@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from auscult.errors import DataError
+from auscult.files.limits import lines_within
 from auscult.files.packed import Unpacked, open_as_named
 
 _REMEDIES: dict[type[OSError], str] = {
@@ -43,6 +44,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
     Raises:
         NotUtf8Error: A line is not UTF-8.
+        TooLargeError: A line or the file is too large.
         DataError: The file cannot be read or is damaged.
     """
     number = 0
@@ -66,9 +68,10 @@ def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
 
     Raises:
         NotUtf8Error: A line is not UTF-8.
+        TooLargeError: A line or the file is too large.
     """
     # Line by line: a reader of text decodes by the block, and cannot tell where in it a bad byte is.
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(lines_within(stream, path), 1):
         try:
             yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode("utf-8")
         except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.errors import DataError
+from auscult.files.limits import check_memory
 from auscult.index import Counts, DocumentRecord, IndexUpdate, IndexWriter
 from auscult.interfaces import DocumentEncoder
 
@@ -62,13 +63,14 @@ def build_index(
         progress: Called with what has been written, after every batch.
 
     Raises:
-        DataError: There are no documents, or an id comes twice.
+        DataError: There are no documents, an id comes twice, or too much memory was taken (`files.limits`).
         IndexFolderError: Another writer is at work, or the folder cannot be written.
     """
     begun = time.perf_counter()
     subjects: list[Document] = []
     with IndexWriter(folder, encoder, corpus=corpus, model_path=model_path) as writer:
         for batch in _batches(documents, batch_size):
+            check_memory()
             writer.add(batch, origin=origin)
             if knowledge_base is not None:
                 subjects += [subject(document, knowledge_base) for document in batch if document.entity_ids]
@@ -122,7 +124,7 @@ def update_index(
         progress: Called with what the index will hold, after every batch.
 
     Raises:
-        DataError: An id comes twice.
+        DataError: An id comes twice, or too much memory was taken (`files.limits`).
         IndexFolderError: There is no index, another model made it, or another writer is at work.
     """
     begun = time.perf_counter()
@@ -144,6 +146,7 @@ def update_index(
 
         for origin, documents in sources.items():
             for batch in _batches(differing(documents), batch_size):
+                check_memory()
                 update.replace(batch, origin=origin)
                 if progress is not None:
                     progress(update.counts)

@@ -1,0 +1,138 @@
+"""How much is taken in: what is larger is a mistake, or was made to harm, and becomes one sentence.
+
+`AUSCULT_LIMITS` sets others than those of `Limits`: "line=1GB, word=1MB".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+
+from auscult.errors import ConfigError, DataError
+from auscult.files.packed import Unpacked
+
+VARIABLE = "AUSCULT_LIMITS"
+_SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+_SET = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<size>[KMG]?)B?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that is taken in.
+
+    Attributes:
+        line: Bytes of a line.
+        file: Bytes of a file, unpacked.
+        document: Characters of a document.
+        word: Characters without white space between them: a model may read each of them with each.
+        memory: Bytes that indexing may take, looked at between batches; 0 for all that there are.
+    """
+
+    line: int = 256 * 10**6
+    file: int = 32 * 10**9
+    document: int = 10**8
+    word: int = 10**5
+    memory: int = 0
+
+
+class TooLargeError(DataError):
+    """Something is larger than a limit.
+
+    Args:
+        name: Of the limit.
+        what: Is limited, as a noun phrase: "a line of".
+        unit: That it is counted in.
+        where: It stands.
+    """
+
+    def __init__(self, name: str, what: str, unit: str, where: str) -> None:
+        self.name = name
+        most = getattr(limits(), name)
+        remedy = f"correct it, or raise the limit ({VARIABLE}='{name}={most * 10}')"
+        super().__init__(f"{what} at most {most:,} {unit}", f"a larger one ({where})", remedy)
+
+
+def limits() -> Limits:
+    """Those that hold.
+
+    Raises:
+        ConfigError: The variable says what is no limit.
+    """
+    return _read(os.environ.get(VARIABLE, ""))
+
+
+@cache
+def _read(told: str) -> Limits:
+    found = Limits()
+    known = [each.name for each in fields(Limits)]
+    for part in filter(str.strip, told.split(",")):
+        match = _SET.fullmatch(part)
+        if match is None or match["name"] not in known:
+            expected = f"limits such as 'line=1GB, word=1MB' in {VARIABLE} ({', '.join(known)})"
+            raise ConfigError(expected, f"'{part.strip()}'", "correct the variable")
+        number = int(float(match["number"]) * _SIZES[match["size"].upper()])
+        found = replace(found, **{match["name"]: number})
+    return found
+
+
+def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
+    """The lines of an open file, with their ends.
+
+    Raises:
+        TooLargeError: A line or the file is too large.
+    """
+    most = limits()
+    number = size = 0
+    while line := stream.readline(most.line + 1):
+        number += 1
+        size += len(line)
+        where = f"{path}, line {number}"
+        if len(line) > most.line:
+            raise TooLargeError("line", "a line of", "bytes", where)
+        if size > most.file:
+            raise TooLargeError("file", "a file of", "bytes, unpacked", where)
+        yield line
+
+
+def check_texts(texts: Iterable[str], where: str) -> None:
+    """See that a document and its words are not too long.
+
+    Args:
+        texts: Its parts.
+        where: It stands, for the error.
+
+    Raises:
+        TooLargeError: One is.
+    """
+    most = limits()
+    told = [*texts]
+    if sum(map(len, told)) > most.document:
+        raise TooLargeError("document", "a document of", "characters", where)
+    for text in told:
+        # Most texts are shorter than the longest word may be.
+        if len(text) > most.word and max(map(len, text.split()), default=0) > most.word:
+            raise TooLargeError("word", "words of", "characters", where)
+
+
+def check_memory() -> None:
+    """See that this process has not taken more memory than it may.
+
+    Raises:
+        DataError: It has.
+    """
+    most = limits().memory
+    if most and (taken := peak_memory()) > most:
+        remedy = f"choose a smaller --batch-size, or raise the limit ({VARIABLE}='memory={2 * most}')"
+        raise DataError(f"at most {most:,} bytes of memory", f"{taken:,} taken", remedy)
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process has held."""
+    # ru_maxrss is in KiB on Linux and in bytes on macOS.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
