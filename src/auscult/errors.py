@@ -44,6 +44,10 @@ class IndexFolderError(AuscultError):
     """An index folder is absent, damaged, locked, or was written with another model."""
 
 
+class EngineError(AuscultError):
+    """A server that keeps passages cannot be reached, or does not do what was asked."""
+
+
 class QueryError(AuscultError):
     """A query names something that cannot be understood or resolved."""
 

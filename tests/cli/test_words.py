@@ -14,7 +14,7 @@ from auscult.cli.moved import MOVED
 
 WORDS = (
     *("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts"),
-    *("add", "remove", "info", "verify", "optimize", "backup"),
+    *("add", "remove", "info", "verify", "optimize", "backup", "publish"),
 )
 MOST_OPTIONS = 12
 

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "verify": ("upkeep", "verify"),
     "optimize": ("upkeep", "optimize"),
     "backup": ("upkeep", "backup"),
+    "publish": ("publish", "publish"),
     "concepts": ("concepts", "app"),
 }
 """Each command's file, and what it is called there: the command, or a group of commands."""

@@ -91,6 +91,7 @@ class Manifest:
         next_passage: Key of the next passage.
         next_segment: Number of the next segment.
         known: Documents with a key below it are in the knowledge base.
+        identity: By chance, of the build that keys were given in: a key of another one means something else.
     """
 
     auscult_version: str
@@ -105,6 +106,7 @@ class Manifest:
     next_passage: int
     next_segment: int
     known: int
+    identity: str
 
     def to_json(self) -> str:
         """The manifest as JSON."""

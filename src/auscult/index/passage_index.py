@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,13 +83,22 @@ class PassageIndex:
             QueryError: k, the grouping, a field, a value or a document id is not one of this index'.
             ModelError: The vector has another length than the index' vectors.
         """
-        _check_options(k)
-        dim = self.manifest.model.dim
-        if query_vector.shape != (dim,):
-            raise ModelError(f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model")
-        query = np.asarray(query_vector, dtype=np.float32)
+        query = self._checked(query_vector, k)
         scores = self._eligible(self.reader.passage_vectors @ query, where, documents)
         return select(self.reader.passage_vectors, query, scores, k, self._groups(group_by))
+
+    def candidates(
+        self, vector: FloatArray, weights: Mapping[str, float], where: Where = ANY, documents: Sequence[str] = ()
+    ) -> RowArray | None:
+        """Rows of the passages that are worth weighing by all evidence, rising; None for all, as here.
+
+        Args:
+            vector: Of the query, (dim,).
+            weights: Of its words.
+            where: As in `search`.
+            documents: As in `search`.
+        """
+        return None
 
     def best(
         self,
@@ -99,9 +108,14 @@ class PassageIndex:
         group_by: GroupBy = "passage",
         where: Where = ANY,
         documents: Sequence[str] = (),
+        rows: RowArray | None = None,
     ) -> tuple[RowArray, ScoreArray]:
-        """The k best passages by given scores, (passages,); everything else as in `search`."""
+        """The k best passages by given scores, (passages,) or those of candidates; all else as in `search`."""
         _check_options(k)
+        if rows is not None:
+            groups = self._groups(group_by)
+            places, best = take_best(scores.astype(np.float32), k, None if groups is None else groups[rows])
+            return rows[places], best
         eligible = self._eligible(scores.astype(np.float32), where, documents)
         return take_best(eligible, k, self._groups(group_by))
 
@@ -114,6 +128,13 @@ class PassageIndex:
         values, having = self._values(field)
         counts = np.bincount(having[having >= 0], minlength=len(values)).tolist()
         return dict(sorted(zip(values, counts, strict=True), key=lambda each: -each[1]))
+
+    def _checked(self, query_vector: FloatArray, k: int) -> FloatArray:
+        _check_options(k)
+        dim = self.manifest.model.dim
+        if query_vector.shape != (dim,):
+            raise ModelError(f"a query vector of shape ({dim},)", str(query_vector.shape), "use the index' own model")
+        return np.asarray(query_vector, dtype=np.float32)
 
     def _eligible(self, scores: FloatArray, where: Where, documents: Sequence[str]) -> FloatArray:
         """The scores, minus infinity for passages that are not to be returned; changed in place."""
@@ -219,6 +240,13 @@ def select(
     # Rounding of a dim-term sum of products of unit vectors, on both sides of the comparison.
     margin = 2 * len(query) * float(np.finfo(np.float32).eps)
     rows = _within(rough, k, groups, margin)
+    return best_exactly(vectors, query, rows, k, groups)
+
+
+def best_exactly(
+    vectors: FloatArray, query: FloatArray, rows: RowArray, k: int, groups: npt.NDArray[np.integer] | None = None
+) -> tuple[RowArray, ScoreArray]:
+    """The k best of some rows by exact score, otherwise as `select`."""
     return _ordered(rows, exact_scores(vectors[rows], query), k, groups)
 
 

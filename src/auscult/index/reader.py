@@ -113,6 +113,18 @@ class GenerationReader:
         return np.repeat(np.arange(len(self._starts) - 1), np.diff(self._starts))
 
     @cached_property
+    def document_keys(self) -> npt.NDArray[np.int64]:
+        """The store's key of each document, (documents,), rising."""
+        return np.concatenate([np.zeros(0, np.int64), *(each.keys for each in self.segments)])
+
+    @cached_property
+    def passage_keys(self) -> npt.NDArray[np.int64]:
+        """The store's key of each passage, (passages,), rising."""
+        firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in self.segments)])
+        rows = np.arange(self._starts[-1])
+        return (firsts - self._starts[:-1])[self.passage_documents] + rows
+
+    @cached_property
     def living(self) -> npt.NDArray[np.bool_]:
         """Which documents were not removed, shape (documents,)."""
         return np.concatenate([each.living for each in self.segments])

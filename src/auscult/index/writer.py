@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
+from uuid import uuid4
 
 import numpy as np
 
@@ -157,6 +158,7 @@ class IndexWriter(_Transaction):
                 manifest = Manifest(
                     auscult_version=__version__,
                     created=now(),
+                    identity=uuid4().hex,
                     corpus=corpus,
                     model=ModelRecord.of(encoder, model_path),
                     generation=1,

@@ -45,19 +45,23 @@ _ONCE: Final = 0.3
 _SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "when"))))
 
 
-def gather(index: PassageIndex, query: Query, vector: FloatArray) -> FloatArray:
-    """All reasons for all passages, float32 (passages, len(EVIDENCE)).
+def gather(
+    index: PassageIndex, query: Query, vector: FloatArray, rows: npt.NDArray[np.int64] | None = None
+) -> FloatArray:
+    """All reasons for all passages, or for some, float32 (passages, len(EVIDENCE)).
 
     Args:
         index: Opened.
         query: As it was understood: with its names, aspects and words.
         vector: Of the query, (dim,); a part that it does not fill is zero.
+        rows: Of passages; None for all.
     """
     words, documents = index.reader.words, index.reader.passage_documents
     asked = question_terms(query)
     names = [analyse(name) for name in query.all_names]
     aspects = [analyse(aspect) for aspect in query.aspects]
-    parts = vector_cosines(index.reader.passage_vectors, vector, index.manifest.model.parts)
+    vectors = index.reader.passage_vectors
+    parts = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
     columns = {
         "question_text": words.coverage(asked, "text", _ONCE),
         "question_label": _label_coverage(words, asked, documents),
@@ -66,11 +70,13 @@ def gather(index: PassageIndex, query: Query, vector: FloatArray) -> FloatArray:
         "entity_passage": _best(words.coverage(name, "text") for name in names) if names else 0.0,
         "entity_title": _best(words.likeness(name, "title") for name in names)[documents] if names else 0.0,
         "aspect_heading": _best(words.likeness(aspect, "heading") for aspect in aspects) if aspects else 0.0,
-        **{f"{name}_vector": parts.get(name, 0.0) for name in ("entity", "aspect", "question")},
     }
-    found = np.empty((len(documents), len(EVIDENCE)), np.float32)
+    found = np.empty((len(documents) if rows is None else len(rows), len(EVIDENCE)), np.float32)
     for column, name in enumerate(EVIDENCE):
-        found[:, column] = columns[name]
+        told = columns.get(name, 0.0)
+        found[:, column] = told[rows] if isinstance(told, np.ndarray) and rows is not None else told
+    for name, cosines in parts.items():
+        found[:, EVIDENCE.index(f"{name}_vector")] = cosines
     return found
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts import EntityResolver, KnowledgeBase
+from auscult.engines import open_index
 from auscult.errors import ModelError, QueryError
 from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.words import analyse
@@ -57,11 +58,14 @@ class Searcher:
     ) -> Searcher:
         """Open an index folder with the model its manifest names, or with a given one; with a re-ranker, or without.
 
+        Passages are looked for on the server that the index was published to, where it was (`auscult.engines`).
+
         Raises:
+            EngineError: That server cannot be reached, or has another generation.
             IndexFolderError: The folder holds no whole index, or one of another model.
             ModelError: The model the manifest names cannot be loaded.
         """
-        index = PassageIndex.open(folder)
+        index = open_index(folder)
         if encoder is None:
             encoder = load_model_of(index.manifest.model)
         return cls(index, encoder, reranker)
@@ -149,7 +153,7 @@ class Searcher:
         rerank: int = 0,
     ) -> list[tuple[int, Hit]]:
         """As `search`, each hit with its document's row in the index."""
-        evidence: FloatArray | None = None
+        shown: dict[int, FloatArray] = {}
         reread: dict[int, float] = {}
         if rerank and scoring == "model":
             raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
@@ -157,9 +161,20 @@ class Searcher:
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
         else:
-            vector, evidence = self.gather(query)
-            fused = self.fusion.scores(query, evidence)
-            rows, scores = self.index.best(fused, max(k, rerank), group_by=group_by, where=where, documents=documents)
+            vector = self._vector(query)
+            weights = self.index.reader.words.shares(question_terms(query))
+            weighed = self.index.candidates(vector, weights, where, documents)
+            evidence = gather(self.index, query, vector, weighed)
+            rows, scores = self.index.best(
+                self.fusion.scores(query, evidence),
+                max(k, rerank),
+                group_by=group_by,
+                where=where,
+                documents=documents,
+                rows=weighed,
+            )
+            places = rows if weighed is None else np.searchsorted(weighed, rows)
+            shown = dict(zip(rows.tolist(), evidence[places], strict=True))
             if rerank:
                 shares = read_again(self.reranker, self.index.reader, query, rows[:rerank].tolist())
                 reread = dict(zip(rows.tolist(), shares.tolist(), strict=False))
@@ -169,7 +184,7 @@ class Searcher:
         return [
             (
                 int(self.index.reader.passage_documents[row]),
-                self._hit(rank, row, score, query, vector, evidence, reread.get(row)),
+                self._hit(rank, row, score, query, vector, shown.get(row), reread.get(row)),
             )
             for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
         ]
@@ -180,13 +195,17 @@ class Searcher:
         Raises:
             QueryError: The query is empty.
         """
+        vector = self._vector(query)
+        return vector, gather(self.index, query, vector)
+
+    def _vector(self, query: Query) -> FloatArray:
         _check_asked(query)
         vector = np.zeros(self.encoder.dim, np.float32)
         if query.terms.strip() or self._reads_questions:
             found = self.encoder.encode_queries([query])[0]
             if np.isfinite(found).all():
                 vector = found
-        return vector, gather(self.index, query, vector)
+        return vector
 
     def rank(
         self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"
@@ -300,8 +319,8 @@ class Searcher:
                 )
             ),
             metadata=dict(record.metadata),
-            evidence={} if evidence is None else self._told(asked, evidence[row], reread),
-            probability=None if evidence is None else self.fusion.probability(evidence[row]),
+            evidence={} if evidence is None else self._told(asked, evidence, reread),
+            probability=None if evidence is None else self.fusion.probability(evidence),
         )
 
     def _told(self, query: Query, evidence: FloatArray, reread: float | None) -> dict[str, float]:

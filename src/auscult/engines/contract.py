@@ -1,0 +1,196 @@
+"""What a server has to do for an index, and what all engines share: places, filters, patience.
+
+An engine *proposes* passages: those whose vectors are nearest to a query's, and those that hold most of its words.
+Scores, evidence and texts come from the index' own store (`engines.served`), so that an answer is the same wherever its
+candidates were found. Keys are the store's: a key is never given to other content, so that writing a row twice changes
+nothing, and publishing is a difference of sets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from auscult.errors import ConfigError, EngineError
+from auscult.index import Between
+from auscult.interfaces import FloatArray
+
+_T = TypeVar("_T")
+_WAITS: Final = (0.2, 1.0, 3.0)
+"""Seconds before a deed is tried again."""
+DEFAULT_COLLECTION: Final = "auscult"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """A passage, as an engine keeps it.
+
+    Attributes:
+        key: The store's.
+        document: The store's key of its document.
+        doc_id: Of its document.
+        vector: (dim,), as the index holds it.
+        terms: The distinct words of title, heading and text, analysed.
+        fields: What its document says of itself (`index.fields`).
+    """
+
+    key: int
+    document: int
+    doc_id: str
+    vector: FloatArray
+    terms: tuple[str, ...]
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which passages may be proposed.
+
+    Attributes:
+        where: By field, the values that a document may have, or between which; all fields have to agree.
+        documents: Ids that a document may have; empty for any.
+    """
+
+    where: Mapping[str, frozenset[str] | Between] = field(default_factory=dict)
+    documents: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a collection holds.
+
+    Attributes:
+        dim: Length of its vectors.
+        fingerprint: Of the model that made them.
+        store: Which index they are of: no other may write here.
+        generation: Of that index, when all of it had been written; -1 before.
+        approximate: Whether vectors are looked for in a graph, which may miss some.
+    """
+
+    dim: int
+    fingerprint: str
+    store: str
+    generation: int
+    approximate: bool
+
+
+class Engine(Protocol):
+    """One collection on a server. Every method may raise EngineError: it cannot be reached, or refuses."""
+
+    name: str
+    """What it is, and where, for people; without a password."""
+
+    def published(self) -> Published | None:
+        """What the collection holds; None where there is none."""
+        ...
+
+    def create(self, told: Published) -> None:
+        """Make the collection where there is none."""
+        ...
+
+    def finish(self, told: Published) -> None:
+        """Note that all was written; make what vectors are looked for in."""
+        ...
+
+    def documents(self) -> set[int]:
+        """Keys of all documents that it has."""
+        ...
+
+    def put(self, rows: Sequence[EngineRow]) -> None:
+        """Write passages; those whose keys are there are replaced, so that it may be done twice."""
+        ...
+
+    def drop(self, documents: Collection[int]) -> None:
+        """Remove all passages of documents."""
+        ...
+
+    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
+        """Keys of the k passages of largest inner product with a vector, best first.
+
+        Args:
+            vector: (dim,).
+            k: How many; fewer come only where fewer may.
+            filters: Which may.
+            exact: Compare with all, where the collection has a graph, too.
+        """
+        ...
+
+    def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
+        """Keys of the k passages with most of some words, by the sum of their weights, best first."""
+        ...
+
+    def destroy(self) -> None:
+        """Remove the collection."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a collection is.
+
+    Attributes:
+        server: As the server's own library takes it.
+        collection: Its name there.
+    """
+
+    server: str
+    collection: str
+
+
+def place_of(url: str) -> Place:
+    """Take apart "SERVER#COLLECTION".
+
+    Raises:
+        ConfigError: A password is in it, or the collection's name is none.
+    """
+    server, _, collection = url.partition("#")
+    if urlsplit(server).password:
+        remedy = "leave it out, and set it in the environment (PGPASSWORD, or AUSCULT_MILVUS_TOKEN)"
+        raise ConfigError("an address without a password, which others could read", "one with it", remedy)
+    collection = collection or DEFAULT_COLLECTION
+    if not (collection.isidentifier() and collection.isascii() and len(collection) <= 48):
+        raise ConfigError("a collection of letters, digits and _ behind #", f"'{collection}'", "choose another name")
+    return Place(server, collection)
+
+
+def patiently(deed: Callable[[], _T], lost: Callable[[Exception], bool], again: Callable[[], None], name: str) -> _T:
+    """Do something on a server; where the connection is lost, connect and do it again, a few times.
+
+    Args:
+        deed: May be done twice.
+        lost: Whether an error says so.
+        again: Forgets the connection, so that the deed connects.
+        name: Of the engine.
+
+    Raises:
+        EngineError: It was lost each time.
+    """
+    for wait in (*_WAITS, None):
+        try:
+            return deed()
+        except Exception as error:
+            if not lost(error):
+                raise
+            if wait is None:
+                remedy = "see that it runs and can be reached, or go on without it: auscult publish INDEX --withdraw"
+                raise EngineError(f"an answer of {name}", f"none ({first_line(error)})", remedy) from error
+            time.sleep(wait)
+            again()
+    raise AssertionError("the last try returns or raises")
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def printable_value(value: str) -> str:
+    """A field's value as servers can keep it: without NUL and halves of characters."""
+    return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,231 @@
+"""Milvus as an engine, a cluster or Milvus Lite (one file). The only file that imports `pymilvus`.
+
+What a collection holds is said in its properties. Vectors are compared exactly (FLAT), or by HNSW; words are a sparse
+vector of ones, which meets the weights of a query's. The token comes from AUSCULT_MILVUS_TOKEN.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any, TypeVar
+
+from auscult.engines.contract import EngineRow, Filters, Place, Published, first_line, patiently, printable_value
+from auscult.errors import EngineError, naming_extra
+from auscult.index import Between
+from auscult.interfaces import FloatArray
+
+_T = TypeVar("_T")
+_SECONDS = 60
+_TOLD = "auscult"
+_LONGEST_ID = 65_535
+_AT_ONCE = 1000
+# The library says so by a plain error.
+_NO_CONNECTION = 2
+_LAST = "\U0010ffff"
+
+
+class MilvusEngine:
+    """A collection of passages.
+
+    Args:
+        place: Where.
+
+    Raises:
+        MissingExtraError: `pymilvus` is not installed.
+        EngineError: The server cannot be reached.
+    """
+
+    def __init__(self, place: Place) -> None:
+        with naming_extra("milvus", "pymilvus"):
+            import pymilvus
+        self._library = pymilvus
+        server = place.server.removeprefix("milvus:")
+        self._server = f"http:{server}" if server.startswith("//") else server
+        self.name = f"the Milvus {'file' if self._server.endswith('.db') else 'server'} {server.removeprefix('//')}"
+        self._collection = place.collection
+        self._client: Any = None
+        self._deed(lambda client: client.list_collections())
+
+    def published(self) -> Published | None:
+        """What the collection holds."""
+
+        def look(client: Any) -> Published | None:
+            if not client.has_collection(self._collection):
+                return None
+            told = client.describe_collection(self._collection).get("properties", {}).get(_TOLD)
+            return None if told is None else Published(**json.loads(told))
+
+        return self._deed(look)
+
+    def create(self, told: Published) -> None:
+        """Make the collection."""
+        kinds = self._library.DataType
+
+        def make(client: Any) -> None:
+            if client.has_collection(self._collection):
+                return
+            schema = client.create_schema(auto_id=False)
+            schema.add_field("key", kinds.INT64, is_primary=True)
+            schema.add_field("document", kinds.INT64)
+            schema.add_field("doc_id", kinds.VARCHAR, max_length=_LONGEST_ID)
+            schema.add_field("vector", kinds.FLOAT_VECTOR, dim=told.dim)
+            schema.add_field("terms", kinds.SPARSE_FLOAT_VECTOR)
+            schema.add_field("fields", kinds.JSON)
+            indexes = client.prepare_index_params()
+            graph = {"index_type": "HNSW", "params": {"M": 16, "efConstruction": 200}}
+            indexes.add_index("vector", metric_type="IP", **(graph if told.approximate else {"index_type": "FLAT"}))
+            indexes.add_index("terms", metric_type="IP", index_type="SPARSE_INVERTED_INDEX")
+            client.create_collection(
+                self._collection,
+                schema=schema,
+                index_params=indexes,
+                properties={_TOLD: json.dumps(asdict(told))},
+                # What was written is found by the next question.
+                consistency_level="Strong",
+            )
+
+        self._deed(make)
+
+    def finish(self, told: Published) -> None:
+        """Note that all was written."""
+        properties = {_TOLD: json.dumps(asdict(told))}
+        self._deed(lambda client: client.alter_collection_properties(self._collection, properties=properties))
+
+    def documents(self) -> set[int]:
+        """Keys of all documents."""
+
+        def look(client: Any) -> set[int]:
+            found: set[int] = set()
+            rows = client.query_iterator(self._collection, batch_size=_AT_ONCE, output_fields=["document"])
+            try:
+                while some := rows.next():
+                    found.update(row["document"] for row in some)
+            finally:
+                rows.close()
+            return found
+
+        return self._deed(look)
+
+    def put(self, rows: Sequence[EngineRow]) -> None:
+        """Write passages; may be done twice."""
+        told = [
+            {
+                "key": row.key,
+                "document": row.document,
+                "doc_id": printable_value(row.doc_id),
+                "vector": row.vector.tolist(),
+                # A passage without a word must hold something.
+                "terms": dict.fromkeys(map(_number, row.terms), 1.0) or {0: 1e-9},
+                "fields": {name: printable_value(value) for name, value in row.fields.items()},
+            }
+            for row in rows
+        ]
+        self._deed(lambda client: client.upsert(self._collection, told))
+
+    def drop(self, documents: Collection[int]) -> None:
+        """Remove documents."""
+        names = [*documents]
+        for first in range(0, len(names), _AT_ONCE):
+            some = names[first : first + _AT_ONCE]
+            self._deed(partial(self._delete, some))
+
+    def _delete(self, documents: list[int], client: Any) -> None:
+        client.delete(self._collection, filter=f"document in {documents}")
+
+    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
+        """Keys of the nearest passages (`Engine`)."""
+        looked_at: dict[str, object] = {"params": {"ef": max(64, 2 * k)}}
+        if exact:
+            # Of a graph, the whole neighbourhood that it gives.
+            looked_at = {"params": {"ef": 32_768}}
+        return self._search("vector", vector.tolist(), k, filters, looked_at)
+
+    def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
+        """Keys of the passages with most of some words (`Engine`)."""
+        asked: dict[int, float] = {}
+        for term, weight in weights.items():
+            asked[_number(term)] = asked.get(_number(term), 0.0) + weight
+        return self._search("terms", asked, k, filters, {}) if asked else []
+
+    def destroy(self) -> None:
+        """Remove the collection."""
+        self._deed(lambda client: client.drop_collection(self._collection))
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _search(self, field: str, asked: object, k: int, filters: Filters, params: Mapping[str, object]) -> list[int]:
+        def look(client: Any) -> list[int]:
+            (found,) = client.search(
+                self._collection,
+                data=[asked],
+                anns_field=field,
+                limit=k,
+                filter=_filter(filters),
+                output_fields=["key"],
+                search_params={"metric_type": "IP", **params},
+                timeout=_SECONDS,
+            )
+            return [hit["key"] for hit in found]
+
+        return self._deed(look)
+
+    def _deed(self, deed: Callable[[Any], _T]) -> _T:
+        error_of = self._library.exceptions
+
+        def done() -> _T:
+            if self._client is None:
+                token = os.environ.get("AUSCULT_MILVUS_TOKEN", "")
+                self._client = self._library.MilvusClient(self._server, token=token, timeout=_SECONDS)
+            return deed(self._client)
+
+        lost = (
+            error_of.ConnectError,
+            error_of.ConnectionNotExistException,
+            error_of.MilvusUnavailableException,
+            ConnectionError,
+        )
+        try:
+            return patiently(
+                done,
+                lambda error: isinstance(error, lost) or getattr(error, "code", None) == _NO_CONNECTION,
+                self.close,
+                self.name,
+            )
+        except error_of.MilvusException as error:
+            raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
+
+
+def _number(term: str) -> int:
+    """The dimension of a term. Two of a hundred thousand terms may share one: they are proposed together."""
+    return zlib.crc32(term.encode("utf-8", "surrogatepass"))
+
+
+def _filter(filters: Filters) -> str:
+    """An expression; JSON's strings are Milvus', too."""
+    said = []
+    for name, wanted in filters.where.items():
+        value = f"fields[{json.dumps(printable_value(name), ensure_ascii=False)}]"
+        if isinstance(wanted, Between):
+            said.append(f"{value} >= {_quoted(wanted.first)}")
+            if wanted.last:
+                # It knows no beginning of a string: whatever begins with the bound is at most this.
+                said.append(f"{value} <= {_quoted(wanted.last + _LAST)}")
+        else:
+            # The small server knows no "in" for what stands in JSON.
+            said.append(f"({' or '.join(f'{value} == {_quoted(each)}' for each in sorted(wanted))})")
+    if filters.documents:
+        said.append(f"doc_id in [{', '.join(map(_quoted, sorted(filters.documents)))}]")
+    return " and ".join(said)
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(printable_value(value), ensure_ascii=False)
