@@ -49,3 +49,13 @@ def test_terms_hold_no_white_space_and_fold_to_themselves(text: str) -> None:
         assert term
         assert term.split() == [term]
         assert fold(fold(term)) == fold(term)
+
+
+@given(
+    st.text(), st.lists(st.sampled_from(["dying", "Skies", "sky", "gout", "Gently", "news", "\u00e9t\u00e9", "only"]))
+)
+def test_terms_that_a_text_holds_are_those_that_it_has_in_common(text: str, words: list[str]) -> None:
+    analyser = Analyzer(stop_words=True, stemming=True)
+    asked = set(analyser("dying sky gout gently skies \u00e9t\u00e9 only new"))
+    both = f"{text} {' '.join(words)}"
+    assert analyser.held(both, asked) == asked & {*analyser(both)}

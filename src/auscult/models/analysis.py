@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -87,6 +88,14 @@ class Analyzer:
         terms = _TERM.findall(fold(text))
         if self.stop_words:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
-        if self.stemming:
-            terms = cast("list[str]", _english_stemmer().stemWords(terms))
-        return terms
+        return self._stemmed(terms)
+
+    def held(self, text: str, terms: Collection[str]) -> set[str]:
+        """Which of some index terms a text holds: what its own terms have in common with them."""
+        # Stemming never changes how a word begins: few words have to be stemmed.
+        firsts = {term[0] for term in terms}
+        words = [word for word in _TERM.findall(fold(text)) if word[0] in firsts]
+        return {*self._stemmed(words)} & {*terms}
+
+    def _stemmed(self, words: list[str]) -> list[str]:
+        return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words

@@ -287,7 +287,7 @@ class Searcher:
         texts = [text[each.start - passage.start : each.end - passage.start] for each in passage.sentences]
         if evidence is not None:
             shares_of_words = reader.words.shares(question_terms(asked))
-            held = [shares_of_words.keys() & analyse(each) for each in texts]
+            held = [analyse.held(each, shares_of_words) for each in texts]
             wholes = [
                 whole + sum(shares_of_words[term] for term in terms) for whole, terms in zip(wholes, held, strict=True)
             ]

