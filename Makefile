@@ -13,7 +13,7 @@ endif
 export HF_HUB_OFFLINE ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow mutants lint types format docs results benchmarks clean
+.PHONY: help setup demo test test-slow mutants reliability lint types format docs results benchmarks clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -43,6 +43,9 @@ test-slow: setup  ## Run the slow tests
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py
+
+reliability: setup  ## Kill, fill, cut and flip: what an index survives, counted. Ten minutes
+	PYTHONPATH=tests $(BIN)/python tests/reliability.py
 
 lint: setup  ## Check style, formatting and the direction of imports
 	$(BIN)/ruff check

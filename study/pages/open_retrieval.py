@@ -44,7 +44,8 @@ def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
     """
     own = [each for each in records if each.track != "adapted" and not each.query_subset]
     by_task = {asked: {each.model: each for each in own if each.asked == asked} for asked in _tasks(own)}
-    models = list(dict.fromkeys(each.model for each in own))
+    # What anyone has first, then by name; re-ranked behind what it is of.
+    models = list(dict.fromkeys(each.model for each in sorted(own, key=_place)))
     rows: list[tuple[str, ...]] = []
     for asked, by_model in by_task.items():
         found = list(by_model.values())
@@ -58,6 +59,12 @@ def corpora_table(records: Sequence[EvaluationRecord]) -> TextTable:
     if searching := [head for head, each in zip(heads, models, strict=True) if each != head]:
         told = f"{'; '.join(searching)}: `auscult search`. {told}"
     return TextTable("", ("Corpus", "queries", "titles, headings", *heads), tuple(rows), (told,))
+
+
+def _place(record: EvaluationRecord) -> tuple[bool, str]:
+    """Whether a model is one of this project's, and its name; "fast" before "best", as it is the default."""
+    ours = record.model.startswith(_SEARCH)
+    return ours, record.model.replace(f"{_GENERAL}fast", _GENERAL) if ours else ""
 
 
 def _tasks(records: Sequence[EvaluationRecord]) -> list[Asked]:

@@ -18,6 +18,7 @@ class Page:
         figures: File of records, track and kind of each figure that is drawn from records.
         kept_figures: Name and caption of each that something else draws.
         baselines: Which term-based models stand in its tables.
+        folder: Below `docs/`, with its slash.
     """
 
     name: str
@@ -27,6 +28,12 @@ class Page:
     figures: tuple[tuple[str, str, str], ...] = ()
     kept_figures: tuple[tuple[str, str], ...] = ()
     baselines: tuple[str, ...] = ("BM25", "TF-IDF", "QL")
+    folder: str = "results/"
+
+    @property
+    def path(self) -> str:
+        """Of its file, below `docs/`."""
+        return f"{self.folder}{self.name}.md"
 
 
 ARNOLD = Page(
@@ -137,8 +144,24 @@ PRODUCTS = Page(
 searching, linking, re-ranking, adapting.""",
     kept_figures=(("capr_latency.png", "Milliseconds a query against passages: bi-, poly- and cross-encoders"),),
 )
+SERVING = Page(
+    name="serving",
+    title="Indexes of many sentences, and servers",
+    opening="""MedQuAD's documents read by `fast`, and more of them where an index is larger: copies in which a word of
+each passage, a word of each title and all vectors differ a little (`benchmarks/serving.py`). An answer is ten passages
+with marked sentences and all evidence, in one process, warm. A *question* is in words; a *pair* is an entity and an
+aspect; *vectors* is the search by the model's score alone. Bytes are those on the disk.""",
+)
+RELIABILITY = Page(
+    name="reliability",
+    title="Reliability",
+    opening="""What an index survives, checked by `make reliability`, which counts, and in small by every run of the
+tests. What is not simulated: a disk that loses what it said it had synced. SQLite's own log is trusted to be synced at
+each commit, and seen to be set so; all other files of a generation are seen to be synced before it is named.""",
+    folder="",
+)
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
-PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, PRODUCTS, FURTHER)
+PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, SERVING, RELIABILITY, PRODUCTS, FURTHER)
 
 
 def page_of(file: str) -> Page:
@@ -153,5 +176,7 @@ KINDS: Mapping[str, Page] = {
     "nothing_here": GENERAL,
     "general_ablation": GENERAL,
     "general_towers": GENERAL,
+    "serving": SERVING,
+    "reliability": RELIABILITY,
 }
 """Pages of other kinds of records; products has the rest."""

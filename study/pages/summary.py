@@ -88,7 +88,7 @@ EXCERPTS = (
         "adapted",
         ("BM25", "TF-IDF", CDV),
         "`cdv`, the shipped model, read MedQuAD's training documents; the published model did not.",
-        also=("medquad-overlap", "share nothing"),
+        also=("medquad-overlap", "with any document"),
     ),
     Excerpt(
         ZHU,
@@ -180,7 +180,7 @@ def summary(results: Results, pages: Sequence[Page]) -> str:
     linked = (
         {excerpt.page for excerpt, _ in tables} | ({GALKO} if cosine else set()) | ({UNSEEN} if open_ones else set())
     )
-    links = [f"- [{page.title}](results/{page.name}.md)" for page in PAGES if page in pages and page not in linked]
+    links = [f"- [{page.title}]({page.path})" for page in PAGES if page in pages and page not in linked]
     return "\n".join([*parts, *(["## Further pages\n", "\n".join(links) + "\n"] if links else [])])
 
 
@@ -312,4 +312,4 @@ def _costs(results: Results) -> TextTable:
 
 
 def _more(page: Page) -> str:
-    return f"More: [{page.name}](results/{page.name}.md).\n"
+    return f"More: [{page.name}]({page.path}).\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -16,11 +16,14 @@ from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
 from auscult.corpora.records import left_out
+from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.files.limits import peak_memory
 from auscult.index import Counts
+from auscult.interfaces import DocumentEncoder
 from auscult.models import SHIPPED, load_model
 from auscult.search import BuildReport, build_index
+from auscult.search.bulk import reading_in_bulk
 
 SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")]
 BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
@@ -31,6 +34,14 @@ class Quality(StrEnum):
 
     FAST = "fast"
     BEST = "best"
+
+
+class ExecutorName(StrEnum):
+    """Who reads documents (`search.bulk`)."""
+
+    HERE = "here"
+    PROCESSES = "processes"
+    RAY = "ray"
 
 
 def index(
@@ -63,6 +74,14 @@ def index(
     no_knowledge: Annotated[bool, typer.Option("--no-knowledge", help="Take entities by their words only.")] = False,
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
+    executor: Annotated[
+        ExecutorName | None,
+        typer.Option(
+            help="Who reads, in chunks that a stopped command does not read again: `here`, local `processes`, or the "
+            "workers of a `ray` cluster (RAY_ADDRESS). Default: here, and from the beginning."
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option(help="With --executor: how many; 0 for one a core.")] = 0,
 ) -> None:
     """Build an index of a corpus, to be asked with `search` and `explain`.
 
@@ -72,15 +91,17 @@ def index(
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     if knowledge and no_knowledge:
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
+    if workers and executor in (None, ExecutorName.HERE):
+        raise ConfigError("--executor processes or ray beside it", "--workers without", "leave --workers out")
     opened = open_corpus(corpus, skip_bad=skip_bad)
     model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else _knowledge_base(knowledge or [])
     try:
-        with showing_progress() as (bar, task):
+        with showing_progress() as (bar, task), _reader(encoder, model, out, executor, workers) as (reader, stream):
             report = build_index(
-                opened.documents(split),
-                encoder,
+                stream(opened.documents(split)),
+                reader,
                 out,
                 knowledge_base=known,
                 corpus=opened.name,
@@ -96,6 +117,18 @@ def index(
     if known is None and not no_knowledge:
         typer.echo("no knowledge base on this machine (auscult data show knowledge-base): names go by words", err=True)
     typer.echo(_summary(report, out))
+
+
+@contextmanager
+def _reader(
+    encoder: DocumentEncoder, model: str, out: Path, executor: ExecutorName | None, workers: int
+) -> Iterator[tuple[DocumentEncoder, Callable[[Iterable[Document]], Iterable[Document]]]]:
+    """The encoder that is built with, and what documents pass through on their way to it."""
+    if executor is None:
+        yield encoder, lambda documents: documents
+        return
+    with reading_in_bulk(encoder, _lasting(model), out, executor=executor.value, workers=workers) as bulk:
+        yield bulk, bulk.stream
 
 
 def _knowledge_base(named: list[str]) -> KnowledgeBase | None:

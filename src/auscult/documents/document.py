@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 
 from auscult.errors import DataError
@@ -74,6 +74,11 @@ class Document:
     url: str = ""
     entity_ids: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    def __reduce__(self) -> tuple[type[Document], tuple[object, ...]]:
+        # A view of a dict travels to no other process.
+        values = (getattr(self, each.name) for each in fields(self))
+        return Document, tuple(dict(each) if isinstance(each, MappingProxyType) else each for each in values)
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:

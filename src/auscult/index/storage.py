@@ -65,8 +65,8 @@ def current_store(folder: Path) -> Path | None:
             f"one of an older format at {folder}",
             f"build it again with: auscult index CORPUS --out {folder}",
         )
-    if not _STORE.fullmatch(name):
-        raise IndexFolderError(f"the name of a store in {folder / CURRENT}", repr(name[:80]), "build the index again")
+    if not _STORE.fullmatch(name) or raw != f"{name}\n".encode():
+        raise IndexFolderError(f"the name of a store in {folder / CURRENT}", repr(raw[:80]), "build the index again")
     return folder / name
 
 

@@ -49,6 +49,7 @@ _OF_THE_SYSTEM: Final = frozenset(
         sqlite3.SQLITE_PERM,
     }
 )
+_TYPES: Final = {int: b"i", str: b"s", bytes: b"b"}
 _REMEDY: Final = "put a backup in its place, or build the index again"
 
 
@@ -428,9 +429,11 @@ def _untext(content: bytes) -> str:
 
 
 def _sum(*values: int | str | bytes) -> int:
-    """CRC-32 of values and their lengths."""
+    """CRC-32 of values, their types and their lengths."""
     total = 0
     for value in values:
         content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
-        total = zlib.crc32(content, zlib.crc32(b"%d " % len(content), total))
+        # A flipped bit may make text of bytes.
+        kind = _TYPES[type(value)]
+        total = zlib.crc32(content, zlib.crc32(b"%c%d " % (kind, len(content)), total))
     return total

@@ -1,0 +1,280 @@
+"""Reading many documents on many cores, or many machines, and going on where that was ended.
+
+Documents are read in chunks, each by a worker that has the model; what was read of a chunk is a file beside the index,
+named by the model and by all that its documents say, so that the same command does not read it again. The index itself
+is written by this process alone, in the order of the documents: it is the same whoever read them.
+
+    "here"        by this process, whose transformer uses all cores
+    "processes"   by local processes, one a core
+    "ray"         by the workers of a Ray cluster: RAY_ADDRESS, or one of this machine's; all see the model's path
+
+A worker that dies is replaced, and its chunk read again, three times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Protocol, Self
+
+import numpy as np
+
+from auscult.documents import Document
+from auscult.errors import DataError, naming_extra
+from auscult.files.writing import whole_or_nothing
+from auscult.index.store import content_hash
+from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.models import load_model
+from auscult.models.passage_rows import encode_passages
+from auscult.provenance import usable_cores
+from auscult.queries import Query
+
+Executor = Literal["here", "processes", "ray"]
+EXECUTORS: Final[tuple[Executor, ...]] = ("here", "processes", "ray")
+_TRIES: Final = 3
+Read = list[tuple[FloatArray, FloatArray]]
+"""Of each document: its sentences' vectors, (sentences, dim), and its passages', (passages, dim)."""
+
+
+class Workers(Protocol):
+    """Something that reads chunks somewhere, several at a time."""
+
+    ahead: int
+    """How many chunks may be under way."""
+
+    def begin(self, documents: Sequence[Document]) -> Callable[[], Read]:
+        """Start to read a chunk; what is returned waits for it."""
+        ...
+
+
+class BulkEncoder:
+    """An encoder whose documents are read elsewhere, ahead of the one who asks for them.
+
+    Args:
+        encoder: Whose vectors they are.
+        workers: Read.
+        folder: Where what was read is kept until the index is whole.
+        chunk: Documents that a worker reads at once.
+    """
+
+    def __init__(self, encoder: DocumentEncoder, workers: Workers, folder: Path, chunk: int) -> None:
+        self.name, self.dim, self.fingerprint = encoder.name, encoder.dim, encoder.fingerprint
+        self.parts: Mapping[str, slice] = encoder.parts
+        self._encoder = encoder
+        self._workers = workers
+        self._folder = folder
+        self._chunk = chunk
+        self._ready: dict[str, tuple[FloatArray, FloatArray]] = {}
+
+    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents, each when it has been read."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        under_way: deque[tuple[list[Document], Callable[[], Read]]] = deque()
+        for chunk in _chunks(documents, self._chunk):
+            under_way.append((chunk, self._begin(chunk)))
+            if len(under_way) > self._workers.ahead:
+                yield from self._finish(*under_way.popleft())
+        while under_way:
+            yield from self._finish(*under_way.popleft())
+
+    def encode_passages(self, documents: Sequence[Document]) -> Read:
+        """What was read of documents that `stream` has given."""
+        return [self._ready.pop(document.doc_id) for document in documents]
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """The sentences' vectors alone; see `encode_passages`."""
+        return [sentences for sentences, _ in self.encode_passages(documents)]
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """The encoder's own."""
+        return self._encoder.encode_queries(queries)
+
+    def _begin(self, chunk: list[Document]) -> Callable[[], Read]:
+        place = self._folder / f"{self._key(chunk)}.npz"
+        if place.is_file():
+            return lambda: _kept(place)
+        wait = self._workers.begin(chunk)
+
+        def finish() -> Read:
+            found = wait()
+            arrays = {f"{number}-{side}": rows for number, each in enumerate(found) for side, rows in enumerate(each)}
+            with whole_or_nothing(place) as partial, partial.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+            return found
+
+        return finish
+
+    def _finish(self, chunk: list[Document], wait: Callable[[], Read]) -> Iterator[Document]:
+        for document, found in zip(chunk, wait(), strict=True):
+            self._ready[document.doc_id] = found
+            yield document
+
+    def _key(self, chunk: Sequence[Document]) -> str:
+        said = hashlib.sha256(self.fingerprint.encode())
+        for document in chunk:
+            said.update(content_hash(document))
+        return said.hexdigest()[:32]
+
+
+@contextmanager
+def reading_in_bulk(
+    encoder: DocumentEncoder, model: str, out: Path, *, executor: Executor, workers: int = 0, chunk: int = 64
+) -> Iterator[BulkEncoder]:
+    """An encoder for `build_index`, whose `stream` is to be built from; what it kept is removed where all went well.
+
+    Args:
+        encoder: The model, opened.
+        model: As `load_model` takes it, here and on all machines that read.
+        out: The index folder that is written.
+        executor: Who reads.
+        workers: How many; 0 for one a core, or for what the cluster has.
+        chunk: Documents that a worker reads at once.
+
+    Raises:
+        MissingExtraError: Ray is asked for, and not installed.
+        DataError: A worker died time and again.
+    """
+    folder = out.parent / f".{out.name}.reading"
+    opened: AbstractContextManager[Workers] = nullcontext(_Here(encoder))
+    if executor == "processes":
+        opened = _Processes(model, workers or usable_cores())
+    elif executor == "ray":
+        opened = _Ray(model, workers)
+    with opened as some:
+        yield BulkEncoder(encoder, some, folder, chunk)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Here:
+    ahead = 0
+
+    def __init__(self, encoder: DocumentEncoder) -> None:
+        self._encoder = encoder
+
+    def begin(self, documents: Sequence[Document]) -> Callable[[], Read]:
+        return lambda: encode_passages(self._encoder, documents)
+
+
+class _Processes:
+    """Local processes, started anew: a copy of a process with threads may hang."""
+
+    def __init__(self, model: str, workers: int) -> None:
+        self.ahead = 2 * workers
+        self._model = model
+        self._workers = workers
+        self._pool = self._new_pool()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def begin(self, documents: Sequence[Document]) -> Callable[[], Read]:
+        chunk = list(documents)
+        pool = self._pool
+        future = self._submit(chunk)
+
+        def wait() -> Read:
+            nonlocal pool, future
+            for _ in range(_TRIES):
+                try:
+                    return future.result()
+                except BrokenProcessPool:
+                    # All that were under way are lost with it; the first to notice makes another pool.
+                    if self._pool is pool:
+                        self._pool = self._new_pool()
+                    pool = self._pool
+                    future = self._submit(chunk)
+            raise _dying(chunk)
+
+        return wait
+
+    def _submit(self, chunk: list[Document]) -> Future[Read]:
+        try:
+            return self._pool.submit(read_chunk, self._model, chunk)
+        except BrokenProcessPool:
+            self._pool = self._new_pool()
+            return self._pool.submit(read_chunk, self._model, chunk)
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"))
+
+
+class _Ray:
+    """Tasks of a Ray cluster, which starts dead workers again by itself."""
+
+    def __init__(self, model: str, workers: int) -> None:
+        with naming_extra("ray", "ray"):
+            import ray
+        self._ray: Any = ray
+        # A cluster that there is has cores of its own.
+        own = None if "RAY_ADDRESS" in os.environ else workers or usable_cores()
+        self._ray.init(log_to_driver=False, include_dashboard=False if own else None, num_cpus=own)
+        self.ahead = 2 * max(1, own or workers or int(self._ray.cluster_resources().get("CPU", 1)))
+        self._model = model
+        self._read: Any = ray.remote(max_retries=_TRIES)(read_chunk)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+    def begin(self, documents: Sequence[Document]) -> Callable[[], Read]:
+        chunk = list(documents)
+        reference = self._read.remote(self._model, chunk)
+
+        def wait() -> Read:
+            try:
+                found: Read = self._ray.get(reference)
+            except self._ray.exceptions.WorkerCrashedError as error:
+                raise _dying(chunk) from error
+            return found
+
+        return wait
+
+
+def read_chunk(model: str, documents: list[Document]) -> Read:
+    """What a worker does."""
+    return encode_passages(_opened(model), documents)
+
+
+@lru_cache(maxsize=1)
+def _opened(model: str) -> DocumentEncoder:
+    return load_model(model)
+
+
+def _dying(chunk: Sequence[Document]) -> DataError:
+    remedy = "see whether memory is short; choose fewer --workers, or look at these documents"
+    return DataError(
+        f"a worker that reads {chunk[0].doc_id} to {chunk[-1].doc_id}", f"one that died {_TRIES} times", remedy
+    )
+
+
+def _kept(place: Path) -> Read:
+    with np.load(place) as arrays:
+        return [(arrays[f"{number}-0"], arrays[f"{number}-1"]) for number in range(len(arrays.files) // 2)]
+
+
+def _chunks(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    chunk: list[Document] = []
+    for document in documents:
+        chunk.append(document)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

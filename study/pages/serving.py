@@ -1,0 +1,67 @@
+"""How indexes of many sentences, and servers, answer; and what an index survives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from auscult.evaluation.tables import TextTable
+from study.pages.plain_values import flatten, plain
+
+_BILLION = 1_000_000_000
+_DAY = len("2026-01-31")
+
+
+def serving_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
+    """A column a size, and one of what a billion sentences would take; a row a server."""
+    tables = []
+    for record in records:
+        sizes = [dict(flatten(each)) for each in record["sizes"]]
+        heads = [f"{size['sentences']:,} sentences" for size in sizes]
+        names = [name for name in sizes[0] if name != "sentences"]
+        rows = tuple((name, *(plain(size[name]) for size in sizes)) for name in names)
+        whence = (
+            f"Measured {record['date'][:_DAY]}, {record['hardware']}; {record['questions']} questions of each kind."
+        )
+        tables.append(TextTable("One machine", ("", *heads), rows, (whence,)))
+        tables.append(_extrapolated(sizes[-1]))
+        if engines := [dict(flatten(each)) for each in record["engines"]]:
+            columns = list(dict.fromkeys(name for each in engines for name in each))
+            cells = tuple(tuple(plain(each.get(name)) for name in columns) for each in engines)
+            told = (
+                "*Same by vectors*: the share of the exact ten nearest; *same by evidence*: of the ten that the index "
+                "finds alone. LanceDB ranks by its own words and ranks; what it finds is compared with the exact "
+                "nearest by the same vectors."
+            )
+            tables.append(TextTable("Servers, and a peer", tuple(columns), cells, (told,)))
+    return tables
+
+
+def _extrapolated(size: Mapping[str, Any]) -> TextTable:
+    """By the arithmetic of the largest size."""
+    times = _BILLION / size["sentences"]
+    passages = size["passages"] * times
+    rows = (
+        ("passages", plain(round(passages))),
+        ("disk, TB", plain(size["bytes per sentence"] * _BILLION / 1e12)),
+        ("of these segments, which are searched, TB", plain(size["of these segments"] * _BILLION / 1e12)),
+        ("exact search by vectors on as many cores, seconds", plain(size["vectors: p50 ms"] * times / 1000)),
+    )
+    told = (
+        f"Each is that of {size['sentences']:,} sentences times {times:,.0f}. Exact search on one machine ends where a "
+        "question takes longer than one waits: at some tens of millions of sentences. From there on, a server with a "
+        "graph (`auscult publish --approximate`): PostgreSQL as far as one machine's disk goes, a cluster of Milvus "
+        "beyond. No billion was measured here."
+    )
+    return TextTable("A billion sentences, by arithmetic", ("", "value"), rows, (told,))
+
+
+def reliability_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """A row a check."""
+    (record,) = records
+    rows = tuple(
+        (each["check"], each["what"], "; ".join(f"{name} {plain(value)}" for name, value in each["found"].items()))
+        for each in record["checks"]
+    )
+    whence = f"Measured {record['date'][:_DAY]}, {record['hardware']}."
+    return TextTable("", ("", "what", "found"), rows, (whence,))
