@@ -59,7 +59,6 @@ WIDE = {
         "evaluation/statistics.py",
         "graphs/structure.py",
         "search/fitting.py",
-        "models/general/towers.py",
     ),
     "torch": ("models/", "training/"),
 }

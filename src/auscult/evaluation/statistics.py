@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, naming_extra
 from auscult.evaluation.measures import QueryMeasures
 
 Values = npt.NDArray[np.float64]
@@ -131,7 +131,8 @@ def wilcoxon(first: Values, second: Values) -> Values:
     if first.shape != second.shape:
         raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
     # Loading it takes half a second, which a command line that does not need it should not wait for.
-    from scipy import stats
+    with naming_extra("evaluation", "scipy"):
+        from scipy import stats
 
     p_values = np.ones(first.shape[1])
     # Values that differ by rounding alone must neither count nor break ties.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from auscult.errors import naming_extra
 from auscult.graphs.graph import KnowledgeGraph
 
 _HUBS = 10
@@ -29,8 +30,9 @@ def components(graph: KnowledgeGraph) -> NDArray[np.int64]:
     size = len(graph.entities)
     rows, columns = graph.triples[:, 0], graph.triples[:, 2]
     # Only here: they take a fifth of a second to import, and every command imports this.
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    with naming_extra("evaluation", "scipy"):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
 
     matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
     return np.asarray(connected_components(matrix, directed=False)[1], dtype=np.int64)

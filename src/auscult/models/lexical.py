@@ -31,18 +31,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from auscult.documents import Document
-from auscult.errors import ConfigError, DataError, ModelError
+from auscult.errors import ConfigError, DataError, ModelError, naming_extra
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import Analyzer
 from auscult.models.passage_rows import distinct_passages, rows_of
 from auscult.queries import Query, query_text
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,13 +254,20 @@ class _TermCounts:
     """
 
     columns: dict[str, int]
-    counts: sparse.csc_array
+    counts: csc_array
     lengths: npt.NDArray[np.int64]
 
     def repeats(self, terms: Sequence[str]) -> tuple[list[int], npt.NDArray[np.float64]]:
         """Columns of a query's known terms, and how often it repeats each."""
         found = Counter(self.columns[term] for term in terms if term in self.columns)
         return list(found), np.fromiter(found.values(), dtype=np.float64, count=len(found))
+
+
+def _sparse() -> Any:
+    # Only here: a search needs none of it.
+    with naming_extra("evaluation", "scipy"):
+        from scipy import sparse
+    return sparse
 
 
 def _count_terms(passages: list[list[str]]) -> _TermCounts:
@@ -270,7 +279,7 @@ def _count_terms(passages: list[list[str]]) -> _TermCounts:
     lengths = np.array([len(terms) for terms in passages], dtype=np.int64)
     rows = np.repeat(np.arange(len(passages)), lengths)
     shape = (len(passages), len(vocabulary))
-    counts = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsc()
+    counts = _sparse().coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsc()
     counts.sum_duplicates()
     return _TermCounts(vocabulary, counts, lengths)
 
@@ -285,7 +294,7 @@ class _TfIdfIndex:
         idf = 1.0 + np.log((len(passages) + 1) / (holders + 1))
         norms = 1.0 / np.sqrt(np.maximum(found.lengths, 1))
         weights = np.sqrt(counts.data) * norms[counts.indices] * np.repeat(idf, holders)
-        self._weights = sparse.csc_array((weights, counts.indices, counts.indptr), shape=counts.shape)
+        self._weights = _sparse().csc_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
     def score_all(self, terms: Sequence[str]) -> FloatArray:
         columns, repeats = self._terms.repeats(terms)
@@ -302,7 +311,7 @@ class _QueryLikelihoodIndex:
         counts = found.counts
         shares = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
         gains = np.log1p(counts.data / (mu * np.repeat(shares, np.diff(counts.indptr))))
-        self._gains = sparse.csc_array((gains, counts.indices, counts.indptr), shape=counts.shape)
+        self._gains = _sparse().csc_array((gains, counts.indices, counts.indptr), shape=counts.shape)
         self._length_loss = np.log(mu / (found.lengths + mu))
 
     def score_all(self, terms: Sequence[str]) -> FloatArray:

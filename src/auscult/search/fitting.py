@@ -27,11 +27,10 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
-from auscult.errors import DataError
+from auscult.errors import DataError, naming_extra
 from auscult.index.layout import CURRENT
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.models.general.reranker import Reranker
@@ -213,15 +212,22 @@ def _certainty(asked: Sequence[tuple[Candidates, FloatArray]]) -> FloatArray:
 
     def loss(weights: _Array) -> tuple[float, _Array]:
         margins = signs * (evidence @ weights)
-        return float(np.logaddexp(0, -margins).mean()), -(signs * expit(-margins)) @ evidence / len(signs)
+        return float(np.logaddexp(0, -margins).mean()), -(signs * _sigmoid(-margins)) @ evidence / len(signs)
 
     return _minimum(loss, evidence.shape[1], _CERTAINTY_PENALTY, free=1).astype(np.float32)
+
+
+def _sigmoid(values: _Array) -> _Array:
+    # Never the exponential of a large number.
+    found: _Array = np.exp(np.minimum(values, 0) - np.log1p(np.exp(-np.abs(values))))
+    return found
 
 
 def _minimum(loss: Callable[[_Array], tuple[float, _Array]], size: int, penalty: float, free: int = 0) -> _Array:
     """Where a loss, given with its gradient, plus a penalty on squares is least; the `free` last may be negative."""
     # Only here: it takes a quarter of a second to import.
-    from scipy.optimize import minimize
+    with naming_extra("evaluation", "scipy"):
+        from scipy.optimize import minimize
 
     def penalised(weights: _Array) -> tuple[float, _Array]:
         value, gradient = loss(weights)

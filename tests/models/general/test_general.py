@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from auscult.models import load_model
 from auscult.models.general.encoder import GeneralEncoder, question_of
 from auscult.models.general.persistence import set_fusion
 from auscult.models.general.readers import WindowReader
-from auscult.models.general.towers import SIDES, Stretches, Towers, stretch_sums, unit
+from auscult.models.general.towers import SIDES, Stretches, Towers, _erf, stretch_sums, unit
 from auscult.queries import Query
 from auscult.search.fusion import Fusion
 from auscult.training.general.data import TowerBatch
@@ -152,3 +153,9 @@ def test_listwise_counts_all_that_is_right() -> None:
     expected = (-np.log((odds[0] + odds[1]) / odds.sum()) + np.log(2)) / 2
     assert float(listwise(scores, right, among)) == pytest.approx(expected, rel=1e-5)
     assert float(listwise(scores[2:], right[2:])) == 0
+
+
+def test_the_error_function_is_as_exact_as_single_precision() -> None:
+    values = np.linspace(-6, 6, 4001, dtype=np.float32)
+    expected = [math.erf(value) for value in values.tolist()]
+    np.testing.assert_allclose(_erf(values), expected, atol=5e-7)

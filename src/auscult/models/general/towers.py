@@ -18,13 +18,13 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erf
 
 from auscult.interfaces import FloatArray
 
 Side = Literal["entity", "aspect"]
 SIDES: tuple[Side, Side] = ("entity", "aspect")
 _SMALLEST = np.float32(1e-9)
+_ERF = np.array([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592], np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,17 @@ def _context(sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches
     return context
 
 
+def _erf(rows: FloatArray) -> FloatArray:
+    """The error function to 5e-7 (abramowitz1964, 7.1.26): a tenth of a second less to import than SciPy's."""
+    far = np.abs(rows)
+    t = 1 / (1 + np.float32(0.3275911) * far)
+    total = np.full_like(t, _ERF[0])
+    for weight in _ERF[1:]:
+        total = total * t + weight
+    found: FloatArray = np.copysign(1 - total * t * np.exp(-far * far), rows)
+    return found
+
+
 def _gelu(rows: FloatArray) -> FloatArray:
-    found: FloatArray = rows * np.float32(0.5) * (1 + erf(rows * np.float32(np.sqrt(0.5))))
+    found: FloatArray = rows * np.float32(0.5) * (1 + _erf(rows * np.float32(np.sqrt(0.5))))
     return found
