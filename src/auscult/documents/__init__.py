@@ -2,11 +2,14 @@
 
 from auscult.documents.building import Section, build_document, segment_passage
 from auscult.documents.document import Document, Passage, Sentence, check_document
+from auscult.documents.original import Box, Original
 from auscult.documents.splitting import SPLITTERS, default_splitter
 
 __all__ = [
     "SPLITTERS",
+    "Box",
     "Document",
+    "Original",
     "Passage",
     "Section",
     "Sentence",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Sentence
+from auscult.documents.original import Original
 from auscult.documents.splitting import default_splitter
 from auscult.documents.structure import paragraphs, unwrapped
 from auscult.interfaces import SentenceSplitter
@@ -78,6 +79,7 @@ def build_document(
     splitter: SentenceSplitter | None = None,
     separator: str = "\n\n",
     text: str | None = None,
+    original: Original | None = None,
 ) -> Document:
     """Build a document whose passages are its sections.
 
@@ -94,6 +96,7 @@ def build_document(
         splitter: Finds sentences; the default splitter when not given.
         separator: Put between section texts. Passage ranges leave it out.
         text: The whole text, untouched, that the sections were found in: with headings, and all else between them.
+        original: The file that it was read from.
 
     Returns:
         The document; every offset slices back to the sections' untouched text.
@@ -129,4 +132,5 @@ def build_document(
         url=url,
         entity_ids=tuple(entity_ids),
         metadata=MappingProxyType(dict(metadata or {})),
+        original=original,
     )

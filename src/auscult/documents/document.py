@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 
+from auscult.documents.original import Original
 from auscult.errors import DataError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -64,6 +65,7 @@ class Document:
         url: Where a reader finds the original; may be empty.
         entity_ids: Identifiers of the title's entity ("UMLS:C0017661", "Q1234"); may be empty.
         metadata: Further fields of the corpus, as strings.
+        original: The file that it was read from, where that is kept; no part of what makes two documents equal.
     """
 
     doc_id: str
@@ -74,6 +76,7 @@ class Document:
     url: str = ""
     entity_ids: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    original: Original | None = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[type[Document], tuple[object, ...]]:
         # A view of a dict travels to no other process.
@@ -92,7 +95,7 @@ class Document:
     def without_names(self) -> Document:
         """The same text, whose offsets stay, with nothing said of it: no title, heading, or what else names it."""
         passages = tuple(replace(each, heading="", aspect="") for each in self.passages)
-        return replace(self, title="", url="", entity_ids=(), metadata=_NOTHING, passages=passages)
+        return replace(self, title="", url="", entity_ids=(), metadata=_NOTHING, passages=passages, original=None)
 
 
 def check_document(document: Document) -> Document:

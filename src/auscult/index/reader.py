@@ -12,7 +12,7 @@ from weakref import finalize
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document, Passage
+from auscult.documents import Document, Original, Passage
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR
 from auscult.index.fields import Column
@@ -174,7 +174,7 @@ class GenerationReader:
         return self.store.document(int(segment.keys[place])).record
 
     def document(self, row: int) -> Document:
-        """The whole document, equal to the one that was added."""
+        """The whole document, equal to the one that was added; `original` has its file."""
         segment, place = self._place(row)
         stored = self.store.document(int(segment.keys[place]))
         passages = [self._stored(passage) for passage in self.passages_of(row)]
@@ -188,6 +188,11 @@ class GenerationReader:
             entity_ids=stored.record.entity_ids,
             metadata=stored.record.metadata,
         )
+
+    def original(self, row: int) -> Original | None:
+        """The file that a document was read from; None where it is not kept."""
+        segment, place = self._place(row)
+        return self.store.original(int(segment.keys[place]))
 
     def newcomers(self) -> Iterator[DocumentRecord]:
         """The documents that the knowledge base does not know."""

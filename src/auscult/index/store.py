@@ -22,7 +22,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document, Passage, Sentence
+from auscult.documents import Document, Original, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError
 from auscult.index import layout
 from auscult.index.manifest import Counts, Manifest
@@ -39,6 +39,10 @@ CREATE TABLE passages (
     vector BLOB, vectors BLOB
 );
 """
+# Of documents whose file is kept; an index of before has none.
+_ORIGINALS: Final = (
+    "CREATE TABLE IF NOT EXISTS originals (key INTEGER PRIMARY KEY, sum INTEGER, layout BLOB, content BLOB);"
+)
 _OF_THE_SYSTEM: Final = frozenset(
     {
         sqlite3.SQLITE_FULL,
@@ -125,7 +129,7 @@ class Store:
         connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
         if mode == "rwc":
             # Nobody sees it before it is whole: its commit is the rename that publishes its folder.
-            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA}")
+            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA} {_ORIGINALS}")
         else:
             connection.execute("PRAGMA synchronous=FULL")
         try:
@@ -206,6 +210,10 @@ class Store:
             statement = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?)"
             self._insert("passage", passage.passage_id, statement, first + number, values)
             begin = end
+        if document.original is not None:
+            self._write(_ORIGINALS)
+            values = (document.original.to_bytes(), zlib.compress(document.original.content))
+            self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(key, *values), *values))
 
     def delete(self, key: int) -> Counts:
         """Take a document away; what went with it."""
@@ -215,6 +223,8 @@ class Store:
         held = self._read("SELECT total(length(sentences)) FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM documents WHERE key = ?", (key,))
+        if self._keeps_originals:
+            self._write("DELETE FROM originals WHERE key = ?", (key,))
         return Counts(1, document.passages, int(held[0][0]) // size)
 
     def key_of(self, doc_id: str) -> int | None:
@@ -245,6 +255,21 @@ class Store:
         title, source, url, entity_ids, metadata, first, passages = json.loads(record)
         found = DocumentRecord(_untext(doc_id), title, source, url, tuple(entity_ids), MappingProxyType(metadata))
         return StoredDocument(key, found, first, passages, _untext(tail))
+
+    def original(self, key: int) -> Original | None:
+        """The file that a document was read from; None where it is not kept.
+
+        Raises:
+            IndexFolderError: It is damaged.
+        """
+        if not (self._keeps_originals and self._read("SELECT 1 FROM originals WHERE key = ?", (int(key),))):
+            return None
+        layout_, content = self._row("originals", key)
+        return Original.from_bytes(layout_, zlib.decompress(content))
+
+    @property
+    def _keeps_originals(self) -> bool:
+        return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'originals'"))
 
     def passage(self, key: int) -> StoredPassage:
         """What stands under a passage's key.
@@ -281,6 +306,7 @@ class Store:
             document = self.document(key)
             for number in range(document.passages):
                 self.passage(document.first + number)
+            self.original(key)
             passages += document.passages
             yield
         held = self._read("SELECT count(*) FROM passages")[0][0]
@@ -362,6 +388,8 @@ def content_hash(document: Document) -> bytes:
     for passage in document.passages:
         said.update(json.dumps([passage.heading, passage.aspect, passage.start, passage.end]).encode())
         said.update(_sentence_rows(passage.sentences).tobytes())
+    if document.original is not None:
+        said.update(document.original.to_bytes() + hashlib.sha256(document.original.content).digest())
     return said.digest()
 
 

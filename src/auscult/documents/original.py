@@ -1,0 +1,137 @@
+"""What a document was read from: the file itself, and where in it each piece of the document's text stands.
+
+A text source (HTML, XML, Markdown, a note) is decoded into characters, and runs say which characters of the text are
+which of it. A page description (PDF) has words with boxes on pages. Either way a highlight goes back to what a person
+knows: a range of the source, or boxes on a page.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+RUN: Final = np.dtype([("start", "<u4"), ("end", "<u4"), ("source_start", "<u4"), ("source_end", "<u4")])
+"""Characters [start, end) of the document's text are characters [source_start, source_end) of the decoded source. Runs
+are in the order of the text and do not overlap there. Where the two lengths are equal, so are the characters, but for
+white space; else a run is whole (`&amp;` for `&`)."""
+WORD: Final = np.dtype(
+    [("start", "<u4"), ("end", "<u4"), ("page", "<u4"), ("left", "<f4"), ("top", "<f4"), ("right", "<f4"),
+     ("bottom", "<f4")]
+)  # fmt: skip
+"""Characters [start, end) of the document's text are a word on a page (from 0), in points from its upper left."""
+_SAME_LINE: Final = 0.5
+_NO_RUNS: Final = np.zeros(0, RUN)
+_NO_WORDS: Final = np.zeros(0, WORD)
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, in points from its upper left corner; pages count from 0."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A document's source.
+
+    Attributes:
+        name: Of the file, as a person knows it ("guidelines/gout.pdf", "notes.zip/note-3.txt").
+        media_type: "application/pdf", "text/html", ...
+        content: The bytes that were read.
+        encoding: That text sources were decoded by; empty for others.
+        runs: Of text sources, (runs,) of `RUN`.
+        words: Of page descriptions, (words,) of `WORD`.
+        pages: Their pages' widths and heights in points, one a page.
+    """
+
+    name: str
+    media_type: str
+    content: bytes
+    encoding: str = ""
+    runs: npt.NDArray[Any] = field(default_factory=lambda: _NO_RUNS)
+    words: npt.NDArray[Any] = field(default_factory=lambda: _NO_WORDS)
+    pages: Sequence[tuple[float, float]] = ()
+
+    def source_ranges(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Where characters [start, end) of the text stand in the decoded source: half-open ranges, in order.
+
+        Neighbours with nothing between them are one. Empty for a source of pages.
+        """
+        first = int(np.searchsorted(self.runs["end"], start, "right"))
+        last = int(np.searchsorted(self.runs["start"], end, "left"))
+        found: list[tuple[int, int]] = []
+        for begin, stop, source_begin, source_stop in self.runs[first:last].tolist():
+            if stop - begin == source_stop - source_begin:
+                source_begin += max(0, start - begin)
+                source_stop -= max(0, stop - end)
+            if found and found[-1][1] == source_begin:
+                found[-1] = (found[-1][0], source_stop)
+            else:
+                found.append((source_begin, source_stop))
+        return found
+
+    def boxes(self, start: int, end: int) -> list[Box]:
+        """Where characters [start, end) of the text stand on pages: a box a line. Empty for a source of characters."""
+        first = int(np.searchsorted(self.words["end"], start, "right"))
+        last = int(np.searchsorted(self.words["start"], end, "left"))
+        found: list[Box] = []
+        for _, _, page, left, top, right, bottom in self.words[first:last].tolist():
+            word = Box(page, left, top, right, bottom)
+            if found and _one_line(found[-1], word):
+                line = found[-1]
+                found[-1] = Box(
+                    page, min(line.left, left), min(line.top, top), max(line.right, right), max(line.bottom, bottom)
+                )
+            else:
+                found.append(word)
+        return found
+
+    def to_bytes(self) -> bytes:
+        """All of it but the content, compressed, as `from_bytes` reads it."""
+        told = {"name": self.name, "media_type": self.media_type, "encoding": self.encoding, "pages": list(self.pages)}
+        buffer = io.BytesIO()
+        head = json.dumps(told).encode()
+        buffer.write(len(head).to_bytes(8, "little") + head)
+        for rows in (self.runs, self.words):
+            buffer.write(len(rows).to_bytes(8, "little") + rows.tobytes())
+        return zlib.compress(buffer.getvalue())
+
+    @classmethod
+    def from_bytes(cls, layout: bytes, content: bytes) -> Original:
+        """What `to_bytes` wrote, with its content."""
+        held = zlib.decompress(layout)
+        place = 8 + int.from_bytes(held[:8], "little")
+        told = json.loads(held[8:place])
+        arrays = []
+        for dtype in (RUN, WORD):
+            number = int.from_bytes(held[place : place + 8], "little")
+            arrays.append(np.frombuffer(held, dtype, number, place + 8))
+            place += 8 + number * dtype.itemsize
+        pages = tuple((width, height) for width, height in told["pages"])
+        return cls(
+            name=told["name"],
+            media_type=told["media_type"],
+            content=content,
+            encoding=told["encoding"],
+            runs=arrays[0],
+            words=arrays[1],
+            pages=pages,
+        )
+
+
+def _one_line(line: Box, word: Box) -> bool:
+    """Whether a word goes on with a line: on its page, at its height, not before its beginning."""
+    shared = min(line.bottom, word.bottom) - max(line.top, word.top)
+    least = min(line.bottom - line.top, word.bottom - word.top)
+    return line.page == word.page and shared >= _SAME_LINE * least and word.left >= line.left

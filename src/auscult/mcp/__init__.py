@@ -1,0 +1,1 @@
+"""`auscult mcp`: answers for language models, which may cite the sentences that exist and no others."""
