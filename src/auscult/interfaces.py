@@ -82,6 +82,7 @@ class Hit:
         metadata: What the document brought along.
         evidence: What each reason adds to the score (`search.evidence`); empty where the model alone scored.
         probability: That the passage answers, from its evidence; None where the model alone scored.
+        above: The headings above its own, outermost first; empty where there is none.
     """
 
     rank: int
@@ -101,6 +102,7 @@ class Hit:
     metadata: Mapping[str, str] = field(default_factory=dict)
     evidence: Mapping[str, float] = field(default_factory=dict)
     probability: float | None = None
+    above: tuple[str, ...] = ()
 
 
 @runtime_checkable

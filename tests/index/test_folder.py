@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,10 @@ from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
 from auscult.index.layout import FORMAT_VERSION
-from auscult.index.store import Store
+from auscult.index.store import Store, content_hash
 from auscult.interfaces import FloatArray
+from auscult.queries import Query
+from auscult.search import Searcher
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 
@@ -64,12 +67,28 @@ def test_any_text_comes_back_with_its_offsets(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=4, max_size=4)))
     passages = (
         Passage("p1", text[:5], cuts[0], cuts[1], (Sentence(cuts[0], cuts[1], list_item=True),), text[-3:]),
-        Passage("p2", "", cuts[2], cuts[3], (Sentence(cuts[2], cuts[3], ends_paragraph=True),)),
+        Passage("p2", "", cuts[2], cuts[3], (Sentence(cuts[2], cuts[3], ends_paragraph=True),), above=(text, text[1:])),
     )
     document = Document(text[:9], text[1:], text, passages, "\n\u2028", text[2:], (text[:2],), {text[3:]: text})
     index = build(tmp_path_factory.mktemp("any") / "index", [document])
     assert stored(index) == [document]
     assert [index.reader.passage_text(row) for row in (0, 1)] == [document.slice(p) for p in passages]
+
+
+def test_headings_above_a_passage_count_and_documents_without_them_keep_their_hash(tmp_path: Path) -> None:
+    plain = Document("d", "t", "Rest.", (Passage("d#1", "Drugs", 0, 5, (Sentence(0, 5),)),))
+    # What an index of before holds of the same document: it is not read again.
+    assert content_hash(plain).hex().startswith("d07bc026e118f73c")
+    headed = replace(plain, passages=(replace(plain.passages[0], above=("Gout", "Treatment")),))
+    build(tmp_path / "index", [plain])
+    with IndexUpdate(tmp_path / "index", ENCODER) as update:
+        assert (update.standing(plain), update.standing(headed)) == ("unchanged", "changed")
+        update.replace([headed])
+        update.commit()
+    index = PassageIndex.open(tmp_path / "index")
+    assert stored(index) == [headed]
+    (hit,) = Searcher(index, ENCODER).search(Query("", "rest", ()))
+    assert hit.above == ("Gout", "Treatment")
 
 
 def test_an_update_equals_a_new_build(tmp_path: Path) -> None:

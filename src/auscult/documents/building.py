@@ -23,6 +23,7 @@ class Section:
         passage_id: Unique in the corpus; empty for `<doc_id>#<n>`, n counted from 1.
         aspect: The corpus' own normalised aspect label, where it has one.
         start: Where it stands in the document's text; None where that text is put together from the sections.
+        above: The headings above its own, outermost first.
     """
 
     heading: str
@@ -30,6 +31,7 @@ class Section:
     passage_id: str = ""
     aspect: str = ""
     start: int | None = None
+    above: tuple[str, ...] = ()
 
 
 def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter | None = None) -> tuple[Sentence, ...]:
@@ -120,6 +122,7 @@ def build_document(
                 end=end,
                 sentences=segment_passage(readable, start, end, chosen),
                 aspect=section.aspect,
+                above=section.above,
             )
         )
         start = end + len(separator)

@@ -42,6 +42,7 @@ class Passage:
         aspect: The corpus' own normalised aspect label where it has one (used as a training label and for
             evaluation by aspect, never shown to a model that is asked to rank).
         sentences: In order, inside [start, end). Empty for a passage without words.
+        above: The headings above its own, outermost first; empty where there is none.
     """
 
     passage_id: str
@@ -50,6 +51,7 @@ class Passage:
     end: int
     sentences: tuple[Sentence, ...] = ()
     aspect: str = ""
+    above: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Document:
 
     def without_names(self) -> Document:
         """The same text, whose offsets stay, with nothing said of it: no title, heading, or what else names it."""
-        passages = tuple(replace(each, heading="", aspect="") for each in self.passages)
+        passages = tuple(replace(each, heading="", aspect="", above=()) for each in self.passages)
         return replace(self, title="", url="", entity_ids=(), metadata=_NOTHING, passages=passages, original=None)
 
 

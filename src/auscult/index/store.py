@@ -201,7 +201,7 @@ class Store:
             end = begin + len(passage.sentences)
             values = (
                 _text(passage.passage_id),
-                json.dumps([passage.heading, passage.aspect, passage.start, passage.end, gap]),
+                json.dumps([*_said_of(passage)[:4], gap, *_said_of(passage)[4:]]),
                 text,
                 _sentence_rows(passage.sentences).tobytes(),
                 passages[number].astype(layout.PASSAGE_DTYPE).tobytes(),
@@ -278,12 +278,15 @@ class Store:
             IndexFolderError: The row is damaged, or not there.
         """
         passage_id, record, text, sentences, vector, vectors = self._row("passages", key)
-        heading, aspect, start, end, gap = json.loads(record)
+        # Of a passage without headings above its own nothing is said of them; an index of before says it of none.
+        heading, aspect, start, end, gap, *above = json.loads(record)
         rows = np.frombuffer(sentences, layout.SENTENCE_ROW).tolist()
         whole = _untext(text)
         own = np.frombuffer(vector, layout.PASSAGE_DTYPE)
         return StoredPassage(
-            Passage(_untext(passage_id), heading, start, end, tuple(_sentence(*each) for each in rows), aspect),
+            Passage(
+                _untext(passage_id), heading, start, end, tuple(_sentence(*each) for each in rows), aspect, tuple(above)
+            ),
             whole[:gap],
             whole[gap:],
             own,
@@ -386,11 +389,15 @@ def content_hash(document: Document) -> bytes:
         content = _text(part)
         said.update(len(content).to_bytes(8, "little") + content)
     for passage in document.passages:
-        said.update(json.dumps([passage.heading, passage.aspect, passage.start, passage.end]).encode())
+        said.update(json.dumps(_said_of(passage)).encode())
         said.update(_sentence_rows(passage.sentences).tobytes())
     if document.original is not None:
         said.update(document.original.to_bytes() + hashlib.sha256(document.original.content).digest())
     return said.digest()
+
+
+def _said_of(passage: Passage) -> list[str | int]:
+    return [passage.heading, passage.aspect, passage.start, passage.end, *passage.above]
 
 
 def _record(document: Document, first: int) -> str:

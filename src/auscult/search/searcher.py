@@ -321,6 +321,7 @@ class Searcher:
             metadata=dict(record.metadata),
             evidence={} if evidence is None else self._told(asked, evidence, reread),
             probability=None if evidence is None else self.fusion.probability(evidence),
+            above=passage.above,
         )
 
     def _told(self, query: Query, evidence: FloatArray, reread: float | None) -> dict[str, float]:

@@ -123,7 +123,8 @@ def _table(curves: ScoreCurves) -> Table:
 def print_hit(console: Console, hit: Hit) -> None:
     """Show one hit: heading, score and what it is made of, document, and the best sentences highlighted."""
     first = Text(f"{hit.rank:>2}  ", style="dim")
-    first.append(printable(hit.heading) or "(no heading)", style="not dim bold")
+    path = " › ".join(filter(None, (*hit.above, hit.heading)))
+    first.append(printable(path) or "(no heading)", style="not dim bold")
     second = Text(f"{hit.score:.2f}", style="green")
     second.append(f"   {printable(hit.title)}", style="cyan")
     second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
