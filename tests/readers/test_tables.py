@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from auscult.readers.tables import merged_header, readable_lines, readable_rows
+
+
+def test_each_row_repeats_the_header() -> None:
+    rows = [["Allopurinol", "100 mg"], ["Colchicine", "500 µg\n twice"]]
+    assert readable_lines(["Drug", "Dose"], rows) == [
+        "Drug: Allopurinol | Dose: 100 mg",
+        "Drug: Colchicine | Dose: 500 µg twice",
+    ]
+
+
+def test_without_a_header_cells_stand_beside_each_other() -> None:
+    assert readable_lines(None, [["a", "b"], [], ["", " "]]) == ["a | b"]
+
+
+def test_an_empty_cell_goes_with_its_label_and_cells_beyond_the_header_have_none() -> None:
+    assert readable_lines(["Drug", "Dose:", ""], [["", "5 mg", "daily", "x"]]) == ["Dose: 5 mg | daily | x"]
+
+
+def test_a_header_alone_is_a_line() -> None:
+    assert readable_lines(["Drug", "", "Dose"], [[""]]) == ["Drug | Dose"]
+    assert readable_lines([], []) == []
+
+
+def test_a_header_too_long_to_be_repeated_is_a_line_of_its_own() -> None:
+    long = "for whom it is meant " * 4
+    assert readable_lines(["Drug", long], [["a", "b"], ["c", "d"]]) == [f"Drug | {long.strip()}", "a | b", "c | d"]
+
+
+def test_pieces_of_cells_are_kept() -> None:
+    line = readable_rows(["Drug"], [[[("Allo", 3), ("purinol", 9)], [("100 mg", 20)]]], lambda text: (text, -1))
+    assert line == [[("Drug: ", -1), ("Allo", 3), ("purinol", 9), (" | ", -1), ("100 mg", 20)]]
+
+
+def test_headers_of_two_rows_are_read_from_above() -> None:
+    assert merged_header([["Drug", "Dose", "Dose"], ["Drug", "adults", " children "], ["", "", "", "x"]]) == [
+        "Drug",
+        "Dose adults",
+        "Dose children",
+        "x",
+    ]
