@@ -262,10 +262,18 @@ class Store:
         Raises:
             IndexFolderError: It is damaged.
         """
+        row = self._original(key)
+        return None if row is None else Original.from_bytes(row[0], zlib.decompress(row[1]))
+
+    def original_layout(self, key: int) -> Original | None:
+        """As `original`, but without its content."""
+        row = self._original(key)
+        return None if row is None else Original.from_bytes(row[0], b"")
+
+    def _original(self, key: int) -> Sequence[Any] | None:
         if not (self._keeps_originals and self._read("SELECT 1 FROM originals WHERE key = ?", (int(key),))):
             return None
-        layout_, content = self._row("originals", key)
-        return Original.from_bytes(layout_, zlib.decompress(content))
+        return self._row("originals", key)
 
     @property
     def _keeps_originals(self) -> bool:

@@ -1,0 +1,72 @@
+"""The app: all that a service is, made of its settings, without globals and nothing read from the environment."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+import anyio.to_thread
+from fastapi import APIRouter, FastAPI
+
+from auscult import __version__
+from auscult.interfaces import DocumentEncoder
+from auscult.service.errors import add_errors
+from auscult.service.requests import Requests
+from auscult.service.routes import search
+from auscult.service.settings import Settings
+from auscult.service.state import State
+
+API: Final = "/api/v1"
+_ABOUT: Final = (
+    "Finds the passages that answer a health question inside long documents. Ask in words, or by entity and aspects; "
+    "every error has the shape of `Error`, and says what to do."
+)
+
+
+def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> FastAPI:
+    """The app of a service.
+
+    Args:
+        settings: What it is told.
+        encoder: The model of all its indexes; None for those that their manifests name.
+
+    Raises:
+        AuscultError: The settings do not fit together.
+    """
+    state = State(settings, encoder)
+
+    @asynccontextmanager
+    async def alive(_: FastAPI) -> AsyncIterator[None]:
+        # Routes are plain functions that threads of this pool run.
+        anyio.to_thread.current_default_thread_limiter().total_tokens = settings.limits.threads
+        state.start()
+        try:
+            yield
+        finally:
+            state.stop()
+
+    app = FastAPI(
+        title="Auscult", version=__version__, description=_ABOUT, lifespan=alive, docs_url=None, redoc_url=None
+    )
+    app.state.auscult = state
+    add_errors(app)
+    api = APIRouter(prefix=API)
+    for routes in (search,):
+        api.include_router(routes.router)
+    app.include_router(api)
+    _add(app, "auscult.service.access", "add_access", settings)
+    if settings.page:
+        _add(app, "auscult.service.page.routes", "add_page")
+    # Added last, so that it stands around all others: every answer has an id, and no fault gets out.
+    app.add_middleware(Requests)
+    return app
+
+
+def _add(app: FastAPI, module: str, function: str, *arguments: Any) -> None:
+    """What another file adds, where it is there."""
+    room = module.rpartition(".")[0]
+    if find_spec(room) and find_spec(module):
+        getattr(import_module(module), function)(app, *arguments)

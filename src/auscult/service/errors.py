@@ -1,0 +1,176 @@
+"""The one shape of everything that goes wrong: what was expected, what came, what to do; never a person's words.
+
+    {"error": {"code": "...", "message": "expected ..., got ...", "remedy": "...", "request_id": "..."}}
+
+What somebody sent is described by its kind and its place, and not repeated: a question may be about a patient, and
+answers end up in other people's logs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from auscult.errors import (
+    AuscultError,
+    ConfigError,
+    CorpusMissingError,
+    DataError,
+    EngineError,
+    IndexFolderError,
+    MissingExtraError,
+    ModelError,
+    QueryError,
+)
+
+_RUNNING: Final = "ask whoever runs this service to look into it, with the request's id"
+#: What went wrong here, and is told without its details: a path is nobody else's business.
+_OURS: Final[Mapping[type[AuscultError], tuple[int, str, str, str]]] = {
+    IndexFolderError: (503, "index_unavailable", "expected an index that is whole, got another", _RUNNING),
+    EngineError: (503, "engine_unavailable", "expected the index' server to answer, got no answer", _RUNNING),
+    MissingExtraError: (501, "not_installed", "expected a part of auscult that is not installed here", _RUNNING),
+    CorpusMissingError: (503, "data_missing", "expected data that is not on this machine", _RUNNING),
+}
+_THEIRS: Final[Mapping[type[AuscultError], tuple[int, str]]] = {
+    QueryError: (422, "bad_query"),
+    ModelError: (422, "cannot_encode"),
+    DataError: (422, "bad_data"),
+    ConfigError: (422, "bad_option"),
+}
+_BY_STATUS: Final = {
+    401: ("no_key", "expected a key of this service, got none", "send the header 'Authorization: Bearer KEY'"),
+    404: ("not_found", "expected an address of this service, got another", "see /openapi.json for all of them"),
+    405: ("method_not_allowed", "expected a method that this address takes, got another", "see the header Allow"),
+    413: ("too_large", "expected a smaller request, got one beyond the limit", "send less at once"),
+    429: ("too_many", "expected fewer requests, got more than the limit", "wait as long as Retry-After says"),
+}
+# What people wrote stands in messages in quotes or in parentheses.
+_SAID: Final = re.compile(r"\s*(?:'[^']*'|\"[^\"]*\"|\([^()]*\))")
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer, rather than an error
+    """An answer other than the one that was asked for.
+
+    Args:
+        status: Of HTTP.
+        code: A word that programs tell it by.
+        message: "expected ..., got ...", without anything that the caller wrote.
+        remedy: What to do about it.
+        headers: That go with it.
+    """
+
+    def __init__(
+        self, status: int, code: str, message: str, remedy: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(code)
+        self.status, self.code, self.message, self.remedy = status, code, message, remedy
+        self.headers = dict(headers or {})
+
+
+def error_response(refusal: Refusal, request_id: str) -> JSONResponse:
+    """A refusal in the one shape, wherever it comes from."""
+    said = {
+        "code": refusal.code, "message": refusal.message, "remedy": refusal.remedy, "request_id": request_id,
+    }  # fmt: skip
+    return JSONResponse({"error": said}, refusal.status, refusal.headers)
+
+
+def refusal_of(error: AuscultError) -> Refusal:
+    """What a caller is told of an error of ours: neither paths of this machine nor what anybody wrote."""
+    for kind, (status, code, message, remedy) in _OURS.items():
+        if isinstance(error, kind):
+            return Refusal(status, code, message, remedy)
+    status, code = next((found for kind, found in _THEIRS.items() if isinstance(error, kind)), (400, "bad_request"))
+    expected, remedy = (_SAID.sub("", told).strip() for told in (error.expected, error.remedy))
+    return Refusal(status, code, f"expected {expected}, got something else", remedy)
+
+
+def request_id_of(request: Request) -> str:
+    """The id of a request, which is in the answer's header and in the log."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+def add_errors(app: FastAPI) -> None:
+    """Give everything that goes wrong in an app the one shape."""
+
+    async def refused(request: Request, error: Exception) -> JSONResponse:
+        return error_response(_told(error), request_id_of(request))
+
+    for kind in (Refusal, AuscultError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, refused)
+
+
+def _told(error: Exception) -> Refusal:
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, AuscultError):
+        return refusal_of(error)
+    if isinstance(error, RequestValidationError):
+        return invalid(error.errors())
+    if isinstance(error, HTTPException):
+        other = ("refused", "expected another request, got this one", "see /openapi.json for what is taken")
+        code, message, remedy = _BY_STATUS.get(error.status_code, other)
+        return Refusal(error.status_code, code, message, remedy, error.headers)
+    return unforeseen()
+
+
+def unforeseen() -> Refusal:
+    """What is told of a fault of ours."""
+    return Refusal(500, "internal", "expected to answer, got a fault of this service", _RUNNING)
+
+
+def invalid(errors: Iterable[Mapping[str, Any]]) -> Refusal:
+    """What is wrong with a request's fields: where, and what it should be; not what is there."""
+    first = next(iter(errors), {})
+    kind = str(first.get("type", ""))
+    if kind in ("json_invalid", "json_type"):
+        return Refusal(400, "bad_json", "expected a body of JSON (UTF-8), got something else", "send JSON")
+    names = [str(part) for part in first.get("loc", ())]
+    where = names[0] if names else "request"
+    # Names below it may be the caller's own words, where fields are unknown or keys are free.
+    if len(names) > 1 and kind != "extra_forbidden":
+        where = f"{where}, field '{names[1]}'" if _FIELD.fullmatch(names[1]) else where
+    if kind == "extra_forbidden":
+        return Refusal(
+            422, "invalid", f"expected known fields only in the {where}, got another", "see /openapi.json for them"
+        )
+    wanted = _WANTED.get(kind, "").format(**_numbers(first.get("ctx"))) or "a value of its kind and within its limits"
+    what = "nothing" if kind == "missing" else "something else"
+    return Refusal(422, "invalid", f"expected {wanted} in the {where}, got {what}", "see /openapi.json for the fields")
+
+
+_FIELD: Final = re.compile(r"[a-z_]{1,32}")
+_WANTED: Final = {
+    "missing": "a value",
+    "string_type": "text",
+    "string_too_long": "at most {max_length} characters",
+    "string_too_short": "at least {min_length} characters",
+    "string_pattern_mismatch": "text of the documented form",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "too_long": "at most {max_length} of them",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_attributes_type": "an object",
+    "literal_error": "one of {expected}",
+}
+
+
+def _numbers(context: object) -> dict[str, object]:
+    """A limit's own figures; a name that is not there stays blank."""
+    known = {"max_length": "", "min_length": "", "ge": "", "le": "", "expected": ""}
+    given = context if isinstance(context, Mapping) else {}
+    return {name: given.get(name, blank) for name, blank in known.items()}

@@ -1,0 +1,215 @@
+"""What goes over the wire, typed: requests with their limits, answers with what each field means."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_WORDS = 2_000
+"""Characters of a question, an entity or an aspect."""
+MOST_HITS = 100
+REACH = 1_000
+_MOST_ASPECTS = 16
+_MOST_FIELDS = 16
+_MOST_VALUES = 100
+
+Words = Annotated[str, Field(max_length=MOST_WORDS)]
+IndexName = Annotated[str, Field(max_length=64, description="An index by its name; the first where none is named.")]
+
+
+class Asked(BaseModel):
+    """What requests share."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Told(BaseModel):
+    """What answers share."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Range(Asked):
+    """Values between two, in the order of text, which dates as in 2024-05-31 have too; both belong to it."""
+
+    first: str = Field("", alias="from", max_length=200, description="The least value; empty for no bound.")
+    last: str = Field("", alias="to", max_length=200, description="The greatest value; '2024-05' is all of May.")
+
+
+Value = Annotated[str, Field(max_length=500)]
+Condition = Value | Annotated[list[Value], Field(min_length=1, max_length=_MOST_VALUES)] | Range
+Where = Annotated[
+    dict[Annotated[str, Field(max_length=100)], Condition],
+    Field(
+        max_length=_MOST_FIELDS,
+        description="By field (`source`, or of documents' metadata; see /fields) a value, several of which one has to "
+        "be there, or a range {from, to}. All fields have to agree.",
+    ),
+]
+
+
+class Question(Asked):
+    """What is asked: a question in words, or an entity with aspects; given parts win over the question's."""
+
+    question: Words = Field("", description="In words: 'How is gout treated?'")
+    entity: Words = Field("", description="A name, a synonym or an identifier (DOID:2986).")
+    aspects: list[Words] = Field(default_factory=list, max_length=_MOST_ASPECTS, description="symptoms, treatment, ...")
+
+
+class SearchRequest(Question):
+    """A search."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"question": "How is gout treated?", "k": 5},
+                {"entity": "gout", "aspects": ["treatment"], "where": {"source": "NHS"}, "group_by": "document"},
+            ]
+        }
+    )
+
+    index: IndexName | None = None
+    indexes: list[IndexName] = Field(
+        default_factory=list, max_length=32, description="Several at once; their hits are merged by score."
+    )
+    k: int = Field(10, ge=1, le=MOST_HITS, description="Hits of a page.")
+    offset: int = Field(0, ge=0, le=REACH - 1, description="How many hits stand before the page.")
+    group_by: str = Field(
+        "passage", max_length=100, description="A hit for every `passage`, `document`, or value of a field."
+    )
+    where: Where = Field(default_factory=dict)
+    score: Literal["fused", "model"] = Field("fused", description="By all evidence, or by the model's vectors alone.")
+    rerank: int = Field(0, ge=0, le=64, description="First hits that are read once more, together with the question.")
+
+
+class Concept(Told):
+    """A concept of the knowledge base, and how it was found."""
+
+    code: str = Field(description="Its identifier.", examples=["DOID:13189"])
+    name: str = Field(description="Its preferred name.", examples=["gout"])
+    matched: str = Field(description="The name, synonym or identifier that was matched.", examples=["gout"])
+    how: Literal["identifier", "name", "synonym", "fuzzy"] = Field(description="What was matched; fuzzy: nearly.")
+    score: float = Field(description="1 for an exact match, less for a looser one.")
+
+
+class UnderstoodEntity(Told):
+    """A thing that is asked about."""
+
+    asked: str = Field(description="In the words it was asked in.")
+    concept: Concept | None = Field(description="What it was taken for; null where it is searched for as words.")
+    names: list[str] = Field(description="What it is looked for by.")
+
+
+class Correction(Told):
+    """A misspelt word."""
+
+    written: str
+    read: str
+
+
+class Understood(Told):
+    """How a request was understood; each part can be given in its place (`entity`, `aspects`)."""
+
+    entity: str = Field(description="What hits are about, as the documents call it.")
+    entities: list[UnderstoodEntity] = Field(description="Each thing that is asked about.")
+    alternatives: list[Concept] = Field(description="Other readings of the entity, best first.")
+    aspects: list[str] = Field(description="What is asked of it.")
+    aspects_read: bool = Field(description="Whether the aspects come from the question's words.")
+    corrections: list[Correction] = Field(description="Misspelt words, as they were read.")
+    unread: list[str] = Field(description="Words that are neither; they are looked for as they are.")
+    note: str = Field(description="One line for people; empty where there was nothing to understand.")
+
+
+class Box(Told):
+    """A rectangle on a page, in points from its upper left corner."""
+
+    page: int = Field(description="From 0.")
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Sentence(Told):
+    """One sentence of a hit with its scores."""
+
+    start: int = Field(description="Of the document's text; `end` is exclusive.")
+    end: int
+    text: str
+    score: float
+    entity_score: float
+    aspect_score: float
+    highlight: bool = Field(description="Whether it is among the passage's best.")
+    source_ranges: list[tuple[int, int]] = Field(
+        description="Of a highlighted sentence: where it stands in the decoded original file, half-open."
+    )
+    boxes: list[Box] = Field(description="Of a highlighted sentence: where it stands on the original's pages.")
+
+
+class Evidence(Told):
+    """One reason of a hit's score."""
+
+    name: str
+    words: str = Field(description="The reason in words.", examples=["the title names what was asked about"])
+    amount: float = Field(description="What it adds to the score.")
+
+
+class Hit(Told):
+    """A passage that may answer."""
+
+    rank: int = Field(description="From 1, over all pages.")
+    index: str
+    passage_id: str
+    doc_id: str
+    title: str
+    heading: str
+    above: list[str] = Field(description="The headings above its own, outermost first.")
+    source: str
+    url: str
+    date: str = Field(description="Of the document, where its metadata has one; else empty.")
+    metadata: dict[str, str]
+    text: str
+    start: int = Field(description="Of the passage in the document's text; `end` is exclusive.")
+    end: int
+    excerpt: tuple[int, int] = Field(description="The stretch around the best sentences: of the document's text.")
+    highlights: list[tuple[int, int]] = Field(description="The best sentences: of the document's text, in order.")
+    sentences: list[Sentence]
+    score: float = Field(description="The sum of all evidence, which compares between questions and indexes.")
+    probability: float | None = Field(description="That the passage answers; null where the model alone scored.")
+    evidence: list[Evidence] = Field(description="What the score is made of, most first.")
+    original: str | None = Field(description="The media type of the original file, where it is kept.")
+
+
+class NothingHere(Told):
+    """Whether nothing was found that answers."""
+
+    flag: bool
+    sentence: str = Field(description="For people; empty where something answers.")
+
+
+class SearchAnswer(Told):
+    """Hits, and how the request was understood."""
+
+    understood: Understood
+    hits: list[Hit]
+    nothing_here: NothingHere
+    more: bool = Field(description="Whether there are hits beyond this page.")
+    offset: int
+    indexes: list[str] = Field(description="Which were asked.")
+    milliseconds: float = Field(description="What it took here.")
+
+
+class ErrorBody(Told):
+    """What went wrong."""
+
+    code: str = Field(description="A word that programs tell it by.", examples=["bad_query"])
+    message: str = Field(description="What was expected, and what came.")
+    remedy: str = Field(description="What to do about it.")
+    request_id: str = Field(description="The request's id, as in the answer's header X-Request-ID.")
+
+
+class Error(Told):
+    """The shape of everything that goes wrong."""
+
+    error: ErrorBody

@@ -1,0 +1,143 @@
+"""What a service is told when it starts: what it serves, where it listens, what it writes, and how much it takes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from auscult.errors import ConfigError
+
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Addresses that only this machine reaches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much is taken on.
+
+    Attributes:
+        body: Bytes of a request that uploads nothing.
+        upload: Bytes of one that does.
+        files: Files of one upload.
+        hits: Of one answer (`k`).
+        reach: How far into the hits pages go (`offset` + `k`).
+        words: Characters of a question, an entity or an aspect.
+        threads: Requests that are computed at once; others wait.
+        concurrent: Requests that are in the house at once; more are told to come again.
+        per_minute: Requests of one caller in a minute; 0 for as many as there are.
+        seconds: That a stopping service gives requests to end.
+    """
+
+    body: int = 1_000_000
+    upload: int = 256_000_000
+    files: int = 200
+    hits: int = 100
+    reach: int = 1_000
+    words: int = 2_000
+    threads: int = 4
+    concurrent: int = 64
+    per_minute: int = 0
+    seconds: float = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessOptions:
+    """Who may come in, beside the holders of keys.
+
+    Attributes:
+        issuer: Of OpenID Connect tokens that are accepted; empty for none.
+        audience: That their tokens are for.
+        origins: Web pages of other addresses whose scripts may ask (CORS); none by default.
+        proxies: Addresses of proxies whose word on the caller's address is taken.
+        certificate: Of TLS, with its chain (PEM); None to speak without.
+        certificate_key: Its key (PEM).
+        hash_queries: Keep a query's hash in the audit log in place of its words.
+        insecure: Listen beyond this machine without keys all the same.
+    """
+
+    issuer: str = ""
+    audience: str = ""
+    origins: Sequence[str] = ()
+    proxies: Sequence[str] = ()
+    certificate: Path | None = None
+    certificate_key: Path | None = None
+    hash_queries: bool = False
+    insecure: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that a service is told.
+
+    Attributes:
+        indexes: Folders by the names that they are asked by; the first is asked where none is named.
+        host: The address it listens at.
+        port: Its port.
+        data: Folder of what it writes: uploads, jobs, feedback; None for `INDEX.service` beside the first index.
+        feedback: Folder of people's judgements; None for one in `data`.
+        keys: The file of keys (`auscult keys`); None to serve this machine alone, without.
+        audit: The audit log; None to keep none.
+        page: Whether there is a page beside the API.
+        changes: Whether documents may be added and removed.
+        limits: How much is taken on.
+        access: Who may come in, beside the holders of keys.
+    """
+
+    indexes: Mapping[str, Path]
+    host: str = "127.0.0.1"
+    port: int = 8470
+    data: Path | None = None
+    feedback: Path | None = None
+    keys: Path | None = None
+    audit: Path | None = None
+    page: bool = True
+    changes: bool = True
+    limits: Limits = field(default_factory=Limits)
+    access: AccessOptions = field(default_factory=AccessOptions)
+
+    def __post_init__(self) -> None:
+        if not self.indexes:
+            raise ConfigError("an index to serve", "none", "name an index folder")
+        for name in self.indexes:
+            if not _NAME.fullmatch(name):
+                remedy = "name it: NAME=FOLDER"
+                raise ConfigError("an index' name of letters, digits, '.', '_' and '-', at most 64", repr(name), remedy)
+
+    @property
+    def data_folder(self) -> Path:
+        """Of what is written."""
+        if self.data is not None:
+            return self.data
+        first = next(iter(self.indexes.values())).resolve()
+        return first.with_name(f"{first.name}.service")
+
+    @property
+    def feedback_folder(self) -> Path:
+        """Of people's judgements."""
+        return self.feedback or self.data_folder / "feedback"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return self.host in LOOPBACK
+
+
+def named_folders(given: Sequence[str]) -> dict[str, Path]:
+    """Index folders by name, of `FOLDER` or `NAME=FOLDER`.
+
+    Raises:
+        ConfigError: Two have one name.
+    """
+    found: dict[str, Path] = {}
+    for each in given:
+        name, equals, folder = each.partition("=")
+        path = Path(folder if equals else each)
+        name = name if equals else path.resolve().name
+        if name in found:
+            raise ConfigError("a name of its own for each index", f"'{name}' twice", "name one: NAME=FOLDER")
+        found[name] = path
+    return found

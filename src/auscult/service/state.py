@@ -1,0 +1,246 @@
+"""What is served: indexes by name, each opened once, and opened anew when a writer has published another generation.
+
+A request holds the searcher that it began with, so that a change of generation never fails one; the old one is closed
+when the last of its requests has ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from auscult.errors import AuscultError
+from auscult.index.layout import CURRENT, STORE
+from auscult.index.storage import current_store
+from auscult.index.store import Store
+from auscult.interfaces import DocumentEncoder
+from auscult.search import Searcher
+from auscult.service.caller import Caller, unknown_index
+from auscult.service.errors import Refusal
+from auscult.service.settings import Settings
+
+_LOG: Final = logging.getLogger("auscult.service")
+_EVERY: Final = 1.0
+_PATIENCE: Final = 20.0
+_KEPT_VIEWS: Final = 32
+
+
+@dataclass(slots=True)
+class Opened:
+    """One generation of an index.
+
+    Attributes:
+        searcher: Over all of its documents.
+        identity: Of the build, and its generation.
+        views: Searchers over the documents of some groups.
+    """
+
+    searcher: Searcher
+    identity: tuple[str, int]
+    views: dict[frozenset[str], Searcher] = field(default_factory=dict)
+
+    def seen_by(self, groups: frozenset[str] | None) -> Searcher:
+        """Over the documents that some groups see."""
+        if groups is None:
+            return self.searcher
+        view = self.views.get(groups)
+        if view is None:
+            if len(self.views) >= _KEPT_VIEWS:
+                self.views.clear()
+            view = self.views[groups] = self.searcher.seen_by(groups)
+        return view
+
+
+class Served:
+    """One index that is served.
+
+    Args:
+        name: That it is asked by.
+        folder: Of the index.
+        encoder: The model that made it; None for the one that its manifest names.
+    """
+
+    def __init__(self, name: str, folder: Path, encoder: DocumentEncoder | None = None) -> None:
+        self.name = name
+        self.folder = folder
+        self._encoder = encoder
+        self._opened: Opened | None = None
+        self._signs: object = None
+        self._there = threading.Event()
+        self._opening = threading.Lock()
+        self.trouble: AuscultError | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be asked."""
+        return self._opened is not None
+
+    @property
+    def opened(self) -> Opened:
+        """The last generation that was opened; waits for the first.
+
+        Raises:
+            Refusal: None could be opened so far.
+        """
+        if self._opened is None:
+            self._there.wait(_PATIENCE)
+        if self._opened is None:
+            remedy = "come again in a few seconds; /ready says when all indexes are open"
+            raise Refusal(503, "not_ready", "expected an open index, got one that is not yet", remedy, _SOON)
+        return self._opened
+
+    def refresh(self) -> bool:
+        """Open the generation that is published, where it is another one; whether it was.
+
+        An index that cannot be opened (it is being put back from a backup) stays as it was opened before.
+        """
+        with self._opening:
+            signs = _signs(self.folder)
+            if self._opened is not None and signs == self._signs:
+                return False
+            try:
+                identity = _published(self.folder)
+                if self._opened is not None and identity == self._opened.identity:
+                    self._signs = signs
+                    return False
+                opened = self._open()
+            except AuscultError as error:
+                self._say(error)
+                return False
+            self._signs, self._opened, self.trouble = signs, opened, None
+            self._there.set()
+            return True
+
+    def _open(self) -> Opened:
+        before = self._opened
+        searcher = Searcher.open(self.folder, self._encoder or _same_model(self.folder, before))
+        manifest = searcher.index.manifest
+        return Opened(searcher, (manifest.identity, manifest.generation))
+
+    def _say(self, error: AuscultError) -> None:
+        if self.trouble is None or str(self.trouble) != str(error):
+            _LOG.error("index '%s' cannot be opened: %s", self.name, error)
+        self.trouble = error
+
+
+_SOON: Final = {"Retry-After": "2"}
+
+
+def _same_model(folder: Path, before: Opened | None) -> DocumentEncoder | None:
+    """The model at hand, where the index that is published was made by it: reading one again takes a second."""
+    if before is None:
+        return None
+    store = current_store(folder)
+    if store is None:
+        return None
+    opened = Store(store / STORE)
+    try:
+        fingerprint = opened.manifest().model.fingerprint
+    finally:
+        opened.close()
+    return before.searcher.encoder if before.searcher.encoder.fingerprint == fingerprint else None
+
+
+def _published(folder: Path) -> tuple[str, int] | None:
+    """Which generation a folder has; None where it has none."""
+    store = current_store(folder)
+    if store is None:
+        return None
+    try:
+        opened = Store(store / STORE)
+    except FileNotFoundError:
+        return None
+    try:
+        manifest = opened.manifest()
+    finally:
+        opened.close()
+    return manifest.identity, manifest.generation
+
+
+def _signs(folder: Path) -> object:
+    """What changes with every commit, and is looked at without opening anything."""
+    try:
+        named = (folder / CURRENT).read_bytes()
+        store = folder / named.decode("utf-8", "replace").strip() / STORE
+        files = [path.stat() for path in (store, store.with_name(f"{STORE}-wal")) if path.exists()]
+    except OSError:
+        return None
+    return named, [(each.st_ino, each.st_size, each.st_mtime_ns) for each in files]
+
+
+class State:
+    """All that an app holds.
+
+    Args:
+        settings: What it was told.
+        encoder: Of all indexes; None for those that their manifests name.
+    """
+
+    def __init__(self, settings: Settings, encoder: DocumentEncoder | None = None) -> None:
+        self.settings = settings
+        self.indexes = {name: Served(name, folder, encoder) for name, folder in settings.indexes.items()}
+        self._stopping = threading.Event()
+        self._watcher: threading.Thread | None = None
+        self.after_swap: list[Callable[[Served], None]] = []
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every index can be asked."""
+        return all(each.is_open for each in self.indexes.values()) and not self._stopping.is_set()
+
+    def start(self) -> None:
+        """Open the indexes, and watch for new generations, in the background."""
+        self._watcher = threading.Thread(target=self._watch, name="generations", daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._stopping.set()
+        if self._watcher is not None:
+            self._watcher.join(timeout=_PATIENCE)
+
+    def refresh(self, name: str) -> None:
+        """See an index' published generation at once, rather than in a second."""
+        served = self.indexes[name]
+        if served.refresh():
+            for told in self.after_swap:
+                told(served)
+
+    def names(self, caller: Caller) -> list[str]:
+        """Indexes that somebody may ask."""
+        return [name for name in self.indexes if caller.indexes is None or name in caller.indexes]
+
+    def served(self, name: str | None, caller: Caller) -> Served:
+        """An index; the first that the caller may ask, where none is named.
+
+        Raises:
+            Refusal: There is none of the name that the caller may ask.
+        """
+        names = self.names(caller)
+        wanted = name or next(iter(names), "")
+        if wanted not in names:
+            raise unknown_index()
+        return self.indexes[wanted]
+
+    def searcher(self, name: str | None, caller: Caller) -> Searcher:
+        """What answers somebody's questions: over the documents that they see.
+
+        Raises:
+            Refusal: There is no such index for them, or it is not open yet.
+        """
+        return self.served(name, caller).opened.seen_by(caller.groups)
+
+    def _watch(self) -> None:
+        while True:
+            for name in self.indexes:
+                try:
+                    self.refresh(name)
+                except Exception as error:
+                    # The next look may find what this one missed; searching goes on with what is open.
+                    _LOG.error("index '%s' could not be looked at: %s", name, type(error).__name__)
+            if self._stopping.wait(_EVERY):
+                return
