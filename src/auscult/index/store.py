@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -119,6 +120,8 @@ class Store:
 
     def __init__(self, path: Path, mode: str = "ro") -> None:
         self.path = path
+        # Python hands a connection's prepared statement to two threads at once.
+        self._one = threading.Lock()
         if mode != "rwc" and not path.is_file():
             raise FileNotFoundError(2, "No such file or directory", str(path))
         with self._damage():
@@ -366,11 +369,11 @@ class Store:
         return found[0][1]
 
     def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._damage():
+        with self._damage(), self._one:
             return self._connection.execute(statement, values).fetchall()
 
     def _write(self, statement: str, values: Sequence[Any] = ()) -> None:
-        with self._damage():
+        with self._damage(), self._one:
             self._connection.execute(statement, values)
 
     @contextmanager
