@@ -23,6 +23,7 @@ KINDS = {
     "entity_linking": "Linking to knowledge graphs",
     "knowledge_vectors": "Vectors of knowledge graphs",
     "nothing_here": "Questions without an answer",
+    "spans": "Answers whose boundaries nobody marked",
     "general_ablation": "What each evidence adds",
     "general_towers": "What context and each term of the loss add",
 }
@@ -46,6 +47,7 @@ _COLUMNS = {
     "graphs": ("graph", "names", "build seconds"),
     "runs": ("graph", "triples", "MRR", "Hits@10", "frequency MRR"),
     "kinds": ("kind", "questions", "auc", "low", "high", "told nothing"),
+    "ways": ("way", "f1", "f1 low", "f1 high", "boundary", "near", "span better by"),
     "splits": (
         "split",
         "documents",

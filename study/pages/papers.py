@@ -174,6 +174,7 @@ KINDS: Mapping[str, Page] = {
     "weighted-cosine": GALKO,
     "medquad-overlap": ARNOLD,
     "nothing_here": GENERAL,
+    "spans": GENERAL,
     "general_ablation": GENERAL,
     "general_towers": GENERAL,
     "serving": SERVING,

@@ -1,0 +1,239 @@
+"""Answers without an author's boundaries: the stretch of a document's sentences that answers a query best.
+
+A document is read as one level of scores with one raised stretch in it. The stretch from sentence i to j, of n out of N
+sentences, is found where the contrast is greatest (circular binary segmentation, olshen2004):
+
+    contrast(i, j) = (mean inside - mean outside) / deviation · sqrt(n · (N - n) / N)
+
+less INSIDE, in standard deviations of one sentence, for each end that parts a paragraph, or a list and its lead-in.
+Means come from prefix sums, so that all spans of a document are weighed in O(sentences · most), after
+O(sentences · dim) for the scores. A span never crosses a heading (`frames`).
+
+A sentence is scored by its aspect share where an aspect is asked for, since all of a document is about its entity; else
+by the model's whole. The asked words, which find documents, mark sentences that name the entity rather than those that
+answer: `benchmarks/spans.py` measures both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents import Document
+from auscult.errors import ConfigError, QueryError
+from auscult.index.words import analyse
+from auscult.queries import Query
+from auscult.search.evidence import question_terms
+from auscult.search.frames import Frame, frame_of
+from auscult.search.searcher import Searcher
+
+Scores = npt.NDArray[np.float64]
+INSIDE: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of sentences of one document.
+
+    Attributes:
+        start: Offset of its first character in the document text.
+        end: One past its last character.
+        first: Number of its first sentence in the document, from 0.
+        last: One past its last sentence.
+        score: Mean of its sentences' scores.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    first: int
+    last: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanLimits:
+    """How long a span that is looked for may be; a section that is shorter than the least is taken whole.
+
+    Attributes:
+        fewest: Sentences at least.
+        most: Sentences at most.
+        shortest: Characters at least.
+        longest: Characters at most; a single sentence may be longer.
+    """
+
+    fewest: int = 1
+    most: int = 40
+    shortest: int = 200
+    longest: int = 6_000
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.fewest <= self.most and 0 <= self.shortest <= self.longest):
+            raise ConfigError("limits of a span in order, from 1 sentence on", str(self), "correct them")
+
+
+DEFAULT: Final = SpanLimits()
+
+
+class SpanFinder:
+    """The scored sentences of one document, and spans of them.
+
+    Args:
+        document: Any.
+        scores: Of its sentences, in order, (sentences,).
+        limits: Of the spans that are looked for.
+    """
+
+    def __init__(self, document: Document, scores: Sequence[float] | Scores, limits: SpanLimits = DEFAULT) -> None:
+        self.document = document
+        self.scores: Scores = np.asarray(scores, np.float64)
+        self.limits = limits
+        self.frame: Frame = frame_of(document)
+        if len(self.scores) != len(self.frame.starts):
+            raise ConfigError(f"scores of {len(self.frame.starts)} sentences", str(len(self.scores)), "score them all")
+        self._sums = np.concatenate([np.zeros(1), np.cumsum(self.scores)])
+
+    def mean(self, first: int, last: int) -> float:
+        """The mean score of sentences first to last, which is exclusive."""
+        return float((self._sums[last] - self._sums[first]) / (last - first))
+
+    def span(self, first: int, last: int) -> Span:
+        """The span of sentences first to last, which is exclusive.
+
+        Raises:
+            QueryError: There are no such sentences.
+        """
+        if not 0 <= first < last <= len(self.scores):
+            raise QueryError(f"sentences from 0 to {len(self.scores)}", f"{first} to {last}", "correct the numbers")
+        start, end = int(self.frame.starts[first]), int(self.frame.ends[last - 1])
+        return Span(self.document.doc_id, start, end, first, last, self.mean(first, last))
+
+    def best(self, first: int = 0, last: int | None = None) -> Span | None:
+        """The best span, or the best one inside sentences first to last; None where there are none."""
+        last = len(self.scores) if last is None else last
+        if first >= last:
+            return None
+        weighed = self._weighed()[first:last]
+        inside = np.arange(first, last)[:, None] + np.arange(1, weighed.shape[1] + 1) <= last
+        weighed = np.where(inside, weighed, -np.inf)
+        row, further = divmod(int(np.argmax(weighed)), weighed.shape[1])
+        if np.isfinite(weighed[row, further]):
+            return self.span(first + row, first + row + further + 1)
+        # What is asked inside of is shorter than a span is to be.
+        return self.span(first, min(last, first + self.limits.most))
+
+    def grow(self, span: Span) -> Span:
+        """The next larger sensible span around one: to whole blocks, one block on, whole sections; else itself."""
+        first, last = self._whole(self.frame.blocks, span.first, span.last)
+        if (first, last) != (span.first, span.last):
+            return self.span(first, last)
+        begin, end = self._whole(self.frame.sections, first, last)
+        units = self.frame.sections if (begin, end) == (first, last) else self.frame.blocks
+        low, high = (0, len(self.scores)) if units is self.frame.sections else (begin, end)
+        before = self._whole(units, first - 1, first)[0] if first > low else first
+        behind = self._whole(units, last, last + 1)[1] if last < high else last
+        if before == first and behind == last:
+            return span
+        if behind == last or (before < first and self.mean(before, first) > self.mean(last, behind)):
+            return self.span(before, last)
+        return self.span(first, behind)
+
+    def shrink(self, span: Span) -> Span:
+        """The next smaller one: without the weaker of its outer sections, blocks or sentences; one sentence stays."""
+        first, last = span.first, span.last
+        if last - first == 1:
+            return span
+        for units in (self.frame.sections, self.frame.blocks):
+            if units[first] != units[last - 1]:
+                break
+        else:
+            units = np.arange(len(self.scores))
+        second = int(np.searchsorted(units, units[first], "right"))
+        end = int(np.searchsorted(units, units[last - 1], "left"))
+        if self.mean(first, second) < self.mean(end, last):
+            return self.span(second, last)
+        return self.span(first, end)
+
+    def _whole(self, units: npt.NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
+        """The sentences of all units that sentences first to last have part in."""
+        return (
+            int(np.searchsorted(units, units[first], "left")),
+            int(np.searchsorted(units, units[last - 1], "right")),
+        )
+
+    def _weighed(self) -> Scores:
+        """What speaks for the span of each beginning and length, (sentences, most); minus infinity for none."""
+        frame, limits, count = self.frame, self.limits, len(self.scores)
+        lengths = np.arange(1, min(limits.most, count) + 1)
+        firsts = np.arange(count)
+        ends = np.minimum(firsts[:, None] + lengths, count)
+        sums = self._sums[ends] - self._sums[:-1, None]
+        outside = np.maximum(count - lengths, 1)
+        means_apart = sums / lengths - (self._sums[-1] - sums) / outside
+        deviation = float(self.scores.std()) or 1.0
+        # Nothing lies outside of the whole document, which then has no contrast.
+        factor = np.sqrt(lengths * (count - lengths) / count) / deviation
+        found = means_apart * factor - INSIDE * ~frame.begins_block[:, None] - INSIDE * ~frame.ends_block[ends - 1]
+        characters = frame.ends[ends - 1] - frame.starts[:, None]
+        begin = np.searchsorted(frame.sections, frame.sections, "left")
+        end = np.searchsorted(frame.sections, frame.sections, "right")
+        # A section that is shorter than the least is long enough.
+        shortest = np.minimum(limits.shortest, frame.ends[end - 1] - frame.starts[begin])
+        fewest = np.minimum(limits.fewest, end - begin)
+        fits = (
+            (firsts[:, None] + lengths <= end[:, None])
+            & (characters >= shortest[:, None])
+            & (lengths >= fewest[:, None])
+            & ((characters <= limits.longest) | (lengths == 1))
+        )
+        weighed: Scores = np.where(fits, found, -np.inf)
+        return weighed
+
+
+def finder(
+    searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT, *, words: bool = False
+) -> SpanFinder:
+    """The finder of a document of an index, whose sentences are scored for a query.
+
+    Args:
+        searcher: An opened index.
+        query: As for `Searcher.search`.
+        doc_id: Of the document.
+        limits: Of the spans that are looked for.
+        words: Add the share of the asked words that a sentence holds, as `SentenceScore.score` of hits does.
+
+    Raises:
+        QueryError: The query is empty, or the id unknown.
+    """
+    row = searcher.index.reader.document_rows.get(doc_id)
+    if row is None:
+        raise QueryError("a document id of this index", f"'{doc_id}'", "take one from the output of search")
+    document = searcher.index.reader.document(row)
+    scores = _sentence_scores(searcher, query, row)
+    if words:
+        shares = searcher.index.reader.words.shares(question_terms(query))
+        texts = map(document.slice, document.sentences)
+        scores = scores + np.array([sum(shares[term] for term in analyse.held(each, shares)) for each in texts])
+    return SpanFinder(document, scores, limits)
+
+
+def _sentence_scores(searcher: Searcher, query: Query, row: int) -> Scores:
+    """Of all sentences of a document, (sentences,)."""
+    vector, reader = searcher.encode([query])[0], searcher.index.reader
+    none = np.zeros((0, len(vector)), np.float16)
+    vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
+    by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
+    return searcher.split(vectors, vector)[:, 1] if by_aspect else searcher.products(vectors, vector)
+
+
+def answer_span(searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT) -> Span | None:
+    """The best span of a document for a query; None where the document has no sentence.
+
+    Raises:
+        QueryError: See `finder`.
+    """
+    return finder(searcher, query, doc_id, limits).best()
