@@ -32,6 +32,13 @@ class Limits:
         document: Characters of a document.
         word: Characters without white space between them: a model may read each of them with each.
         memory: Bytes that indexing may take, looked at between batches; 0 for all that there are.
+        source: Bytes of a file that is read as a whole (PDF, HTML, a note ...), unpacked.
+        seconds: That reading such a file may take.
+        reading: Bytes of memory that the process takes which reads it.
+        drafts: Bytes that are made of one file.
+        archive: Bytes of all that an archive holds, unpacked.
+        ratio: How many times as large as it was packed a member of an archive may be; of small ones this is not asked.
+        members: Files in an archive.
     """
 
     line: int = 256 * 10**6
@@ -39,6 +46,13 @@ class Limits:
     document: int = 10**8
     word: int = 10**5
     memory: int = 0
+    source: int = 256 * 10**6
+    seconds: int = 60
+    reading: int = 2 * 10**9
+    drafts: int = 10**9
+    archive: int = 8 * 10**9
+    ratio: int = 300
+    members: int = 10**5
 
 
 class TooLargeError(DataError):

@@ -1,0 +1,90 @@
+"""The readers that there are, in the order in which they are asked whether a file is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import MappingProxyType
+
+from auscult.readers.columns import Columns
+from auscult.readers.contract import Reader, SourceFile, UnreadableError
+
+_ROWS = "rows"
+READERS: Mapping[str, str] = MappingProxyType(
+    {
+        "pdf": "auscult.readers.pdf:PdfReader",
+        "docx": "auscult.readers.docx:DocxReader",
+        "fhir": "auscult.readers.fhir:FhirReader",
+        "xml": "auscult.readers.xml:XmlReader",
+        "html": "auscult.readers.html:HtmlReader",
+        _ROWS: "auscult.readers.rows:RowReader",
+        "markdown": "auscult.readers.markdown:MarkdownReader",
+        # Nearly everything is text: what no other reader recognises.
+        "note": "auscult.readers.notes:NoteReader",
+    }
+)
+"""Each reader's module and class, imported when the first file is to be read. Those that tell their files by what they
+begin with stand before those that go by names."""
+# Is text, of which nobody wants to read a word.
+_RICH_TEXT = b"{\\rtf"
+# Files that are told apart in reports, though nobody reads them.
+_OTHERS: Mapping[bytes, str] = MappingProxyType(
+    {
+        _RICH_TEXT: "rich text",
+        b"\x89PNG": "an image",
+        b"\xff\xd8\xff": "an image",
+        b"GIF8": "an image",
+        b"II*\x00": "an image",
+        b"MM\x00*": "an image",
+        b"\xd0\xcf\x11\xe0": "a file of an office program of before 2007",
+        b"PK\x03\x04": "an archive, or a file of an office program",
+        b"\x7fELF": "a program",
+        b"MZ": "a program",
+        b"SQLite format 3": "a database",
+        b"RIFF": "sound or film",
+        b"ID3": "sound or film",
+    }
+)
+_KNOWN = "text, HTML, Markdown, XML, FHIR, PDF, DOCX, tables, JSON lines"
+
+
+class Registry:
+    """The readers, each opened when it is first asked.
+
+    Args:
+        columns: What columns of tables and fields of JSON lines mean.
+        readers: Module and class of each, by name.
+    """
+
+    def __init__(self, columns: Columns | None = None, readers: Mapping[str, str] = READERS) -> None:
+        self._columns = columns or Columns()
+        self._places = readers
+        self._opened: dict[str, Reader] = {}
+
+    def reader_of(self, file: SourceFile) -> Reader:
+        """The first reader that recognises a file.
+
+        Raises:
+            UnreadableError: It is empty, or no reader does.
+        """
+        if not file.content.strip():
+            raise UnreadableError("empty file", "a file with words", "an empty one", "leave it out, or fetch it again")
+        if not file.head.startswith(_RICH_TEXT):
+            for reader in self._readers():
+                if reader.recognises(file):
+                    return reader
+        found = next((kind for begins, kind in _OTHERS.items() if file.head.startswith(begins)), "something else")
+        raise UnreadableError("unknown kind", f"a file of a known kind ({_KNOWN})", found, "save it as one of them")
+
+    def _readers(self) -> Iterator[Reader]:
+        for name, place in self._places.items():
+            if name not in self._opened:
+                module, _, attribute = place.partition(":")
+                try:
+                    made = getattr(import_module(module), attribute)
+                except ModuleNotFoundError as error:
+                    if error.name != module:
+                        raise
+                    continue
+                self._opened[name] = made(self._columns) if name == _ROWS else made()
+            yield self._opened[name]

@@ -1,0 +1,123 @@
+"""Drafts as bytes, on their way out of the process that reads: JSON and arrays, so that nothing in them is ever run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents.building import Section
+from auscult.documents.original import RUN, WORD
+from auscult.errors import DataError
+from auscult.readers.contract import DraftDocument
+
+_SIZE = 8
+_SAID = ("text", "title", "key", "media_type", "encoding", "source", "url")
+
+
+def packed(*parts: bytes) -> bytes:
+    """Byte strings behind each other, each with its length before it."""
+    return b"".join(len(part).to_bytes(_SIZE, "little") + part for part in parts)
+
+
+def unpacked(content: bytes) -> list[bytes]:
+    """What `packed` joined.
+
+    Raises:
+        DataError: It is something else.
+    """
+    parts, at = [], 0
+    while at < len(content):
+        end = at + _SIZE + int.from_bytes(content[at : at + _SIZE], "little")
+        if end > len(content):
+            raise _broken("a part that is cut short")
+        parts.append(content[at + _SIZE : end])
+        at = end
+    return parts
+
+
+def draft_to_bytes(draft: DraftDocument) -> bytes:
+    """A draft, as `draft_from_bytes` reads it."""
+    told = {name: getattr(draft, name) for name in _SAID} | {
+        "sections": [[s.heading, len(s.text), s.passage_id, s.aspect, s.start, list(s.above)] for s in draft.sections],
+        "paths": [list(path) for path in draft.heading_paths],
+        "pages": [[float(width), float(height)] for width, height in draft.pages],
+        "entity_ids": list(draft.entity_ids),
+        "metadata": dict(draft.metadata),
+        "remarks": list(draft.remarks),
+        "has_content": draft.content is not None,
+    }
+    # ASCII, so that any string survives, even one with half a surrogate pair.
+    head = json.dumps(told).encode("ascii")
+    return packed(head, draft.content or b"", draft.runs.astype(RUN).tobytes(), draft.words.astype(WORD).tobytes())
+
+
+def draft_from_bytes(content: bytes) -> DraftDocument:
+    """What `draft_to_bytes` wrote, whose every section stands where it says in the text.
+
+    Raises:
+        DataError: It is something else.
+    """
+    try:
+        head, held, runs, words = unpacked(content)
+        told = json.loads(head)
+        said = {name: _text(told[name]) for name in _SAID}
+        return DraftDocument(
+            **said,
+            sections=_sections(said["text"], told["sections"]),
+            content=held if told["has_content"] else None,
+            heading_paths=[tuple(map(_text, path)) for path in told["paths"]],
+            runs=_inside(np.frombuffer(runs, RUN), said["text"]),
+            words=_inside(np.frombuffer(words, WORD), said["text"]),
+            pages=[(float(width), float(height)) for width, height in told["pages"]],
+            entity_ids=tuple(map(_text, told["entity_ids"])),
+            metadata=_texts(told["metadata"]),
+            remarks=tuple(map(_text, told["remarks"])),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _broken(type(error).__name__) from error
+
+
+def _sections(text: str, told: Sequence[Sequence[Any]]) -> list[Section]:
+    """Sections, in order and none over another."""
+    sections, reached = [], 0
+    for each in told:
+        section = _section(text, *each)
+        if section.start is None or section.start < reached:
+            raise ValueError(section.start)
+        reached = section.start + len(section.text)
+        sections.append(section)
+    return sections
+
+
+def _inside(rows: npt.NDArray[Any], text: str) -> npt.NDArray[Any]:
+    """Ranges that are ranges of the text."""
+    if len(rows) and (int(rows["end"].max()) > len(text) or bool((rows["start"] > rows["end"]).any())):
+        raise ValueError(len(text))
+    return rows
+
+
+def _section(
+    text: str, heading: str, length: int, passage_id: str, aspect: str, start: int, above: list[str]
+) -> Section:
+    if not 0 <= start <= start + length <= len(text):
+        raise ValueError(start)
+    path = tuple(map(_text, above))
+    return Section(_text(heading), text[start : start + length], _text(passage_id), _text(aspect), start, path)
+
+
+def _texts(value: Mapping[Any, Any]) -> dict[str, str]:
+    return {_text(name): _text(told) for name, told in value.items()}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _broken(got: str) -> DataError:
+    return DataError("a draft of a document", got, "report it: the process that reads wrote something else")
