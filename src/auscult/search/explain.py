@@ -69,11 +69,10 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
     """
     vector = searcher.encode([query])[0]
     reader = searcher.index.reader
-    if doc_id and doc_id not in reader.document_rows:
+    row = reader.row_of(doc_id) if doc_id else None
+    if doc_id and row is None:
         raise QueryError("a document id of this index", f"'{doc_id}'", "take one from the output of search")
-    if doc_id:
-        row = reader.document_rows[doc_id]
-    else:
+    if row is None:
         found = searcher.search_rows(query, 1)
         if not found:
             raise QueryError("an index with passages", "one without", "index some documents first")

@@ -14,8 +14,9 @@ from fastapi import APIRouter, FastAPI
 from auscult import __version__
 from auscult.interfaces import DocumentEncoder
 from auscult.service.errors import add_errors
+from auscult.service.metrics import Metrics
 from auscult.service.requests import Requests
-from auscult.service.routes import search
+from auscult.service.routes import completion, documents, house, search
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
@@ -52,16 +53,18 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         title="Auscult", version=__version__, description=_ABOUT, lifespan=alive, docs_url=None, redoc_url=None
     )
     app.state.auscult = state
+    app.state.metrics = Metrics()
+    app.state.metrics.watch(state)
     add_errors(app)
     api = APIRouter(prefix=API)
-    for routes in (search,):
+    for routes in (search, completion, documents, house):
         api.include_router(routes.router)
     app.include_router(api)
     _add(app, "auscult.service.access", "add_access", settings)
     if settings.page:
         _add(app, "auscult.service.page.routes", "add_page")
     # Added last, so that it stands around all others: every answer has an id, and no fault gets out.
-    app.add_middleware(Requests)
+    app.add_middleware(Requests, metrics=app.state.metrics)
     return app
 
 

@@ -87,7 +87,10 @@ def refusal_of(error: AuscultError) -> Refusal:
         if isinstance(error, kind):
             return Refusal(status, code, message, remedy)
     status, code = next((found for kind, found in _THEIRS.items() if isinstance(error, kind)), (400, "bad_request"))
-    expected, remedy = (_SAID.sub("", told).strip() for told in (error.expected, error.remedy))
+    expected, remedy = (_SAID.sub("", said).strip() for said in (error.expected, error.remedy))
+    if expected != error.expected and remedy.endswith("these"):
+        # The values that it names are documents'.
+        remedy = "see GET /api/v1/fields for what there is"
     return Refusal(status, code, f"expected {expected}, got something else", remedy)
 
 
@@ -100,13 +103,14 @@ def add_errors(app: FastAPI) -> None:
     """Give everything that goes wrong in an app the one shape."""
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
-        return error_response(_told(error), request_id_of(request))
+        return error_response(told(error), request_id_of(request))
 
     for kind in (Refusal, AuscultError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, refused)
 
 
-def _told(error: Exception) -> Refusal:
+def told(error: Exception) -> Refusal:
+    """What is told of anything that goes wrong."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, AuscultError):
@@ -164,7 +168,7 @@ _WANTED: Final = {
     "too_long": "at most {max_length} of them",
     "list_type": "a list",
     "dict_type": "an object",
-    "model_attributes_type": "an object",
+    "model_attributes_type": "an object of JSON (with Content-Type: application/json)",
     "literal_error": "one of {expected}",
 }
 

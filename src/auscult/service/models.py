@@ -213,3 +213,164 @@ class Error(Told):
     """The shape of everything that goes wrong."""
 
     error: ErrorBody
+
+
+class Health(Told):
+    """How the service is."""
+
+    status: Literal["alive", "ready"]
+
+
+class Version(Told):
+    """Which version answers."""
+
+    auscult: str
+    api: str
+
+
+class Index(Told):
+    """An index that is served."""
+
+    name: str
+    generation: int = Field(description="Grows with every change.")
+    documents: int
+    passages: int
+    sentences: int
+    model: str = Field(description="The encoder whose vectors it holds.")
+    created: str = Field(description="When this generation was published, ISO 8601.")
+
+
+class DocumentSummary(Told):
+    """A document in a list."""
+
+    doc_id: str
+    title: str
+    source: str
+    url: str
+    date: str
+    metadata: dict[str, str]
+
+
+class DocumentList(Told):
+    """A page of documents, the last that were added first."""
+
+    documents: list[DocumentSummary]
+    total: int = Field(description="How many there are, all told.")
+    offset: int
+
+
+class PassageOf(Told):
+    """A passage of a document."""
+
+    passage_id: str
+    heading: str
+    above: list[str] = Field(description="The headings above its own, outermost first.")
+    start: int
+    end: int
+    sentences: list[tuple[int, int]] = Field(description="Of the document's text, half-open.")
+
+
+class OriginalFile(Told):
+    """The file that a document was read from."""
+
+    name: str
+    media_type: str
+    encoding: str = Field(description="That a text source was decoded by; empty for others.")
+    pages: list[tuple[float, float]] = Field(description="Widths and heights in points; empty for sources of text.")
+
+
+class DocumentWhole(DocumentSummary):
+    """A document with its text."""
+
+    index: str
+    text: str
+    passages: list[PassageOf]
+    entity_ids: list[str]
+    original: OriginalFile | None = Field(description="Null where the file is not kept.")
+
+
+class PlacesOf(Told):
+    """Where a stretch of a document's text stands in its original."""
+
+    start: int
+    end: int
+    source_ranges: list[tuple[int, int]]
+    boxes: list[Box]
+
+
+class FieldValues(Told):
+    """A field that documents have, and how many have which value."""
+
+    field: str
+    values: dict[str, int] = Field(description="The commonest, most first.")
+    distinct: int = Field(description="How many values there are.")
+
+
+class ExplainRequest(Question):
+    """A question to one document."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"entity": "gout", "aspects": ["treatment"], "doc_id": "leaflet-gout"}]}
+    )
+
+    index: IndexName | None = None
+    doc_id: str = Field("", max_length=2_000, description="Empty for the document of the best hit.")
+
+
+class CurvePassage(Told):
+    """A passage on the sentence axis."""
+
+    passage_id: str
+    heading: str
+    first: int = Field(description="Number of its first sentence, from 0.")
+    last: int = Field(description="One past its last.")
+    score: float
+
+
+class CurveSentence(Told):
+    """A sentence's place and scores."""
+
+    start: int
+    end: int
+    entity: float
+    aspect: float
+    combined: float
+
+
+class Curves(Told):
+    """How every sentence of a document answers."""
+
+    understood: Understood
+    doc_id: str
+    title: str
+    passages: list[CurvePassage]
+    sentences: list[CurveSentence]
+    best: int | None = Field(description="Number of the best passage; null where no sentence is.")
+
+
+class EntityCompletion(Told):
+    """A name that goes on from what was typed."""
+
+    name: str = Field(description="The preferred name, or a document's title.")
+    matched: str = Field(description="The name or synonym that holds what was typed.")
+    code: str = Field(description="The concept's identifier; empty for a title alone.")
+
+
+class EntityCompletions(Told):
+    """Names, best first."""
+
+    entities: list[EntityCompletion]
+    complete: bool = Field(description="False while names are still being gathered after a start.")
+
+
+class AspectCompletion(Told):
+    """An aspect that goes on from what was typed."""
+
+    aspect: str
+    example: str = Field(description="A question that asks for it.")
+
+
+class AspectCompletions(Told):
+    """Aspects, best first."""
+
+    aspects: list[AspectCompletion]

@@ -1,8 +1,9 @@
-"""Around every request: its id, and one shape and one line in the log for what nobody foresaw."""
+"""Around every request: its id, its count, and one shape and one line in the log for what nobody foresaw."""
 
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 from typing import Final
 from uuid import uuid4
@@ -10,9 +11,11 @@ from uuid import uuid4
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.errors import error_response, unforeseen
+from auscult.service.metrics import Metrics
 
 _LOG: Final = logging.getLogger("auscult.service")
 _HEADER: Final = b"x-request-id"
+_KNOWN: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class Requests:
@@ -21,8 +24,9 @@ class Requests:
     The log gets the fault's kind and place; what it says may be a patient's name.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
+        self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -31,21 +35,31 @@ class Requests:
             return
         request_id = uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
-        begun = False
+        begun = time.perf_counter()
+        status = 0
 
         async def sending(message: Message) -> None:
-            nonlocal begun
+            nonlocal status
             if message["type"] == "http.response.start":
-                begun = True
+                status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (_HEADER, request_id.encode())]
             await send(message)
 
         try:
             await self.app(scope, receive, sending)
         except Exception as error:
+            self.metrics.failed()
             _LOG.error("request %s failed: %s at %s", request_id, type(error).__name__, _place(error))
-            if not begun:
+            if not status:
                 await error_response(unforeseen(), request_id)(scope, receive, sending)
+        finally:
+            method = scope["method"] if scope["method"] in _KNOWN else "other"
+            self.metrics.requested(_route(scope), method, status, time.perf_counter() - begun)
+
+
+def _route(scope: Scope) -> str:
+    """The pattern of the address that was asked, without what filled it."""
+    return str(getattr(scope.get("route"), "path", "none"))
 
 
 def _place(error: BaseException) -> str:

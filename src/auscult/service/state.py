@@ -18,8 +18,10 @@ from auscult.index.layout import CURRENT, STORE
 from auscult.index.storage import current_store
 from auscult.index.store import Store
 from auscult.interfaces import DocumentEncoder
+from auscult.queries import Query
 from auscult.search import Searcher
 from auscult.service.caller import Caller, unknown_index
+from auscult.service.completing import Names
 from auscult.service.errors import Refusal
 from auscult.service.settings import Settings
 
@@ -37,11 +39,13 @@ class Opened:
         searcher: Over all of its documents.
         identity: Of the build, and its generation.
         views: Searchers over the documents of some groups.
+        names: What completes names over these; None for all documents.
     """
 
     searcher: Searcher
     identity: tuple[str, int]
     views: dict[frozenset[str], Searcher] = field(default_factory=dict)
+    names: dict[frozenset[str] | None, Names] = field(default_factory=dict)
 
     def seen_by(self, groups: frozenset[str] | None) -> Searcher:
         """Over the documents that some groups see."""
@@ -53,6 +57,23 @@ class Opened:
                 self.views.clear()
             view = self.views[groups] = self.searcher.seen_by(groups)
         return view
+
+    def warm_up(self) -> None:
+        """Read what first requests would wait for: the knowledge base, its names, misspellings."""
+        self.searcher.understand(Query("", "", text="what is gouut"))
+        self.names_for(None).build()
+
+    def names_for(self, groups: frozenset[str] | None) -> Names:
+        """What completes names over the documents that some groups see."""
+        searcher = self.seen_by(groups)
+        if searcher is self.searcher:
+            return self.names.setdefault(None, Names(searcher))
+        if groups not in self.names:
+            if len(self.names) >= _KEPT_VIEWS:
+                self.names = {None: self.names[None]} if None in self.names else {}
+            self.names[groups] = Names(searcher)
+            self.names[groups].build()
+        return self.names[groups]
 
 
 class Served:
@@ -113,7 +134,9 @@ class Served:
                 return False
             self._signs, self._opened, self.trouble = signs, opened, None
             self._there.set()
-            return True
+        # Not what a first answer waits for.
+        opened.warm_up()
+        return True
 
     def _open(self) -> Opened:
         before = self._opened

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from auscult.service import answering, models
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
+from auscult.service.metrics import Metrics
 from auscult.service.routes.answers import ERRORS, Stated, audited, written
 from auscult.service.state import State
 
@@ -66,6 +67,9 @@ def _answer(request: Request, asked: models.SearchRequest, caller: Caller, state
     answer = answering.search(state, caller, asked)
     ids = list(dict.fromkeys(hit.doc_id for hit in answer.hits))
     audited(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
+    metrics: Metrics = request.app.state.metrics
+    for name in answer.indexes:
+        metrics.searched(name, found=not answer.nothing_here.flag)
     return written(answer)
 
 

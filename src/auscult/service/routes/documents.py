@@ -1,0 +1,199 @@
+"""Documents: listed, whole, explained, and the files they were read from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from auscult.documents import Original
+from auscult.index.reader import GenerationReader
+from auscult.index.store import DocumentRecord
+from auscult.search.explain import explain
+from auscult.service import answering, hits, models, understood
+from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.errors import Refusal
+from auscult.service.routes.answers import ERRORS, Stated, audited, written
+from auscult.service.routes.completion import IndexQuery
+from auscult.service.routes.search import conditions
+from auscult.service.state import State
+
+router = APIRouter(tags=["documents"])
+DocId = Annotated[str, Path(max_length=2_000, description="A document's id; it may hold slashes.")]
+_INERT: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cache-Control": "private, no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""Whatever stands in somebody's file, a browser runs none of it."""
+
+
+@router.get("/documents", response_model=models.DocumentList, responses=ERRORS)
+def documents(
+    request: Request,
+    caller: Asking,
+    state: Stated,
+    index: IndexQuery = None,
+    k: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    where: Annotated[
+        list[str] | None,
+        Query(max_length=100, description="FIELD=VALUE, or FIELD=FIRST..LAST; repeatable.", examples=["source=NHS"]),
+    ] = None,
+) -> Response:
+    """Documents, the last that were added first."""
+    audited(request, "list", index=index)
+    allowed(caller, "read", index)
+    held = state.searcher(index, caller).index
+    rows = held.documents_where(answering.conditions(conditions(where or [])))[::-1]
+    found = [summary(held.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
+    audited(request, "list", index=index, doc_ids=[each.doc_id for each in found], result=len(found))
+    return written(models.DocumentList(documents=found, total=len(rows), offset=offset))
+
+
+@router.post("/explain", response_model=models.Curves, responses=ERRORS)
+def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state: Stated) -> Response:
+    """How every sentence of a document answers: three curves, of the entity, the aspects, and both."""
+    query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
+    audited(request, "explain", index=asked.index, query=query, doc_ids=[asked.doc_id])
+    allowed(caller, "read", asked.index)
+    searcher = state.searcher(asked.index, caller)
+    understanding = answering.understand(searcher, asked)
+    if asked.doc_id:
+        row_of(searcher.index.reader, asked.doc_id)
+    found = explain(searcher, understanding.query, asked.doc_id)
+    audited(request, "explain", index=asked.index, query=query, doc_ids=[found.document.doc_id], result=1)
+    sentences = zip(found.document.sentences, found.entity, found.aspect, found.combined, strict=True)
+    return written(
+        models.Curves(
+            understood=understood.told(understanding),
+            doc_id=found.document.doc_id,
+            title=found.document.title,
+            passages=[
+                models.CurvePassage(
+                    passage_id=each.passage_id,
+                    heading=each.heading,
+                    first=each.first,
+                    last=each.last,
+                    score=each.score,
+                )
+                for each in found.passages
+            ],
+            sentences=[
+                models.CurveSentence(start=at.start, end=at.end, entity=entity, aspect=aspect, combined=combined)
+                for at, entity, aspect, combined in sentences
+            ],
+            best=found.best,
+        )
+    )
+
+
+@router.get(
+    "/documents/{doc_id:path}/original",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}}, **ERRORS},
+)
+def original(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
+    """The file that a document was read from, to be saved."""
+    file = original_of(request, state, caller, index, doc_id)
+    name = quote(file.name.rpartition("/")[2] or "document", safe="")
+    headers = {**_INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(file.content, media_type=file.media_type or "application/octet-stream", headers=headers)
+
+
+@router.get("/documents/{doc_id:path}/places", response_model=models.PlacesOf, responses=ERRORS)
+def places(
+    request: Request,
+    doc_id: DocId,
+    caller: Asking,
+    state: Stated,
+    start: Annotated[int, Query(ge=0, le=2**32)],
+    end: Annotated[int, Query(ge=0, le=2**32)],
+    index: IndexQuery = None,
+) -> Response:
+    """Where a stretch of a document's text stands in its original."""
+    audited(request, "view", index=index, doc_ids=[doc_id])
+    allowed(caller, "read", index)
+    reader = state.searcher(index, caller).index.reader
+    found = hits.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
+    return written(models.PlacesOf(start=start, end=end, **found._asdict()))
+
+
+@router.get("/documents/{doc_id:path}", response_model=models.DocumentWhole, responses=ERRORS)
+def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
+    """A document: its text, its passages and sentences, and what it says of itself."""
+    audited(request, "view", index=index, doc_ids=[doc_id])
+    allowed(caller, "read", index)
+    served = state.served(index, caller)
+    reader = served.opened.seen_by(caller.groups).index.reader
+    row = row_of(reader, doc_id)
+    whole, file = reader.document(row), reader.original_layout(row)
+    audited(request, "view", index=index, doc_ids=[doc_id], result=1)
+    return written(
+        models.DocumentWhole(
+            **summary(reader.document_record(row)).model_dump(),
+            index=served.name,
+            text=whole.text,
+            passages=[
+                models.PassageOf(
+                    passage_id=each.passage_id,
+                    heading=each.heading,
+                    above=list(each.above),
+                    start=each.start,
+                    end=each.end,
+                    sentences=[(sentence.start, sentence.end) for sentence in each.sentences],
+                )
+                for each in whole.passages
+            ],
+            entity_ids=list(whole.entity_ids),
+            original=models.OriginalFile(
+                name=file.name, media_type=file.media_type, encoding=file.encoding, pages=list(file.pages)
+            )
+            if file
+            else None,
+        )
+    )
+
+
+def summary(record: DocumentRecord) -> models.DocumentSummary:
+    """A document without its text."""
+    return models.DocumentSummary(
+        doc_id=record.doc_id,
+        title=record.title,
+        source=record.source,
+        url=record.url,
+        date=record.metadata.get("date", ""),
+        metadata=dict(record.metadata),
+    )
+
+
+def row_of(reader: GenerationReader, doc_id: str) -> int:
+    """A document's row.
+
+    Raises:
+        Refusal: There is no such document, for this caller.
+    """
+    row = reader.row_of(doc_id)
+    if row is None:
+        message = "expected the id of a document that you may see, got another"
+        raise Refusal(404, "unknown_document", message, "take one from a search or from GET /api/v1/documents")
+    return row
+
+
+def original_of(request: Request, state: State, caller: Caller, index: str | None, doc_id: str) -> Original:
+    """The file that a document was read from.
+
+    Raises:
+        Refusal: There is no such document, or its file is not kept.
+    """
+    audited(request, "original", index=index, doc_ids=[doc_id])
+    allowed(caller, "read", index)
+    reader = state.searcher(index, caller).index.reader
+    file = reader.original(row_of(reader, doc_id))
+    if file is None:
+        message = "expected a document whose file is kept, got one without"
+        raise Refusal(404, "no_original", message, "read its text: GET /api/v1/documents/ID")
+    audited(request, "original", index=index, doc_ids=[doc_id], result=1)
+    return file
