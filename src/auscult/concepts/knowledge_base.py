@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 PREPARED = "entities.tsv.gz"
 """The file that tells a folder of prepared taxonomies (`KnowledgeBase.from_folder`)."""
 
+Brought = Mapping[str, tuple[str, ...] | None]
+"""What documents have changed; see `KnowledgeBase`."""
+_NOTHING: Brought = MappingProxyType({})
 _TABLES = (PREPARED, "triples.tsv.gz", "icd10cm_2018_categories.tsv.gz")
 _SUPPLEMENTS = ("HumanDO_2016-06-17.obo.gz",)
 
@@ -38,6 +41,8 @@ class KnowledgeBase:
             people use, so they take no part in name lookup, linking and completion.
         counts: What merging did, for reports.
         names: The `name_index` of the concepts, where it is at hand.
+        brought: What documents have changed (`with_documents`): by identifier of a concept, its cross-references
+            before, None where it was not there; None where that is not known.
     """
 
     def __init__(
@@ -46,11 +51,13 @@ class KnowledgeBase:
         codes: Iterable[Concept] = (),
         counts: MergeCounts | None = None,
         names: Mapping[str, tuple[str, ...]] | None = None,
+        brought: Brought | None = _NOTHING,
     ) -> None:
         self.concepts: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in concepts})
         self.codes: Mapping[str, Concept] = MappingProxyType({c.concept_id: c for c in codes})
         self.counts = counts or MergeCounts(len(self.concepts), len(self.concepts))
         self._names = names
+        self.brought = brought
 
     @classmethod
     def from_files(
@@ -123,7 +130,7 @@ class KnowledgeBase:
 
     @classmethod
     def _of(cls, stored: Stored) -> KnowledgeBase:
-        return cls(stored.concepts, stored.codes, names=stored.names)
+        return cls(stored.concepts, stored.codes, names=stored.names, brought=stored.brought)
 
     def save(self, path: Path | str) -> None:
         """Write one compact file (see `storage`); the same content gives the same bytes."""
@@ -135,7 +142,7 @@ class KnowledgeBase:
 
     @property
     def _stored(self) -> Stored:
-        return Stored(self.concepts.values(), self.codes.values(), self.name_index)
+        return Stored(self.concepts.values(), self.codes.values(), self.name_index, self.brought)
 
     def with_documents(self, documents: Iterable[Document]) -> KnowledgeBase:
         """This knowledge base and the entities that documents are about.
@@ -145,6 +152,7 @@ class KnowledgeBase:
         "Q…" or "UMLS:C…" finds what a collection covers though no taxonomy has it.
         """
         concepts, names = dict(self.concepts), dict(self.name_index)
+        brought: dict[str, tuple[str, ...] | None] = dict(self.brought or {})
         for document in documents:
             identifiers = [i for i in map(normalise_identifier, document.entity_ids) if i]
             key = normalise_name(document.title)
@@ -158,13 +166,38 @@ class KnowledgeBase:
             record = Concept(known or identifiers[0], document.title, xrefs=tuple(identifiers), source=document.source)
             if known:
                 target = concepts[known]
+                brought.setdefault(known, target.xrefs)
                 # Titles of one entity vary ("Asthma", "asthma in children"): identifiers are kept, names are
                 # not.
                 concepts[known] = replace(join(target, record), synonyms=target.synonyms, source=target.source)
             else:
+                brought[record.concept_id] = None
                 concepts[record.concept_id] = replace(record, xrefs=tuple(dict.fromkeys(identifiers[1:])))
                 names[key] = (record.concept_id, *names.get(key, ()))
-        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names)
+        told = None if self.brought is None else brought
+        return KnowledgeBase(concepts.values(), self.codes.values(), self.counts, names, told)
+
+    @cached_property
+    def vocabulary(self) -> KnowledgeBase:
+        """This knowledge base as it was before any `with_documents`; itself where that has brought nothing.
+
+        Raises:
+            QueryError: It is not known what documents have brought.
+        """
+        if self.brought is None:
+            remedy = "build it again with this version"
+            raise QueryError("a knowledge base that tells what documents brought", "one that does not", remedy)
+        if not self.brought:
+            return self
+        new = {concept_id for concept_id, xrefs in self.brought.items() if xrefs is None}
+        before = {concept_id: xrefs for concept_id, xrefs in self.brought.items() if xrefs is not None}
+        concepts = [
+            replace(concept, xrefs=before[concept.concept_id]) if concept.concept_id in before else concept
+            for concept in self
+            if concept.concept_id not in new
+        ]
+        left = ((name, tuple(each for each in ids if each not in new)) for name, ids in self.name_index.items())
+        return KnowledgeBase(concepts, self.codes.values(), self.counts, {name: ids for name, ids in left if ids})
 
     def __len__(self) -> int:
         return len(self.concepts)

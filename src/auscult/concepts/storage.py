@@ -1,6 +1,6 @@
 """A knowledge base as one gzip-compressed file of four lines of JSON, byte for byte the same for the same content.
 
-1. A header.
+1. A header: the format, and which concepts documents brought or lent identifiers (`KnowledgeBase.brought`).
 2. The concepts, in order: `[id, name, [synonyms], definition, [xrefs], [parents], source]` each.
 3. The entries of code lists, which are reached by their identifiers only, likewise.
 4. The names, normalised (`names.normalise_name`), each with the numbers of the concepts that it stands for: folding
@@ -33,11 +33,13 @@ class Stored(NamedTuple):
         concepts: In order of trust.
         codes: Entries of code lists.
         names: Normalised names, with identifiers of concepts; see `KnowledgeBase.name_index`.
+        brought: What documents have changed; None in a file of before that was kept.
     """
 
     concepts: Iterable[Concept]
     codes: Iterable[Concept]
     names: Mapping[str, tuple[str, ...]]
+    brought: Mapping[str, tuple[str, ...] | None] | None
 
 
 def write_concepts(path: Path, stored: Stored) -> None:
@@ -55,7 +57,7 @@ def pack_concepts(stored: Stored) -> bytes:
     concepts = [*stored.concepts]
     numbers = {concept.concept_id: number for number, concept in enumerate(concepts)}
     lines = (
-        {"format": FORMAT, "version": VERSION},
+        {"format": FORMAT, "version": VERSION, "brought": None if stored.brought is None else dict(stored.brought)},
         [_fields(concept) for concept in concepts],
         [_fields(code) for code in stored.codes],
         {name: [numbers[each] for each in ids] for name, ids in stored.names.items()},
@@ -99,12 +101,18 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
         known = [_concept(*fields) for fields in concepts]
         ids = [concept.concept_id for concept in known]
         names = {name: tuple([ids[number] for number in each]) for name, each in numbers.items()}
-        return Stored(known, [_concept(*fields) for fields in codes], names)
+        return Stored(known, [_concept(*fields) for fields in codes], names, _brought(told.get("brought")))
     except (ValueError, TypeError, IndexError, AttributeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"a knowledge base file {where}", f"a damaged one: {error}", remedy) from error
     finally:
         if collecting:
             gc.enable()
+
+
+def _brought(told: Mapping[str, list[str] | None] | None) -> dict[str, tuple[str, ...] | None] | None:
+    if told is None:
+        return None
+    return {concept_id: None if xrefs is None else tuple(xrefs) for concept_id, xrefs in told.items()}
 
 
 def _fields(concept: Concept) -> list[object]:

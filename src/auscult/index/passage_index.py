@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,12 @@ class PassageIndex:
             IndexFolderError: The folder holds no index, a damaged one, or one of a newer format.
         """
         return cls(open_current(Path(folder)))
+
+    def seen_by(self, groups: Collection[str]) -> PassageIndex:
+        """What somebody of these groups may see (`GenerationReader.seen_by`); this index, where nothing is hidden."""
+        reader = self.reader.seen_by(groups)
+        # Always one that looks for itself: a server would propose what is hidden, too.
+        return self if reader is self.reader else PassageIndex(reader)
 
     def check_model(self, encoder: DocumentEncoder) -> None:
         """Refuse an encoder whose vectors cannot be compared with the stored ones.
@@ -157,6 +163,16 @@ class PassageIndex:
             )
         return self.reader.values(field)
 
+    def documents_where(self, where: Where = ANY) -> RowArray:
+        """Rows of the documents whose fields have these values, rising.
+
+        Raises:
+            QueryError: A field or a value is not one of this index'.
+        """
+        wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
+        asked = ((field, each if isinstance(each, Between) else frozenset(each)) for field, each in wanted.items())
+        return np.flatnonzero(self._chosen(frozenset(asked), frozenset()))
+
     def _allowed(self, where: Where, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
         wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
         asked = (
@@ -174,6 +190,13 @@ class PassageIndex:
     def _find_allowed(
         self, where: frozenset[tuple[str, Between | frozenset[str]]], documents: frozenset[str]
     ) -> npt.NDArray[np.bool_]:
+        mask: npt.NDArray[np.bool_] = self._chosen(where, documents)[self.reader.passage_documents]
+        return mask
+
+    def _chosen(
+        self, where: frozenset[tuple[str, Between | frozenset[str]]], documents: frozenset[str]
+    ) -> npt.NDArray[np.bool_]:
+        """Which documents are among them."""
         allowed = self.reader.living.copy()
         for field, wanted in where:
             values, having = self._values(field)
@@ -188,15 +211,15 @@ class PassageIndex:
                 chosen = [numbers[value] for value in wanted]
             allowed &= np.isin(having, chosen)
         if documents:
-            unknown = sorted(documents - self.reader.document_rows.keys())
+            places = {doc_id: self.reader.row_of(doc_id) for doc_id in sorted(documents)}
+            unknown = [doc_id for doc_id, row in places.items() if row is None]
             if unknown:
                 raise QueryError("a document id of this index", f"'{unknown[0]}'", "check the id")
-            rows = [self.reader.document_rows[doc_id] for doc_id in documents]
+            rows = [row for row in places.values() if row is not None]
             named = np.zeros_like(allowed)
             named[rows] = True
             allowed &= named
-        mask: npt.NDArray[np.bool_] = allowed[self.reader.passage_documents]
-        return mask
+        return allowed
 
 
 def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ from weakref import finalize
 import numpy as np
 import numpy.typing as npt
 
+from auscult.concepts import KnowledgeBase
 from auscult.documents import Document, Original, Passage
 from auscult.errors import IndexFolderError
+from auscult.index.access import seen
 from auscult.index.blocks import REPAIR
 from auscult.index.fields import Column
 from auscult.index.layout import STORE
+from auscult.index.manifest import Counts, Manifest
 from auscult.index.segment import Segment
 from auscult.index.storage import current_store
 from auscult.index.store import DocumentRecord, Store, StoredPassage
@@ -26,6 +30,8 @@ from auscult.interfaces import FloatArray
 
 #: Passages that are kept in memory after they were read: some answers'.
 _KEPT = 256
+#: Documents of which it is kept in memory where their text stands in their files.
+_KEPT_LAYOUTS = 64
 
 
 class VectorRows:
@@ -82,8 +88,16 @@ class GenerationReader:
         self.path = path
         self.store = Store(path / STORE)
         self.close = finalize(self, self.store.close)
-        self.manifest = self.store.manifest()
-        self.segments = [Segment(path, record, self.manifest.removed) for record in self.manifest.segments]
+        self._kept = lru_cache(maxsize=_KEPT)(self.store.passage)
+        self._layouts = lru_cache(maxsize=_KEPT_LAYOUTS)(self.store.original_layout)
+        # Of a view, the reader that keeps the store open.
+        self._whole: GenerationReader | None = None
+        manifest = self.store.manifest()
+        self._show(manifest, [Segment(path, record, manifest.removed) for record in manifest.segments])
+
+    def _show(self, manifest: Manifest, segments: list[Segment]) -> None:
+        self.manifest = manifest
+        self.segments = segments
         self._documents = np.cumsum([0, *(len(each.keys) for each in self.segments)])
         self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
         self.words = Words([each.words for each in self.segments])
@@ -93,7 +107,39 @@ class GenerationReader:
             [each.living for each in self.segments],
             partial(_title, self.segments, self.store),
         )
-        self._kept = lru_cache(maxsize=_KEPT)(self.store.passage)
+
+    def seen_by(self, groups: Collection[str]) -> GenerationReader:
+        """What somebody of these groups may see: documents of others are as if they had been removed (`index.access`).
+
+        The view shares files and store with this reader. Its manifest counts what is seen and says nothing of how the
+        rest is stored, and its knowledge base has nothing of any document (`newcomers` are all that are seen).
+
+        Args:
+            groups: Names; with none, documents that are open to all are seen.
+
+        Returns:
+            This reader, where nothing is hidden.
+        """
+        segments = [seen(each, groups) for each in self.segments]
+        if all(ours is theirs for ours, theirs in zip(segments, self.segments, strict=True)):
+            return self
+        view = GenerationReader.__new__(GenerationReader)
+        view.path, view.store, view._kept, view._whole = self.path, self.store, self._kept, self._whole or self
+        view._layouts = self._layouts
+        view.close = self.close
+        counts = sum((each.counts for each in segments), Counts(0, 0, 0))
+        manifest = replace(
+            self.manifest,
+            counts=counts,
+            segments=(),
+            removed=(),
+            next_document=0,
+            next_passage=0,
+            next_segment=0,
+            known=0,
+        )
+        view._show(manifest, segments)
+        return view
 
     @cached_property
     def passage_vectors(self) -> Any:
@@ -145,6 +191,14 @@ class GenerationReader:
         """Row of every document by its id; read when first asked for."""
         return {self.document_record(row).doc_id: row for row in self.documents.tolist()}
 
+    def row_of(self, doc_id: str) -> int | None:
+        """A document's row by its id, without reading others; None where no document has it."""
+        key = self.store.key_of(doc_id)
+        place = int(np.searchsorted(self.document_keys, key)) if key is not None else len(self.document_keys)
+        if place == len(self.document_keys) or self.document_keys[place] != key or not self.living[place]:
+            return None
+        return place
+
     def values(self, field: str) -> tuple[list[str], npt.NDArray[np.int32]]:
         """The values of a field (`index.fields`) in order, and the number of each document's, -1 for none.
 
@@ -163,10 +217,12 @@ class GenerationReader:
         order[-1] = -1
         return [name for name, here in zip(names, used.tolist(), strict=False) if here], order[rows].astype(np.int32)
 
-    @property
+    @cached_property
     def fields(self) -> list[str]:
         """Names of the fields that documents have."""
-        return sorted({name for each in self.segments for name in each.file.notes["fields"]})
+        names = sorted({name for each in self.segments for name in each.file.notes["fields"]})
+        # Only where some are removed or hidden are there fields that nobody has: their columns are read.
+        return names if all(each.is_whole for each in self.segments) else [n for n in names if self.values(n)[0]]
 
     def document_record(self, row: int) -> DocumentRecord:
         """A document's id, title, source and further fields."""
@@ -193,6 +249,11 @@ class GenerationReader:
         """The file that a document was read from; None where it is not kept."""
         segment, place = self._place(row)
         return self.store.original(int(segment.keys[place]))
+
+    def original_layout(self, row: int) -> Original | None:
+        """As `original`, but without its content: where the text stands in it, quickly, again and again."""
+        segment, place = self._place(row)
+        return self._layouts(int(segment.keys[place]))
 
     def newcomers(self) -> Iterator[DocumentRecord]:
         """The documents that the knowledge base does not know."""
@@ -225,8 +286,15 @@ class GenerationReader:
 
     @property
     def knowledge_base(self) -> bytes | None:
-        """The index' knowledge base as `KnowledgeBase.save` wrote it; None when it has none."""
-        return self.store.knowledge()
+        """The index' knowledge base as `KnowledgeBase.save` wrote it; None when it has none.
+
+        Raises:
+            IndexFolderError: A view is asked, and the knowledge base does not say what it has of documents.
+        """
+        saved = self.store.knowledge()
+        if saved is None or self._whole is None:
+            return saved
+        return vocabulary_of(KnowledgeBase.from_bytes(saved, f"in the index at {self.path}"), self.path).to_bytes()
 
     def verify(self) -> None:
         """Check all of the store and of every segment.
@@ -234,6 +302,9 @@ class GenerationReader:
         Raises:
             IndexFolderError: At the first thing that is not what was written; it names the file and what mends it.
         """
+        if self._whole is not None:
+            self._whole.verify()
+            return
         for _ in self.store.verify():
             pass
         held = []
@@ -248,12 +319,27 @@ class GenerationReader:
 
     def _place(self, row: int) -> tuple[Segment, int]:
         number = int(np.searchsorted(self._documents, row, "right")) - 1
+        if self._whole is not None and not self.living[row]:
+            # Nothing asks for it; should something ever do, it gets nothing.
+            raise IndexError(row)
         return self.segments[number], int(row) - int(self._documents[number])
 
     def _stored(self, row: int) -> StoredPassage:
         document = self.passage_documents[row]
         segment, place = self._place(document)
         return self._kept(int(segment.firsts[place]) + int(row) - int(self._starts[document]))
+
+
+def vocabulary_of(known: KnowledgeBase, path: Path) -> KnowledgeBase:
+    """A knowledge base without what documents brought.
+
+    Raises:
+        IndexFolderError: It does not say what that is: an earlier version wrote it.
+    """
+    if known.brought is None:
+        remedy = "build the index again with this version"
+        raise IndexFolderError(f"a knowledge base in {path} that tells what documents brought", "an older one", remedy)
+    return known.vocabulary
 
 
 def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str:

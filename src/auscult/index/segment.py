@@ -9,6 +9,7 @@ words, titles, fields   see there
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.fields import Column, fields_of, write_fields
 from auscult.index.layout import PASSAGE_DTYPE
-from auscult.index.manifest import SegmentRecord
+from auscult.index.manifest import Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, names_of, read_titles, write_titles
 from auscult.index.words import Counted, WordCounter, WordSegment, joined, write_words
@@ -130,6 +131,18 @@ class Segment:
         gone = [key for key in removed if record.first <= key <= record.last]
         self._living = ~np.isin(self.keys, gone) if gone else None
 
+    def without(self, hidden: npt.NDArray[np.bool_]) -> Segment:
+        """The same file, read as if some of its documents, (documents,), were there no more."""
+        found = copy(self)
+        found.__dict__.pop("words", None)
+        found._living = self.living & ~hidden
+        return found
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of its documents are still there."""
+        return self._living is None
+
     @property
     def living(self) -> npt.NDArray[np.bool_]:
         """Which documents are still there, (documents,)."""
@@ -139,6 +152,14 @@ class Segment:
     def living_rows(self) -> npt.NDArray[np.int64]:
         """Rows of the documents that are still there."""
         return np.flatnonzero(self.living)
+
+    @property
+    def counts(self) -> Counts:
+        """What is still there."""
+        sizes = np.diff(self.starts)
+        passages = np.repeat(self.living, sizes)
+        sentences = int(self.sentences[passages].sum(dtype=np.int64))
+        return Counts(int(np.count_nonzero(self.living)), int(np.count_nonzero(passages)), sentences)
 
     @property
     def vectors(self) -> FloatArray:

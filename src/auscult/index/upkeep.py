@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
 from auscult.index.layout import STORE
 from auscult.index.lock import FolderLock
 from auscult.index.manifest import Manifest, SegmentRecord
 from auscult.index.merging import merge
-from auscult.index.reader import open_current
+from auscult.index.reader import GenerationReader, open_current
 from auscult.index.segment import Segment, SegmentWriter
 from auscult.index.storage import (
     current_store,
@@ -25,6 +26,7 @@ from auscult.index.storage import (
     write_synced,
 )
 from auscult.index.store import Store
+from auscult.index.subjects import with_subjects
 
 
 def optimize(folder: str | Path) -> Manifest:
@@ -42,14 +44,30 @@ def optimize(folder: str | Path) -> Manifest:
         reader.store.copy_into(path / STORE, compact=True)
         old = reader.manifest
         segment = merge(reader.segments, path / "segment-000001", old.model.dim)
+        known = _known_of_what_is_left(reader)
         reader.close()
         manifest = replace(old, generation=old.generation + 1, segments=(segment,), removed=(), next_segment=2)
         store = Store(path / STORE, "rw")
+        if known is not None:
+            store.put_knowledge(known)
+            manifest = replace(manifest, known=manifest.next_document)
         store.commit(manifest, last=True)
         store.close()
         publish(place, path)
         remove_leftovers(place)
     return manifest
+
+
+def _known_of_what_is_left(reader: GenerationReader) -> bytes | None:
+    """The knowledge base without what removed documents brought; None where it stays as it is."""
+    saved = reader.knowledge_base
+    if saved is None:
+        return None
+    known = KnowledgeBase.from_bytes(saved, f"in the index at {reader.path}")
+    if not known.brought:
+        # Nothing was brought; or an earlier version wrote it, which did not note what.
+        return None
+    return with_subjects(known.vocabulary, map(reader.document_record, reader.documents.tolist())).to_bytes()
 
 
 def backup(folder: str | Path, target: str | Path) -> Manifest:

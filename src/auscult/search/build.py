@@ -12,7 +12,8 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
-from auscult.index import Counts, DocumentRecord, IndexUpdate, IndexWriter
+from auscult.index import Counts, IndexUpdate, IndexWriter
+from auscult.index.subjects import subject
 from auscult.interfaces import DocumentEncoder
 
 #: A batch ends early when it holds so many sentences: memory is bounded by sentences, not by documents.
@@ -173,16 +174,3 @@ def _batches(documents: Iterable[Document], size: int) -> Iterator[list[Document
         sentences += length
     if batch:
         yield batch
-
-
-def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:
-    """What a document is about, without its text, and by its preferred name where the title is a synonym.
-
-    `with_documents` joins a document to a concept by preferred name only; without this, "Heart attack" would stand
-    beside "myocardial infarction". Of several concepts with the name, one that shares an identifier is meant.
-    """
-    named = known.by_name(document.title)
-    ids = set(document.entity_ids)
-    concept = next((c for c in named if ids & {c.concept_id, *c.xrefs}), named[0] if named else None)
-    title = concept.name if concept else document.title
-    return Document(document.doc_id, title, "", (), source=document.source, entity_ids=document.entity_ids)

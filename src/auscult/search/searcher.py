@@ -6,7 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -14,16 +14,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts import EntityResolver, KnowledgeBase
+from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
 from auscult.engines import open_index
 from auscult.errors import ModelError, QueryError
 from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
+from auscult.index.reader import GenerationReader, vocabulary_of
+from auscult.index.subjects import with_subjects
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking, SentenceScore
 from auscult.models import RERANKER, load_model, load_reranker
 from auscult.models.general.reranker import Reranker
 from auscult.queries import Query, QuestionParser
-from auscult.search.build import subject
 from auscult.search.evidence import EVIDENCE, gather, question_terms
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
@@ -51,6 +52,8 @@ class Searcher:
         self.encoder = encoder
         self.fusion = Fusion.of(encoder)
         self._reranker = reranker
+        # Of a view, the searcher that it was taken from.
+        self._whole: Searcher | None = None
 
     @classmethod
     def open(
@@ -70,6 +73,26 @@ class Searcher:
             encoder = load_model_of(index.manifest.model)
         return cls(index, encoder, reranker)
 
+    def seen_by(self, groups: Collection[str]) -> Searcher:
+        """What somebody of these groups may search: documents of others are as if they had been removed.
+
+        Names, completions and spelling know nothing of them either. Cheap, but for the first question where documents
+        brought names into the knowledge base: those of the seen ones are gathered then. Keep views; models are shared.
+
+        Args:
+            groups: Names of groups (`index.access`); with none, documents that are open to all are seen.
+
+        Raises:
+            IndexFolderError: An earlier version wrote the knowledge base, which does not tell what documents brought.
+        """
+        index, known = self.index.seen_by(groups), self.knowledge_base
+        brought = known is not None and vocabulary_of(known, self.index.reader.path) is not known
+        if index is self.index and not brought:
+            return self
+        view = Searcher(index, self.encoder, self._reranker)
+        view._whole = self
+        return view
+
     @cached_property
     def reranker(self) -> Reranker:
         """What reads first hits once more.
@@ -77,25 +100,52 @@ class Searcher:
         Raises:
             ModelError: None was given, and this installation has none.
         """
+        if self._whole is not None:
+            return self._whole.reranker
         return self._reranker or load_reranker()
 
     @cached_property
     def knowledge_base(self) -> KnowledgeBase | None:
         """The index' knowledge base, read when first asked for; None when it has none."""
-        saved = self.index.reader.knowledge_base
+        reader = self.index.reader
+        if self._whole is not None:
+            return self._whole.known_to(reader)
+        saved = reader.knowledge_base
         if saved is None:
             return None
-        known = KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.path}")
-        newcomers = [subject(record, known) for record in self.index.reader.newcomers() if record.entity_ids]
-        return known.with_documents(newcomers) if newcomers else known
+        known = KnowledgeBase.from_bytes(saved, f"in the index at {reader.path}")
+        return with_subjects(known, reader.newcomers())
+
+    def known_to(self, reader: GenerationReader) -> KnowledgeBase | None:
+        """The knowledge base with what the documents of a view bring, and nothing of any other document."""
+        if self.knowledge_base is None:
+            return None
+        vocabulary = vocabulary_of(self.knowledge_base, reader.path)
+        if vocabulary is self.knowledge_base:
+            return vocabulary
+        return with_subjects(vocabulary, map(reader.document_record, reader.documents.tolist()))
 
     @cached_property
     def parser(self) -> QuestionParser:
         """Reads questions and resolves entities: with the index' knowledge base, else by grammar and titles alone."""
+        return QuestionParser(self.resolver, titles=self.index.reader.titles)
+
+    @cached_property
+    def resolver(self) -> EntityResolver:
+        """Resolves entities with the index' knowledge base; a view's is shared where it knows the same."""
         known = self.knowledge_base
+        if self._whole is not None and known is self._whole.knowledge_base:
+            return self._whole.resolver
         # One of codes only has no concepts, and identifiers to resolve all the same.
-        resolver = EntityResolver(KnowledgeBase([]) if known is None else known)
-        return QuestionParser(resolver, titles=self.index.reader.titles)
+        return EntityResolver(KnowledgeBase([]) if known is None else known)
+
+    @cached_property
+    def completion(self) -> Autocomplete:
+        """Completes names of the index' knowledge base; a view's is shared where it knows the same."""
+        known = self.knowledge_base
+        if self._whole is not None and known is self._whole.knowledge_base:
+            return self._whole.completion
+        return Autocomplete(KnowledgeBase([]) if known is None else known)
 
     def understand(self, query: Query) -> Understanding:
         """Read a query with the index' knowledge base (see `understanding.understand`)."""
