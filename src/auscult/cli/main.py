@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "remove": ("add", "remove"),
     "search": ("search", "search"),
     "explain": ("explain", "explain"),
+    "serve": ("serve", "serve"),
     "evaluate": ("evaluate", "evaluate"),
     "train": ("train", "train"),
     "compare": ("compare", "compare"),

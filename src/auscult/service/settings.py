@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from auscult.errors import ConfigError
 
@@ -106,6 +106,11 @@ class Settings:
             if not _NAME.fullmatch(name):
                 remedy = "name it: NAME=FOLDER"
                 raise ConfigError("an index' name of letters, digits, '.', '_' and '-', at most 64", repr(name), remedy)
+        if not (self.is_local or self.keys or self.access.issuer or self.access.insecure):
+            remedy = "make some (auscult keys add) and name their file with --keys, or listen at 127.0.0.1"
+            raise ConfigError(f"keys, to listen at {self.host}, which others reach", "none", remedy)
+        if (self.access.certificate is None) != (self.access.certificate_key is None):
+            raise ConfigError("a certificate and its key", "one without the other", "name both, or none")
 
     @property
     def data_folder(self) -> Path:
@@ -124,6 +129,44 @@ class Settings:
     def is_local(self) -> bool:
         """Whether only this machine reaches it."""
         return self.host in LOOPBACK
+
+
+def with_fields(settings: Settings, pairs: Sequence[tuple[str, str]]) -> Settings:
+    """Settings with some of their limits and of their access set by name ("limits.per_minute", "access.issuer").
+
+    Raises:
+        ConfigError: There is no such field, or its value is of another kind.
+    """
+    parts: dict[str, dict[str, Any]] = {"limits": {}, "access": {}}
+    for name, value in pairs:
+        part, _, field_ = name.partition(".")
+        of = getattr(settings, part) if part in parts else None
+        if of is None or not hasattr(of, field_):
+            known = [f"{each}.{one.name}" for each in parts for one in fields(getattr(settings, each))]
+            raise ConfigError(f"--set with one of {', '.join(known)}", f"'{name}'", "name one of them")
+        parts[part][field_] = _read(name, value, getattr(of, field_))
+    return replace(
+        settings, limits=replace(settings.limits, **parts["limits"]), access=replace(settings.access, **parts["access"])
+    )
+
+
+def _read(name: str, value: str, now: object) -> object:
+    """A value of the kind that a field has."""
+    if isinstance(now, bool):
+        if value.lower() not in ("true", "false"):
+            raise ConfigError(f"true or false for {name}", f"'{value}'", "write one of them")
+        return value.lower() == "true"
+    if isinstance(now, int | float):
+        try:
+            number = type(now)(value)
+        except ValueError:
+            number = type(now)(-1)
+        if number < 0 or number == float("inf"):
+            raise ConfigError(f"a number from 0 on for {name}", f"'{value}'", "write one")
+        return number
+    if isinstance(now, tuple):
+        return tuple(filter(None, (each.strip() for each in value.split(","))))
+    return Path(value) if now is None else value
 
 
 def named_folders(given: Sequence[str]) -> dict[str, Path]:

@@ -1,0 +1,67 @@
+"""`auscult serve`: indexes over HTTP, with a page for people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auscult.cli.options import pairs_of
+from auscult.service.serving import serve as serve_until_stopped
+from auscult.service.settings import Settings, named_folders, with_fields
+
+
+def serve(
+    indexes: Annotated[
+        list[str],
+        typer.Argument(metavar="INDEX...", help="Index folders, made by `auscult index`; `NAME=FOLDER` names one."),
+    ],
+    host: Annotated[
+        str, typer.Option(help="The address to listen at. One that other machines reach needs --keys.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 8470,
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="The file of keys that are let in (`auscult keys`); default: none are asked for."),
+    ] = None,
+    audit: Annotated[
+        Path | None, typer.Option(help="Keep a log of who asked what, and which documents went out, in this file.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` beside the first index."),
+    ] = None,
+    page: Annotated[bool, typer.Option(help="Serve the page for people, beside the API.")] = True,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Let nobody add or remove documents.")] = False,
+    certificate: Annotated[Path | None, typer.Option(help="Speak TLS, with this certificate and its chain.")] = None,
+    certificate_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="FIELD=VALUE",
+            help="A limit or a detail of access, such as `limits.per_minute=120` or `access.issuer=https://...`; "
+            "repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Serve indexes over HTTP, with a page for people. SIGTERM or Ctrl-C ends it when running requests are answered.
+
+    Example: `auscult serve my-index`, or
+    `auscult serve notes=/data/notes leaflets=/data/leaflets --host 0.0.0.0 --keys keys.json --audit audit.jsonl`
+    """
+    told = with_fields(Settings(indexes=named_folders(indexes)), pairs_of("--set", fields))
+    settings = replace(
+        told,
+        host=host,
+        port=port,
+        data=data,
+        keys=keys,
+        audit=audit,
+        page=page,
+        changes=not read_only,
+        access=replace(told.access, certificate=certificate, certificate_key=certificate_key),
+    )
+    serve_until_stopped(settings, typer.echo)

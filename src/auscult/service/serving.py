@@ -1,0 +1,78 @@
+"""From settings to a listening service: sockets, TLS, signals. The only file that imports the HTTP server.
+
+One process. Requests are computed by a few threads, whose arrays and models let go of Python's lock; a second process
+would read the same index and model into memory again.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+from auscult.errors import ConfigError, naming_extra
+from auscult.index.reader import open_current
+from auscult.service.settings import Settings
+
+_BACKLOG = 256
+
+
+def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
+    """Serve until a signal ends it: requests that have begun are answered first.
+
+    Args:
+        settings: What to serve, and where.
+        tell: Is told the address to open, once connections are taken.
+
+    Raises:
+        AuscultError: An index is none, the address is taken, or an extra is missing.
+    """
+    for folder in settings.indexes.values():
+        open_current(folder).close()
+    with naming_extra("serve", "fastapi", "uvicorn", "starlette", "prometheus_client", "multipart", "jinja2", "jwt"):
+        import uvicorn
+
+        from auscult.service.app import create_app
+
+        app = create_app(settings)
+    listening = _listen(settings)
+    access = settings.access
+    config = uvicorn.Config(
+        app,
+        # Addresses hold what people ask: none of them is written to a log.
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=max(1, round(settings.limits.seconds)),
+        proxy_headers=bool(access.proxies),
+        forwarded_allow_ips=list(access.proxies) or None,
+        ssl_certfile=str(access.certificate) if access.certificate else None,
+        ssl_keyfile=str(access.certificate_key) if access.certificate_key else None,
+    )
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    tell(f"open {address(settings, listening)}")
+    # The signal that ended it is raised again when it has ended: as it should.
+    with suppress(KeyboardInterrupt), listening:
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def address(settings: Settings, listening: socket.socket) -> str:
+    """What to open in a browser."""
+    host, port = settings.host, listening.getsockname()[1]
+    host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)  # noqa: S104
+    scheme = "https" if settings.access.certificate else "http"
+    page = "" if settings.page else "/openapi.json"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{page}"
+
+
+def _listen(settings: Settings) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, place = found[0]
+        return socket.create_server(place[:2], family=family, backlog=_BACKLOG, reuse_port=False)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        where = f"{settings.host}, port {settings.port}"
+        raise ConfigError("an address to listen at", f"{where} ({reason})", "name another --host or --port") from error
