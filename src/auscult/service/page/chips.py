@@ -1,0 +1,206 @@
+"""How a question was understood, as chips: each says what was read, and links to the same question read otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from auscult.index.words import analyse
+from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.queries import Query
+from auscult.queries.aspect_words import ASPECT_WORDS
+from auscult.search import Searcher
+from auscult.search.understanding import AskedEntity, Understanding
+from auscult.service.page.asking import Asked
+from auscult.service.understood import unread
+
+ASPECTS: Final = ("information", *(words.aspect for words in ASPECT_WORDS))
+"""What may be asked about."""
+_NEIGHBOURS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A link to the same question read otherwise."""
+
+    name: str
+    detail: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityChip:
+    """What is asked about.
+
+    Attributes:
+        name: As it is called here.
+        code: Its identifier; empty where it is only words.
+        how: By what it was recognised, in words.
+        senses: Other things that the words may mean.
+        without: Address of the question without it.
+    """
+
+    name: str
+    code: str
+    how: str
+    senses: tuple[Choice, ...]
+    without: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectChip:
+    """An aspect that is asked for, with those near it."""
+
+    name: str
+    instead: tuple[Choice, ...]
+    without: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chips:
+    """The row of chips.
+
+    Attributes:
+        corrections: (as written, as read, address of the question as written).
+        words: (word that was not understood, whether any text has it, address without it).
+        further: Aspects that could be asked for as well.
+        as_words: Address of the question looked for as it stands.
+    """
+
+    entities: tuple[EntityChip, ...]
+    aspects: tuple[AspectChip, ...]
+    corrections: tuple[tuple[str, str, str], ...]
+    words: tuple[tuple[str, bool, str], ...]
+    further: tuple[Choice, ...]
+    as_words: str
+
+    def __bool__(self) -> bool:
+        return bool(self.entities or self.aspects or self.corrections or self.words)
+
+
+def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chips:
+    """The chips of a question."""
+    query = understood.query
+    as_words = _as_words(asked)
+    return Chips(
+        entities=tuple(_entity_chip(each, understood, asked) for each in understood.entities),
+        aspects=tuple(_aspect_chip(aspect, query, asked, searcher) for aspect in query.aspects),
+        corrections=tuple((written, read, as_words) for written, read in understood.corrections),
+        words=tuple(_left_over(understood, asked, searcher)),
+        further=tuple(
+            Choice(aspect, "", asked.by_entity(_entity_of(understood), (*query.aspects, aspect)).at())
+            for aspect in nearest_aspects(searcher, query.aspects or ("information",), len(ASPECTS))
+            if aspect not in query.aspects
+        ),
+        as_words=as_words,
+    )
+
+
+def nearest_aspects(searcher: Searcher, aspects: Sequence[str], number: int = _NEIGHBOURS) -> list[str]:
+    """Aspects nearest to some in the model's space of aspects, best first; in the usual order where it has none."""
+    others = [aspect for aspect in ASPECTS if aspect not in aspects]
+    if "aspect" not in searcher.encoder.parts:
+        return others[:number]
+    vectors = _aspect_vectors(searcher.encoder)
+    mean = np.mean([_vector(searcher.encoder, aspect) for aspect in aspects], axis=0)
+    ranked = sorted(zip((-(vectors @ mean)).tolist(), ASPECTS, strict=True))
+    return [aspect for _, aspect in ranked if aspect in others][:number]
+
+
+_KEPT: WeakKeyDictionary[DocumentEncoder, FloatArray] = WeakKeyDictionary()
+
+
+def _aspect_vectors(encoder: DocumentEncoder) -> FloatArray:
+    """Of all aspects, read once: what an encoder makes of a word never changes."""
+    if encoder not in _KEPT:
+        _KEPT[encoder] = _vectors(encoder, ASPECTS)
+    return _KEPT[encoder]
+
+
+def _vector(encoder: DocumentEncoder, aspect: str) -> FloatArray:
+    if aspect in ASPECTS:
+        vector: FloatArray = _aspect_vectors(encoder)[ASPECTS.index(aspect)]
+        return vector
+    return _vectors(encoder, (aspect,))[0]
+
+
+def _vectors(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:
+    found = encoder.encode_queries([Query("", "", (aspect,)) for aspect in aspects])[:, encoder.parts["aspect"]]
+    vectors: FloatArray = np.nan_to_num(found)
+    return vectors
+
+
+def _as_words(asked: Asked) -> str:
+    parameters = [("q", asked.text), ("index", asked.index), ("as", "words"), *asked.filters]
+    return Asked.of([(name, value) for name, value in parameters if value]).at()
+
+
+def _entity_of(understood: Understanding) -> str:
+    """An entity that is understood again as it was: by its identifier, where it has one."""
+    match = understood.match
+    return match.concept.concept_id if match and len(understood.entities) == 1 else understood.query.entity
+
+
+def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -> EntityChip:
+    aspects = understood.query.aspects
+    several = len(understood.entities) > 1
+    match = entity.match if several else understood.match
+    rest = " and ".join(each.asked for each in understood.entities if each is not entity)
+    senses = () if several else understood.alternatives
+    return EntityChip(
+        name=match.concept.name if match else entity.asked,
+        code=match.concept.concept_id if match else "",
+        how=_how(entity, understood, several),
+        senses=tuple(
+            Choice(
+                each.concept.name,
+                each.concept.concept_id,
+                asked.by_entity(each.concept.concept_id, aspects).at(),
+            )
+            for each in senses
+        ),
+        without=asked.by_entity(rest, aspects).at() if rest or aspects else _as_words(asked),
+    )
+
+
+def _how(entity: AskedEntity, understood: Understanding, several: bool) -> str:
+    match = entity.match if several else understood.match
+    if match is None:
+        return "not in the vocabulary; looked for by its words"
+    told = {
+        "identifier": f"identifier {match.matched_name}",
+        "name": "",
+        "synonym": f"synonym \u201c{match.matched_name}\u201d",
+        "fuzzy": f"nearest to \u201c{match.matched_name}\u201d",
+    }[match.kind]
+    if understood.in_collection and not several:
+        return f"{told}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
+    return told
+
+
+def _aspect_chip(aspect: str, query: Query, asked: Asked, searcher: Searcher) -> AspectChip:
+    others = tuple(each for each in query.aspects if each != aspect)
+    entity = query.entity_id or query.entity
+    near = [each for each in nearest_aspects(searcher, (aspect,)) if each not in query.aspects]
+    return AspectChip(
+        name=aspect,
+        instead=tuple(Choice(each, "", asked.by_entity(entity, (*others, each)).at()) for each in near),
+        without=asked.by_entity(entity, others).at() if entity or others else _as_words(asked),
+    )
+
+
+def _left_over(understood: Understanding, asked: Asked, searcher: Searcher) -> list[tuple[str, bool, str]]:
+    """Words of the question that neither entity nor aspects account for; they are looked for all the same."""
+    written = {read: word for word, read in understood.corrections}
+    found = []
+    for word in dict.fromkeys(unread(understood)):
+        terms = analyse(word)
+        held = bool(terms) and all(map(searcher.index.reader.words.holds, terms))
+        less = " ".join(re.sub(rf"(?<!\w){re.escape(written.get(word, word))}(?!\w)", " ", asked.text).split())
+        found.append((word, held, asked.in_words(less).at()))
+    return found

@@ -1,0 +1,99 @@
+"""What every page knows: who asks, which collections they may ask, how they like it to look."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from fastapi import Request
+
+from auscult.index.manifest import Counts
+from auscult.service.caller import ANYONE, NOBODY, Caller
+from auscult.service.page.rendering import markup
+from auscult.service.state import State
+
+THEMES: Final = ("light", "dark")
+_ROOM: Final = "auscult.service.page"
+
+
+@cache
+def static_path(name: str) -> str:
+    """Address of a file of the page, another one for every content, so that browsers may keep it."""
+    content = (files(_ROOM) / "static" / name).read_bytes()
+    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageContext:
+    """What templates call `page`.
+
+    Attributes:
+        name: Of the page ("search", "coverage", "add", ...).
+        here: Its address, to come back to.
+        theme: "light", "dark", or empty for what the machine prefers.
+        indexes: Names of those that the caller may ask.
+        index: The one that is asked.
+        counts: Of the caller's documents in it; None where there is nothing to count.
+        who: The caller's name.
+        token: That forms bring along where callers log in; else empty.
+        purposes: That a caller may give; none where they are not asked for.
+        purpose: The one given last.
+    """
+
+    name: str
+    here: str
+    theme: str
+    indexes: tuple[str, ...]
+    index: str
+    counts: Counts | None
+    who: str
+    may_ask: bool
+    may_judge: bool
+    may_add: bool
+    may_leave: bool
+    token: str = ""
+    purposes: tuple[str, ...] = ()
+    purpose: str = ""
+
+    @property
+    def home(self) -> str:
+        """Where the name leads."""
+        return "/"
+
+    @property
+    def token_field(self) -> Any:
+        """The field of a form that shows that it is one of this page."""
+        return markup('<input type="hidden" name="csrf_token" value="{}">', self.token) if self.token else ""
+
+    def static(self, name: str) -> str:
+        """Address of a file of the page."""
+        return static_path(name)
+
+
+def context_of(request: Request, state: State, caller: Caller, name: str, index: str = "") -> PageContext:
+    """What a page of a request knows."""
+    names = tuple(state.names(caller)) if caller != NOBODY else ()
+    asked = index if index in names else next(iter(names), "")
+    theme = request.cookies.get("theme", "")
+    told: Mapping[str, Any] = getattr(request.state, "page", None) or {}
+    may_add = state.settings.changes and caller.role in ("write", "admin") and bool(names)
+    return PageContext(
+        name=name,
+        here=f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}",
+        theme=theme if theme in THEMES else "",
+        indexes=names,
+        index=asked,
+        counts=None,
+        who=caller.name,
+        may_ask=bool(names),
+        may_judge=bool(names),
+        may_add=may_add,
+        may_leave=caller not in (ANYONE, NOBODY),
+        token=str(told.get("token", "")),
+        purposes=tuple(told.get("purposes", ())),
+        purpose=str(told.get("purpose", "")),
+    )

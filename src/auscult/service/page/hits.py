@@ -1,0 +1,149 @@
+"""Hits as they are read: the stretch of a passage that answers best, its sentences in their paragraphs, the best marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from auscult.interfaces import Hit
+from auscult.queries import Query
+from auscult.service.hits import best_stretch
+from auscult.service.page.asking import Asked, document_path
+from auscult.service.page.reading import parted
+from auscult.service.page.wording import likelihood_class, probability_in_words, reasons, similar_disease
+
+_LETTERS: Final = 360
+_MARKED: Final = 2
+_NEARLY: Final = 0.8
+"""A second sentence is marked where it scores so much of the best."""
+DATES: Final = ("date", "updated", "published", "last_updated", "year")
+"""Fields of metadata that say when, the first that a document has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence of a hit: marker and text together are what the document has.
+
+    Attributes:
+        marker: The bullet or number that it begins with, with the blank behind it; empty for none.
+    """
+
+    marker: str
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, or a list item."""
+
+    pieces: tuple[Piece, ...]
+    list_item: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Another place where the same text stands."""
+
+    title: str
+    source: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitView:
+    """What a page shows of a hit.
+
+    Attributes:
+        number: From 1, over all pages.
+        path: The headings above it and its own.
+        href: Of its document, at the passage.
+        blocks: The stretch shown.
+        cut_before: Whether the passage begins before the stretch.
+        cut_after: Whether it goes on behind it.
+        reasons: Why it is shown.
+        warning: That it is of a similar disease, and not the one asked for; empty for none.
+        also: Other places of the same text.
+    """
+
+    hit: Hit
+    number: int
+    path: tuple[str, ...]
+    href: str
+    blocks: tuple[Block, ...]
+    cut_before: bool
+    cut_after: bool
+    reasons: tuple[str, ...]
+    likely: str
+    likelihood: str
+    warning: str
+    date: str
+    also: tuple[Place, ...] = ()
+
+
+def view_of(hit: Hit, number: int, query: Query, asked: Asked, index: str) -> HitView:
+    """What is shown of one hit."""
+    blocks, before, after = excerpt(hit)
+    return HitView(
+        hit=hit,
+        number=number,
+        path=tuple(filter(None, (*hit.above, hit.heading))),
+        href=asked.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id)),
+        blocks=blocks,
+        cut_before=before,
+        cut_after=after,
+        reasons=tuple(reasons(hit, query)),
+        likely=probability_in_words(hit.probability),
+        likelihood=likelihood_class(hit.probability),
+        warning=similar_disease(hit, query),
+        date=date_of(hit.metadata),
+    )
+
+
+def date_of(metadata: Mapping[str, str]) -> str:
+    """When a document is from; empty where it does not say."""
+    return next((metadata[name] for name in DATES if metadata.get(name)), "")
+
+
+def grouped(views: Sequence[HitView]) -> list[HitView]:
+    """Hits of one text under the first of them, which names the places of the others."""
+    first: dict[str, HitView] = {}
+    for view in views:
+        key = " ".join(view.hit.text.split()).casefold()
+        if key in first:
+            place = Place(view.hit.title or view.hit.doc_id, view.hit.source, view.href)
+            first[key] = replace(first[key], also=(*first[key].also, place))
+        else:
+            first[key] = view
+    return list(first.values())
+
+
+def excerpt(hit: Hit, letters: int = _LETTERS) -> tuple[tuple[Block, ...], bool, bool]:
+    """The best stretch of a passage in its paragraphs, and whether it is cut before and behind."""
+    sentences = hit.sentences
+    if not sentences:
+        return (), False, False
+    scores = [sentence.score for sentence in sentences]
+    shown = best_stretch(scores, [len(sentence.text) for sentence in sentences], letters)
+    marked = _marked(scores, shown)
+    blocks: list[Block] = []
+    for number in shown:
+        begins = number == 0 or "\n" in _before(hit, number)
+        marker, text = parted(sentences[number].text) if begins else ("", sentences[number].text)
+        piece = Piece(marker, text, number in marked)
+        if blocks and not begins:
+            blocks[-1] = replace(blocks[-1], pieces=(*blocks[-1].pieces, piece))
+        else:
+            blocks.append(Block((piece,), bool(marker)))
+    return tuple(blocks), shown.start > 0, shown.stop < len(sentences)
+
+
+def _before(hit: Hit, number: int) -> str:
+    """What stands between a sentence and the one before it: a line break begins a paragraph."""
+    return hit.text[hit.sentences[number - 1].end - hit.start : hit.sentences[number].start - hit.start]
+
+
+def _marked(scores: Sequence[float], shown: range) -> set[int]:
+    best = sorted(shown, key=lambda number: -scores[number])[:_MARKED]
+    return {number for number in best if number == best[0] or scores[number] >= _NEARLY * scores[best[0]] > 0}

@@ -1,0 +1,133 @@
+"""The page of hits, and the one before anything is asked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from auscult.errors import QueryError
+from auscult.interfaces import Hit
+from auscult.queries.aspect_words import question_about
+from auscult.search import Searcher, Understanding
+from auscult.search.explain import describe
+from auscult.service.answering import nothing_here
+from auscult.service.caller import Asking, allowed
+from auscult.service.page.asking import PER_PAGE, Asked
+from auscult.service.page.chips import Choice, chips_of
+from auscult.service.page.context import PageContext, context_of
+from auscult.service.page.filters import filters_of
+from auscult.service.page.hits import grouped, view_of
+from auscult.service.page.rendering import rendered
+from auscult.service.page.troubles import no_index
+from auscult.service.routes.answers import Stated, audited
+
+router = APIRouter(include_in_schema=False)
+_EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effects", "diagnosis")
+
+
+@router.get("/")
+def front(request: Request, caller: Asking, state: Stated) -> Response:
+    """The box, and below it what answers what was asked."""
+    asked = Asked.of(request.query_params.multi_items())
+    allowed(caller, "read")
+    page = context_of(request, state, caller, "search", asked.index)
+    if not page.may_ask:
+        return no_index(page)
+    served = state.served(asked.index or None, caller)
+    searcher = served.opened.seen_by(caller.groups)
+    page = replace(page, counts=searcher.index.manifest.counts)
+    if asked.is_empty:
+        return HTMLResponse(_home(page, asked, searcher, "q" in request.query_params))
+    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
+    audited(request, "search", index=page.index, query=said)
+    begun = time.perf_counter()
+    understood = understand(searcher, asked)
+    hits = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
+    took = round(1000 * (time.perf_counter() - begun))
+    shown = hits[asked.start : asked.start + PER_PAGE]
+    audited(
+        request, "search", index=page.index, query=said, result=len(shown),
+        doc_ids=list(dict.fromkeys(hit.doc_id for hit in shown)),
+    )  # fmt: skip
+    views = [view_of(hit, number, understood.query, asked, page.index) for number, hit in enumerate(shown, 1)]
+    views = [replace(view, number=view.number + asked.start) for view in views]
+    nothing = nothing_here(hits) if not asked.start else None
+    values: dict[str, Any] = {
+        "page": page,
+        "asked": asked,
+        "query": understood.query,
+        "told": asked.text if not asked.by_parts else describe(understood.query),
+        "chips": chips_of(understood, asked, searcher),
+        "views": grouped(views),
+        "nothing": nothing.sentence if nothing else "",
+        "more": len(hits) > asked.start + PER_PAGE,
+        "per_page": PER_PAGE,
+        "filters": filters_of(searcher.index, asked),
+        "coverage": asked.at("/coverage", "", ("entity", understood.query.entity)) if understood.query.entity else "",
+        "took": took,
+    }
+    return HTMLResponse(rendered("search.html", values))
+
+
+def understand(searcher: Searcher, asked: Asked) -> Understanding:
+    """How an address is understood.
+
+    Raises:
+        QueryError: It names an identifier that is not known.
+    """
+    return Understanding(asked.query) if asked.as_words else searcher.understand(asked.query)
+
+
+def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> list[Hit]:
+    """The first hits of an address; none where its filters name what no document has."""
+    try:
+        return searcher.search(understood.query, number, where=asked.where)
+    except QueryError:
+        if not asked.filtered:
+            raise
+        return []
+
+
+def _home(page: PageContext, asked: Asked, searcher: Searcher, submitted: bool) -> str:
+    counts = searcher.index.manifest.counts
+    figures = [("documents", counts.documents), ("passages", counts.passages), ("sentences", counts.sentences)]
+    return rendered(
+        "home.html",
+        {
+            "page": page,
+            "asked": asked,
+            "examples": examples(searcher, asked),
+            "figures": figures,
+            "notice": "Nothing was asked yet: write a question, or the name of a disease or drug." if submitted else "",
+        },
+    )
+
+
+def examples(searcher: Searcher, asked: Asked) -> list[Choice]:
+    """Questions that documents of the index answer: about titles far apart in it, each about another aspect."""
+    reader = searcher.index.reader
+    rows = reader.documents
+    found: list[Choice] = []
+    for number, aspect in enumerate(_EXAMPLES):
+        for row in rows[len(rows) * (2 * number + 1) // (2 * len(_EXAMPLES)) :][:200].tolist():
+            title = reader.document_record(row).title
+            if not 3 <= len(title) <= 40 or any(title in each.name for each in found):
+                continue
+            headings = " ".join(reader.passage(passage).heading.casefold() for passage in reader.passages_of(row))
+            if aspect in headings:
+                question = question_about(aspect, title)
+                found.append(Choice(question, "", asked.in_words(question).at()))
+                break
+    return found or [Choice(title, "", asked.in_words(title).at()) for title in _titles(searcher)]
+
+
+def _titles(searcher: Searcher, number: int = 4) -> list[str]:
+    reader = searcher.index.reader
+    titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
+    return [title for title in dict.fromkeys(titles) if title][:number]
+
+
