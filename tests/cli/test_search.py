@@ -182,3 +182,17 @@ def test_a_model_that_moved_is_named_by_the_user(command: Command, index: str, t
     done = command(*asked, "--model", str(other))
     assert done.code == 2
     assert "build the index again with this one" in done.err
+
+
+def test_a_similar_disease_that_was_not_asked_for_is_told(command: Command, tmp_path: Path) -> None:
+    model = hashed_model(tmp_path / "model")
+    one = build_document(
+        doc_id="11", title="Spastic paraplegia 11", sections=[Section("Treatment", "Walking aids help.", "11-1")]
+    )
+    build_index([one], HashedEncoder(256), tmp_path / "index", model_path=str(model))
+    done = command("search", str(tmp_path / "index"), "-e", "Spastic paraplegia 8", "-a", "treatment")
+    assert done.code == 0
+    told = " ".join(done.out.split())
+    assert "similar, but not the one asked: 'Spastic paraplegia 11', where 'Spastic paraplegia 8' was asked for" in told
+    asked = command("search", str(tmp_path / "index"), "-e", "Spastic paraplegia XI", "-a", "treatment")
+    assert "not the one asked" not in asked.out

@@ -22,6 +22,7 @@ from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, Understanding
 from auscult.search.explain import printable
 from auscult.search.fusion import DOUBTFUL
+from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
 
 
@@ -124,7 +125,7 @@ def search(
         return
     console = Console(highlight=False)
     for hit in hits:
-        print_hit(console, hit)
+        print_hit(console, hit, sibling_note(understanding.query, hit.title, searcher.knowledge_base))
 
 
 def _conditions(given: Sequence[str] | None) -> Where:

@@ -120,8 +120,8 @@ def _table(curves: ScoreCurves) -> Table:
     return table
 
 
-def print_hit(console: Console, hit: Hit) -> None:
-    """Show one hit: heading, score and what it is made of, document, and the best sentences highlighted."""
+def print_hit(console: Console, hit: Hit, note: str = "") -> None:
+    """Show one hit: heading, score and what it is made of, document, a note, and the best sentences highlighted."""
     first = Text(f"{hit.rank:>2}  ", style="dim")
     path = " › ".join(filter(None, (*hit.above, hit.heading)))
     first.append(printable(path) or "(no heading)", style="not dim bold")
@@ -131,6 +131,8 @@ def print_hit(console: Console, hit: Hit) -> None:
     second.append(_made_of(hit), style="dim")
     console.print(first)
     _print_indented(console, second)
+    if note:
+        _print_indented(console, Text(printable(note), style="magenta"))
     if hit.url:
         console.print(Text(f"    {printable(hit.url)}", style="dim"), soft_wrap=True)
     _print_indented(console, _excerpt(hit, console.is_terminal))

@@ -1,0 +1,131 @@
+"""Similar, but not the one asked: "Spastic paraplegia 11" where "Spastic paraplegia 8" was asked for.
+
+Two names are siblings where they have the same head words and say different things about which of a kind is meant: by
+number, Roman numeral, letter or gene ("type 2", "IV", "B", "BRCA1"), or by words that exclude each other (acute and
+chronic, adult and childhood, hypo- and hyper-; `concepts.distinctions`). A name that tells of none ("Spastic
+paraplegia") is a wider one, and no sibling. Names alone are looked at, so that this holds for any titled document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.distinctions import contradict, contrasts, designators
+from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key
+from auscult.queries import Query
+
+_SERIES = frozenset(
+    {"type", "subtype", "stage", "grade", "class", "group", "phase", "level", "part", "form", "variant", "number", "no"}
+)
+_CONTRASTED_STARTS = ("hypo", "hyper", "micro", "macro", "brady", "tachy", "mono", "poly")
+_ROMAN: Final = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+_NUMBERS = {roman: str(number) for number, roman in enumerate(_ROMAN, start=1)}
+_WRITTEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WORDS = {word: str(number) for number, word in enumerate(_WRITTEN, start=1)}
+# "IIB", "IVa": a numeral with a letter behind it, as long as it is written in capitals.
+_LETTERED = re.compile(r"\b(X{0,1}(?:IX|IV|V?I{1,3}|V)|X)[ -]?([A-H]|(?<=[IVX])[a-h])\b")
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+_BEHIND = re.compile(r"\s*[(\[].*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name, taken apart.
+
+    Attributes:
+        head: What kind of thing it names.
+        which: What tells it from others of the kind.
+        excluded: Words of it that exclude others.
+    """
+
+    head: str
+    which: frozenset[str]
+    excluded: frozenset[tuple[int, str]]
+
+
+def sibling_note(query: Query, title: str, knowledge_base: KnowledgeBase | None = None) -> str:
+    """One line that says that a document is about something similar, and not about what was asked; else empty.
+
+    Args:
+        query: As it was understood, with all names of its entity.
+        title: Of a hit's document.
+        knowledge_base: Where it has one concept for the title and a name of the entity, both are the same.
+    """
+    names = query.all_names
+    if not names or not title.strip() or not are_siblings(names, title) or _are_one(query, title, knowledge_base):
+        return ""
+    return f"similar, but not the one asked: '{title.strip()}', where '{query.entity}' was asked for"
+
+
+def are_siblings(names: Sequence[str], title: str) -> bool:
+    """Whether a title names another one of the kind than any of an entity's names does."""
+    other = _taken_apart(title)
+    key = order_free_key(normalise_name(title))
+    found = False
+    for name in names:
+        own = _taken_apart(name)
+        if order_free_key(normalise_name(name)) == key:
+            return False
+        if own.head and own.head == other.head:
+            if not _differ(own, other):
+                return False
+            found = True
+    return found
+
+
+def _differ(one: _Name, other: _Name) -> bool:
+    """Whether two of one kind are told apart; what the one says and the other leaves open tells nothing."""
+    both = bool(one.which and other.which)
+    numbered = both and not (_within(one.which, other.which) or _within(other.which, one.which))
+    return numbered or contradict(one.excluded, other.excluded)
+
+
+def _within(wide: frozenset[str], narrow: frozenset[str]) -> bool:
+    """Whether all that one name says of which is meant holds of the other: 3 of 3B, and not 1 of 11."""
+    return all(
+        any(
+            each == other or (each[-1].isdigit() and other.startswith(each) and other[len(each)].isalpha())
+            for other in narrow
+        )
+        for each in wide
+    )
+
+
+def _are_one(query: Query, title: str, known: KnowledgeBase | None) -> bool:
+    if known is None:
+        return False
+    own = {concept.concept_id for name in query.all_names for concept in known.by_name(name)} | {query.entity_id}
+    return any(concept.concept_id in own for concept in known.by_name(title))
+
+
+def _taken_apart(name: str) -> _Name:
+    bare = _ARTICLE.sub("", _BEHIND.sub("", name) or name)
+    key = normalise_name(_LETTERED.sub(_as_number, bare))
+    words = key.split()
+    for place, word in enumerate(words):
+        if place and words[place - 1] in _SERIES and word in _WORDS:
+            words[place] = _WORDS[word]
+        # "Mucopolysaccharidosis I" is that of type 1.
+        elif place and word in ("i", "v", "x"):
+            words[place] = _NUMBERS[word]
+    key = " ".join(words)
+    which = frozenset(designators(key))
+    excluded = contrasts(key)
+    left = [
+        _without_start(word)
+        for word in content_key(key).split()
+        if word not in which | _SERIES | GENERIC_WORDS and word not in {member for _, member in excluded}
+    ]
+    return _Name(" ".join(sorted(left)), which, excluded)
+
+
+def _as_number(found: re.Match[str]) -> str:
+    return _NUMBERS[found.group(1).lower()] + found.group(2).lower()
+
+
+def _without_start(word: str) -> str:
+    return next((word[len(start) :] for start in _CONTRASTED_STARTS if word.startswith(start)), word)
