@@ -233,7 +233,14 @@ def test_where_nothing_is_hidden_the_index_itself_is_asked(tmp_path: Path) -> No
     assert searcher.seen_by(ANN) is searcher
     build_index(left(), ENCODER, tmp_path / "other", knowledge_base=KnowledgeBase([]))
     searcher = Searcher.open(tmp_path / "other", ENCODER)
+    assert searcher.seen_by(BOTH) is searcher
+    with IndexUpdate(tmp_path / "other", ENCODER) as update:
+        update.delete(["ward-a-secret"])
+        update.commit()
+    searcher = Searcher.open(tmp_path / "other", ENCODER)
     assert searcher.seen_by(BOTH).index is searcher.index
+    assert searcher.completion.complete("zebr")
+    assert not searcher.seen_by(BOTH).completion.complete("zebr"), "of a document that was removed"
 
 
 def test_a_view_outlives_the_searcher_it_was_taken_from(folder: Path) -> None:

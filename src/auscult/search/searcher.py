@@ -87,7 +87,9 @@ class Searcher:
         """
         index, known = self.index.seen_by(groups), self.knowledge_base
         brought = known is not None and vocabulary_of(known, self.index.reader.path) is not known
-        if index is self.index and not brought:
+        counts, following = self.index.manifest.counts, self.index.manifest.next_document
+        # The knowledge base keeps names of removed documents, whose groups nobody knows any more.
+        if index is self.index and not (brought and counts.documents < following - 1):
             return self
         view = Searcher(index, self.encoder, self._reranker)
         view._whole = self
