@@ -119,7 +119,8 @@ def _aspect_vectors(encoder: DocumentEncoder) -> FloatArray:
     """Of all aspects, read once: what an encoder makes of a word never changes."""
     if encoder not in _KEPT:
         _KEPT[encoder] = _vectors(encoder, ASPECTS)
-    return _KEPT[encoder]
+    kept: FloatArray = _KEPT[encoder]
+    return kept
 
 
 def _vector(encoder: DocumentEncoder, aspect: str) -> FloatArray:

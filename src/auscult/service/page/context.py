@@ -13,7 +13,6 @@ from fastapi import Request
 
 from auscult.index.manifest import Counts
 from auscult.service.caller import ANYONE, NOBODY, Caller
-from auscult.service.page.rendering import markup
 from auscult.service.state import State
 
 THEMES: Final = ("light", "dark")
@@ -63,11 +62,6 @@ class PageContext:
     def home(self) -> str:
         """Where the name leads."""
         return "/"
-
-    @property
-    def token_field(self) -> Any:
-        """The field of a form that shows that it is one of this page."""
-        return markup('<input type="hidden" name="csrf_token" value="{}">', self.token) if self.token else ""
 
     def static(self, name: str) -> str:
         """Address of a file of the page."""

@@ -88,7 +88,7 @@ def curves_view(curves: ScoreCurves) -> CurvesView | None:
 
 
 def _smooth(scores: Sequence[float]) -> list[float]:
-    """From 0 to 1, each of the sentence itself and a quarter of its neighbours: a ragged line shows no place to look."""
+    """From 0 to 1, each of the sentence itself and a quarter of its neighbours: ragged lines show no place to look."""
     padded = [scores[0], *scores, scores[-1]]
     smooth = [max(0.0, 0.25 * a + 0.5 * b + 0.25 * c) for a, b, c in zip(padded, padded[1:], padded[2:], strict=False)]
     top = max(smooth) or 1.0
@@ -114,7 +114,9 @@ def _peaks(scores: Sequence[float]) -> list[int]:
     """Sentences that score more than their neighbours, best first, none next to another."""
     ends = (-1.0, *scores, -1.0)
     tops = [
-        number for number, (before, here) in enumerate(pairwise(ends[:-1])) if here >= before and here > ends[number + 2]
+        number
+        for number, (before, here) in enumerate(pairwise(ends[:-1]))
+        if here >= before and here > ends[number + 2]
     ]
     found: list[int] = []
     for number in sorted(tops, key=lambda number: -scores[number]):

@@ -1,4 +1,4 @@
-"""Hits as they are read: the stretch of a passage that answers best, its sentences in their paragraphs, the best marked."""
+"""Hits as they are read: the stretch of a passage that answers best, in its paragraphs, the best sentences marked."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from auscult.concepts import KnowledgeBase
 from auscult.interfaces import Hit
 from auscult.queries import Query
+from auscult.search.siblings import sibling_note
 from auscult.service.hits import best_stretch
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.reading import parted
-from auscult.service.page.wording import likelihood_class, probability_in_words, reasons, similar_disease
+from auscult.service.page.wording import likelihood_class, probability_in_words, reasons
 
 _LETTERS: Final = 360
 _MARKED: Final = 2
@@ -82,8 +84,10 @@ class HitView:
     also: tuple[Place, ...] = ()
 
 
-def view_of(hit: Hit, number: int, query: Query, asked: Asked, index: str) -> HitView:
-    """What is shown of one hit."""
+def view_of(
+    hit: Hit, number: int, query: Query, asked: Asked, index: str, known: KnowledgeBase | None = None
+) -> HitView:
+    """What is shown of one hit; a knowledge base tells names of one disease from those of similar ones."""
     blocks, before, after = excerpt(hit)
     return HitView(
         hit=hit,
@@ -96,9 +100,13 @@ def view_of(hit: Hit, number: int, query: Query, asked: Asked, index: str) -> Hi
         reasons=tuple(reasons(hit, query)),
         likely=probability_in_words(hit.probability),
         likelihood=likelihood_class(hit.probability),
-        warning=similar_disease(hit, query),
+        warning=_capital(sibling_note(query, hit.title, known)),
         date=date_of(hit.metadata),
     )
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def date_of(metadata: Mapping[str, str]) -> str:

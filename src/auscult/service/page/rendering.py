@@ -27,13 +27,6 @@ def _environment() -> Any:
     return made
 
 
-def markup(template: str, *values: str) -> Any:
-    """Markup of our own with values that are escaped."""
-    with naming_extra("serve", "markupsafe"):
-        from markupsafe import Markup
-    return Markup(template).format(*values)
-
-
 def rendered(template: str, values: Mapping[str, Any]) -> str:
     """A template filled in.
 

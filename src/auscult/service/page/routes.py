@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from auscult.service.page import document_page, search_page
+from auscult.service.page import completing, document_page, exporting, search_page
 from auscult.service.page.context import THEMES
 from auscult.service.page.troubles import add_troubles
 
@@ -19,7 +19,7 @@ _A_YEAR: Final = 31_536_000
 
 def add_page(app: FastAPI) -> None:
     """Add the page to a service."""
-    for each in (router, search_page.router, document_page.router):
+    for each in (router, search_page.router, document_page.router, completing.router, exporting.router):
         app.include_router(each)
     add_troubles(app)
 

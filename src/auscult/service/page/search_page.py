@@ -53,8 +53,10 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         request, "search", index=page.index, query=said, result=len(shown),
         doc_ids=list(dict.fromkeys(hit.doc_id for hit in shown)),
     )  # fmt: skip
-    views = [view_of(hit, number, understood.query, asked, page.index) for number, hit in enumerate(shown, 1)]
-    views = [replace(view, number=view.number + asked.start) for view in views]
+    views = [
+        view_of(hit, number, understood.query, asked, page.index, searcher.knowledge_base)
+        for number, hit in enumerate(shown, asked.start + 1)
+    ]
     nothing = nothing_here(hits) if not asked.start else None
     values: dict[str, Any] = {
         "page": page,
@@ -129,5 +131,3 @@ def _titles(searcher: Searcher, number: int = 4) -> list[str]:
     reader = searcher.index.reader
     titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
     return [title for title in dict.fromkeys(titles) if title][:number]
-
-

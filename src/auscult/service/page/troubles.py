@@ -48,7 +48,6 @@ def no_index(page: PageContext) -> Response:
 
 def add_troubles(app: FastAPI) -> None:
     """Show people what goes wrong as a page, and programs as before."""
-
     before: dict[Any, Any] = {kind: app.exception_handlers[kind] for kind in _KINDS}
 
     async def refused(request: Request, error: Exception) -> Response:

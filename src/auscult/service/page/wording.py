@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from auscult.concepts.distinctions import contradict, contrasts, designators
-from auscult.concepts.names import normalise_name
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
 from auscult.queries import Query
@@ -13,7 +11,6 @@ from auscult.search.evidence import question_terms
 from auscult.search.fusion import DOUBTFUL
 
 _PROBABLE: Final = ((0.9, "very likely answers"), (0.7, "likely answers"), (DOUBTFUL, "may answer"))
-_TYPE: Final = frozenset({"type", "stage", "grade", "form", "group"})
 _LEAST: Final = 0.05
 """What a reason adds to a score so that it is named."""
 
@@ -35,7 +32,7 @@ def likelihood_class(probability: float | None) -> str:
 
 
 def reasons(hit: Hit, query: Query) -> list[str]:
-    """Why a hit is shown, in a few words each: where it names the entity, whether it speaks of the aspect, your words."""
+    """Why a hit is shown, in a few words each: where it names the entity, whether it speaks of the aspect."""
     told = [_where_named(hit, query), _speaks_about(hit, query)]
     terms = list(dict.fromkeys(question_terms(query)))
     if query.text and len(terms) > 1:
@@ -72,27 +69,3 @@ def _speaks_about(hit: Hit, query: Query) -> str:
     if query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
         return f"speaks about {' and '.join(query.aspects)}"
     return ""
-
-
-def similar_disease(hit: Hit, query: Query) -> str:
-    """That a document is of a disease that only looks like the one asked for; empty where it is not.
-
-    Names alike but for what tells siblings apart ("spastic paraplegia 8", "11"; "acute", "chronic") are meant.
-    """
-    title = normalise_name(hit.title)
-    asked = [normalise_name(name) for name in query.all_names]
-    if not (title and asked) or title in asked:
-        return ""
-    for name in asked[:1]:
-        if _common(title) and _common(title) == _common(name) and _told_apart(title, name):
-            return f"A similar disease, not the one asked for: {hit.title}, not {query.entity}."
-    return ""
-
-
-def _common(name: str) -> frozenset[str]:
-    telling = {*designators(name), *(word for _, word in contrasts(name)), *_TYPE}
-    return frozenset(name.split()) - telling
-
-
-def _told_apart(first: str, second: str) -> bool:
-    return designators(first) != designators(second) or contradict(contrasts(first), contrasts(second))
