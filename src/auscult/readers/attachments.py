@@ -1,0 +1,105 @@
+"""Files inside of clinical records: decoded from base64, and read by the reader of their type.
+
+One that is only named by an address is not fetched, whatever the address is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Final
+
+from auscult.readers.contract import DraftDocument, Reader, SourceFile, UnreadableError
+from auscult.readers.drafting import Facts
+from auscult.readers.registry import READERS
+
+_TYPES: Final = {
+    "text/plain": ("note", ".txt"),
+    "text/html": ("html", ".html"),
+    "application/xhtml+xml": ("html", ".xhtml"),
+    "text/markdown": ("markdown", ".md"),
+    "application/pdf": ("pdf", ".pdf"),
+    "application/xml": ("xml", ".xml"),
+    "text/xml": ("xml", ".xml"),
+    "application/cda+xml": ("xml", ".xml"),
+    "application/hl7-cda+xml": ("xml", ".xml"),
+    "application/hl7-sda+xml": ("xml", ".xml"),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx", ".docx"),
+}
+_KINDS: Final = "text, HTML, Markdown, PDF, XML, DOCX"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file as a record holds it.
+
+    Attributes:
+        media_type: As the record says; parameters may follow.
+        data: In base64; empty where only an address is given.
+        url: Where it would be; never fetched.
+        title: As the record calls it.
+    """
+
+    media_type: str
+    data: str = ""
+    url: str = ""
+    title: str = ""
+
+
+def read_attachment(attachment: Attachment, facts: Facts, name: str) -> Iterator[DraftDocument]:
+    """The drafts of an attachment, with its bytes, and with what the record says of it.
+
+    Args:
+        attachment: The file.
+        facts: What the record says; where it says nothing, what the file says of itself holds.
+        name: Of the file that the record stands in.
+
+    Raises:
+        UnreadableError: It is not there, of a type that is not read, or cannot be read.
+    """
+    content = _content(attachment)
+    reader, suffix = _reader_of(attachment.media_type)
+    for draft in reader.read(SourceFile(f"{name}{suffix}", content)):
+        yield replace(
+            draft,
+            content=content if draft.content is None else draft.content,
+            title=facts.title or attachment.title or draft.title,
+            source=facts.source or draft.source,
+            url=facts.url or draft.url,
+            entity_ids=tuple(facts.entity_ids) or draft.entity_ids,
+            metadata={**draft.metadata, **facts.metadata},
+        )
+
+
+def _content(attachment: Attachment) -> bytes:
+    if not attachment.data.strip():
+        got = "only an address, which is not fetched" if attachment.url else "none"
+        raise UnreadableError("attachment not here", "an attachment with its data", got, "export it with its data")
+    try:
+        content = base64.b64decode("".join(attachment.data.split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise UnreadableError(
+            "broken attachment", "an attachment in base64", "other characters, or too few", "export it again"
+        ) from error
+    if not content.strip():
+        raise UnreadableError("empty file", "an attachment with words", "an empty one", "leave it out")
+    return content
+
+
+def _reader_of(media_type: str) -> tuple[Reader, str]:
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind not in _TYPES:
+        told = f"one of the type '{kind[:80]}'" if kind else "one that names no type"
+        raise UnreadableError(
+            "attachment of another type", f"an attachment of {_KINDS}", told, "save it as one of them"
+        )
+    named, suffix = _TYPES[kind]
+    module, _, attribute = READERS[named].partition(":")
+    reader: Reader = getattr(import_module(module), attribute)()
+    return reader, suffix
+
+
+__all__ = ["Attachment", "read_attachment"]

@@ -1,0 +1,242 @@
+r"""A text as it is put together from a source: words, gaps, markers and headings in, a draft's text and runs out.
+
+White space of the source is one blank in the text. A single character of it is part of the run it stands in; more of
+them are a run of their own, of one character of the text and several of the source. Gaps between blocks ("\n\n"),
+between lines ("\n"), list markers and repeated column headings stand in no source and are in no run.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents.building import Section
+from auscult.documents.original import RUN
+from auscult.readers.tree import NOWHERE, Piece
+
+WHITE: Final = " \t\n\r\f\v"
+_WIDE: Final = re.compile(r"[ \t\n\r\f\v]{2,}")
+_ONE_BLANK: Final = str.maketrans(dict.fromkeys(WHITE, " "))
+LINE: Final = "\n"
+BLOCK: Final = "\n\n"
+# A heading that was never closed goes on for a page.
+_LONGEST_HEADING: Final = 300
+_DEEPEST: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading and where it stands in the text; levels count from 1, the highest."""
+
+    level: int
+    text: str
+    start: int
+    end: int
+
+
+class Flow:
+    """Takes words in the order in which they are read.
+
+    Attributes:
+        headings: Those so far.
+    """
+
+    def __init__(self) -> None:
+        self.headings: list[Heading] = []
+        self._parts: list[str] = []
+        self._length = 0
+        self._runs = array("I")
+        self._gap = ""
+        self._marker = ""
+        self._join = False
+        self._last = ""
+        self._blank: tuple[int, int] | None = None
+        self._heading: tuple[int, int] | None = None
+
+    def add(self, piece: Piece) -> None:
+        """Words of the source, or of ours, with white space collapsed."""
+        text, start, end = piece
+        if start == NOWHERE:
+            self._blank = None
+            self._begin()
+            self._put(text, NOWHERE, NOWHERE)
+            return
+        body = text.strip(WHITE)
+        if not body:
+            self._white(start, end)
+        elif len(text) != end - start:
+            self._begin()
+            self._put(body, start, end)
+        else:
+            first = len(text) - len(text.lstrip(WHITE))
+            last = first + len(body)
+            self._white(start, start + first)
+            self._begin()
+            place = first
+            for wide in _WIDE.finditer(text, first, last):
+                self._put(text[place : wide.start()].translate(_ONE_BLANK), start + place, start + wide.start())
+                self._put(" ", start + wide.start(), start + wide.end())
+                place = wide.end()
+            self._put(text[place:last].translate(_ONE_BLANK), start + place, start + last)
+            self._white(start + last, end)
+
+    def verbatim(self, piece: Piece) -> None:
+        """Words whose white space is kept, as in code."""
+        text, start, end = piece
+        begins = bool(self._gap or self._marker or self._join) or not self._length
+        if begins and len(text) == end - start:
+            kept = text.lstrip("\r\n")
+            text, start = kept, end - len(kept)
+        if text:
+            self._begin()
+            self._put(text, start, end)
+
+    def block(self) -> None:
+        """The next words stand after an empty line."""
+        self._part_from(BLOCK)
+
+    def line(self) -> None:
+        """The next words stand on a line of their own."""
+        self._part_from(LINE)
+
+    def broken(self) -> None:
+        """A line break that an author set; two of them are an empty line."""
+        self._part_from(BLOCK if self._gap else LINE)
+
+    def marker(self, text: str) -> None:
+        """The next words stand on a line of their own, behind a marker of ours; an empty one takes it back."""
+        if self._join and text:
+            self._join = False
+            self._put(self._colon(), NOWHERE, NOWHERE)
+        self.line()
+        self._marker = text
+
+    def join(self) -> None:
+        """The next words go on with the line behind a colon, whatever gap was asked for; a list stands below it."""
+        self._join = True
+
+    def unjoin(self) -> None:
+        """No words came after `join`."""
+        self._join = False
+
+    def begin_heading(self, level: int) -> None:
+        """The next words are a heading, until `end_heading`."""
+        self.end_heading()
+        self._marker = ""
+        self._join = False
+        self.block()
+        self._heading = (max(1, min(level, _DEEPEST)), len(self._parts))
+
+    def end_heading(self) -> None:
+        """The heading ends, if one has begun."""
+        if self._heading is None:
+            return
+        level, first = self._heading
+        self._heading = None
+        put = "".join(self._parts[first:])
+        text = put.strip()
+        if text and len(text) <= _LONGEST_HEADING:
+            end = self._length - (len(put) - len(put.rstrip()))
+            self.headings.append(Heading(level, text, end - len(text), end))
+        self.block()
+
+    @property
+    def length(self) -> int:
+        """Characters so far."""
+        return self._length
+
+    @property
+    def after_white(self) -> bool:
+        """Whether the last of them is white space, or there is none."""
+        return self._last in WHITE
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._parts)
+
+    @property
+    def runs(self) -> npt.NDArray[Any]:
+        """Where it stands in the source, (runs,) of `documents.original.RUN`."""
+        return np.frombuffer(self._runs.tobytes(), RUN)
+
+    def sections(self, title: Heading | None = None) -> tuple[list[Section], list[tuple[str, ...]]]:
+        """What stands between headings, and the headings above each section's own.
+
+        Args:
+            title: The heading that is the document's title: its section has none, and others do not stand below it.
+        """
+        text = self.text
+        found: list[Section] = []
+        paths: list[tuple[str, ...]] = []
+        above: list[Heading] = []
+        begins = [Heading(1, "", 0, 0), *self.headings]
+        ends = [heading.start for heading in self.headings] + [len(text)]
+        for heading, end in zip(begins, ends, strict=True):
+            while above and above[-1].level >= heading.level:
+                above.pop()
+            body = text[heading.end : end].rstrip()
+            start = heading.end + len(body) - len(body.lstrip())
+            named = "" if heading is title else heading.text
+            if has_words(body):
+                found.append(Section(named, body.lstrip(), start=start))
+                paths.append(tuple(each.text for each in above))
+            if named:
+                above.append(heading)
+        return found, paths
+
+    def _part_from(self, gap: str) -> None:
+        if self._heading is not None:
+            self._blank = self._blank or (NOWHERE, NOWHERE)
+        elif len(gap) > len(self._gap):
+            self._gap = gap
+            self._blank = None
+
+    def _white(self, start: int, end: int) -> None:
+        if end > start and self._blank is None and not self._gap and not self.after_white:
+            self._blank = (start, end)
+
+    def _begin(self) -> None:
+        """Before words: the gap, the marker or the blank that stands between them and what is there."""
+        if self._join:
+            self._put(f"{self._colon()} ", NOWHERE, NOWHERE)
+            self._join = False
+        elif self._gap or self._marker:
+            gap = self._gap if self._length else ""
+            gap = gap[1:] if self._last == LINE else gap
+            self._put(gap + self._marker, NOWHERE, NOWHERE)
+        elif self._blank is not None and not self.after_white:
+            self._put(" ", *self._blank)
+        self._gap = self._marker = ""
+        self._blank = None
+
+    def _colon(self) -> str:
+        return "" if self._last in (":", "?") else ":"
+
+    def _put(self, text: str, start: int, end: int) -> None:
+        if not text:
+            return
+        at, self._length = self._length, self._length + len(text)
+        self._parts.append(text)
+        self._last = text[-1]
+        if start == NOWHERE:
+            return
+        runs = self._runs
+        exact = len(text) == end - start
+        if exact and runs and runs[-1] == start and runs[-3] == at and at - runs[-4] == start - runs[-2]:
+            runs[-3], runs[-1] = self._length, end
+        else:
+            runs.extend((at, self._length, start, end))
+
+
+def has_words(text: str) -> bool:
+    """Whether there is a letter or a digit."""
+    return any(map(str.isalnum, text))
+
+
+__all__ = ["Flow", "Heading", "has_words"]

@@ -1,0 +1,248 @@
+"""What of a page is not its text: navigation, banners, forms, what is hidden, and lists of links to elsewhere.
+
+Nothing is guessed away that could be what the page says: a list of links below "Symptoms include:" stays, and where
+the rules would leave no words, fewer of them hold.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from auscult.readers.flow import has_words
+from auscult.readers.html_elements import HEADINGS, LISTS
+from auscult.readers.tree import Element, Piece, descend
+
+# fmt: off
+_INVISIBLE: Final = frozenset({
+    "applet", "area", "audio", "canvas", "datalist", "embed", "head", "iframe", "map", "math-annotation", "noembed",
+    "noframes", "noscript", "object", "param", "picture", "rp", "rt", "script", "source", "style", "svg", "template",
+    "title", "track", "video",
+})
+_CONTROLS: Final = frozenset({
+    "button", "input", "label", "legend", "optgroup", "option", "output", "select", "textarea",
+})
+# fmt: on
+_ROLES_AROUND: Final = frozenset({"alertdialog", "banner", "contentinfo", "dialog", "menu", "navigation", "search"})
+_AROUND: Final = frozenset({"aside", "footer", "header"})
+_CONTENT: Final = frozenset({"article", "main"})
+_WHOLE: Final = frozenset({"article", "body", "html", "main"})
+_HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_BANNER: Final = re.compile(
+    r"\bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup)|(?:^|\s)cookies?(?:\s|$)|\bgdpr"
+    r"|\bonetrust|\bcookiebot|\bcc-window|\bconsent[-_](?:banner|dialog|manager|modal|popup)",
+    re.IGNORECASE,
+)
+_SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
+_LONGEST_BANNER: Final = 3000
+_ELSEWHERE: Final = re.compile(
+    r"\W*(?:(?:see|read) also|read more|related\b.*|more (?:about|in|on|from)\b.*|more information|contents|share\b.*"
+    r"|(?:external|useful|quick) links|in this (?:section|guide|page|article)|on this page|page contents|topics|tags"
+    r"|table of contents|navigation|menu|follow us.*|popular\b.*|you (?:may|might) also.*)\W*",
+    re.IGNORECASE,
+)
+_LISTS_OF_LINKS: Final = LISTS | {"ol", "dl", "div", "section", "table", "p"}
+_FEWEST_LINKS: Final = 3
+_LINKED: Final = 0.75
+_LONGEST_LINK: Final = 80
+_LEAST_OF_MAIN: Final = 1 / 3
+
+
+class Care(IntEnum):
+    """How much is left out."""
+
+    INVISIBLE = 0
+    AROUND = 1
+    MAIN_ONLY = 2
+    LINKS = 3
+
+
+@dataclass(slots=True)
+class _Measure:
+    """Characters of an element, those in links, and its links: all, and those into the page."""
+
+    length: int = 0
+    linked: int = 0
+    links: int = 0
+    inward: int = 0
+
+    def add(self, other: _Measure) -> None:
+        self.length += other.length
+        self.linked += other.linked
+        self.links += other.links
+        self.inward += other.inward
+
+
+def clean(page: Element) -> bool:
+    """Mark what is not the text of a page as dropped.
+
+    Args:
+        page: Its tree.
+
+    Returns:
+        Whether words are left.
+    """
+    elements = [node for node in descend(page) if isinstance(node, Element)]
+    measures = _measured(page)
+    for care in reversed(Care):
+        for element in elements:
+            element.dropped = False
+        _drop_around(page, measures, care)
+        if care >= Care.MAIN_ONLY:
+            _keep_main(page, elements)
+        if care >= Care.LINKS:
+            _drop_lists_of_links(page)
+        if _has_words(page):
+            return True
+    return False
+
+
+def _has_words(page: Element) -> bool:
+    kept = descend(page, lambda element: not element.dropped)
+    return any(isinstance(node, Piece) and has_words(node.text) for node in kept)
+
+
+def _measured(page: Element) -> dict[int, _Measure]:
+    """The measure of every element that is not dropped, by its id."""
+    order: list[tuple[Element, Element | None, bool]] = []
+    stack: list[tuple[Element, Element | None, bool]] = [(page, None, False)]
+    found: dict[int, _Measure] = {}
+    while stack:
+        element, parent, linked = stack.pop()
+        order.append((element, parent, linked))
+        measure = found[id(element)] = _Measure()
+        if element.tag == "a" and (href := element.get("href")) and not linked:
+            linked = True
+            measure.links = 1
+            measure.inward = int(href.startswith("#"))
+        for child in element.children:
+            if isinstance(child, Piece):
+                length = len(child.text.strip())
+                measure.length += length
+                measure.linked += length if linked else 0
+            elif not child.dropped:
+                stack.append((child, element, linked))
+    for element, parent, _ in reversed(order):
+        if parent is not None:
+            found[id(parent)].add(found[id(element)])
+    return found
+
+
+def _drop_around(page: Element, measures: dict[int, _Measure], care: Care) -> None:
+    total = measures[id(page)].length
+    stack: list[tuple[Element, bool, bool]] = [(page, False, False)]
+    while stack:
+        parent, inside, in_heading = stack.pop()
+        for element in parent.elements:
+            if _is_invisible(element):
+                element.dropped = True
+            elif care >= Care.AROUND:
+                measure = measures[id(element)]
+                element.dropped = _is_around(element, inside, in_heading, measure.length, total)
+            if not element.dropped:
+                content = inside or element.tag in _CONTENT or element.get("role") in _CONTENT
+                stack.append((element, content, in_heading or element.tag in HEADINGS))
+
+
+def _is_invisible(element: Element) -> bool:
+    given = element.attributes
+    if element.tag in _INVISIBLE or (element.tag == "dialog" and "open" not in given):
+        return True
+    if not given:
+        return False
+    if "hidden" in given and given["hidden"].lower() != "until-found":
+        return True
+    return given.get("aria-hidden", "").lower() == "true" or bool(_HIDDEN_STYLE.search(given.get("style", "")))
+
+
+def _is_around(element: Element, inside: bool, in_heading: bool, length: int, total: int) -> bool:
+    tag, role = element.tag, element.get("role").lower()
+    if tag in _CONTROLS:
+        # The heading of a part that folds is a button.
+        return not in_heading
+    if tag in ("nav", "search") or role in _ROLES_AROUND:
+        return True
+    if tag == "form":
+        # Some sites put a form around the whole page.
+        return length * 2 < total
+    if not inside and (tag in _AROUND or role == "complementary"):
+        return True
+    if tag == "sup":
+        # The mark of a note.
+        only = [child for child in element.elements if child.tag == "a"]
+        return len(only) == 1 and only[0].get("href").startswith("#") and length <= len("[100]")
+    named = f"{element.get('class')} {element.get('id')}"
+    if tag in _WHOLE or not named.strip():
+        return False
+    return bool(length < _LONGEST_BANNER and _BANNER.search(named)) or bool(length < 300 and _SKIPPED.search(named))
+
+
+def _keep_main(page: Element, elements: list[Element]) -> None:
+    """Drop what stands beside the main part, if that holds a good part of the words."""
+    mains = [each for each in elements if (each.tag == "main" or each.get("role") == "main") and not each.dropped]
+    measures = _measured(page)
+    kept = [each for each in mains if id(each) in measures]
+    if not kept or sum(measures[id(each)].length for each in kept) < _LEAST_OF_MAIN * measures[id(page)].length:
+        return
+    chosen = {id(each) for each in kept}
+    order: list[tuple[Element, Element]] = []
+    stack = [page]
+    while stack:
+        parent = stack.pop()
+        for element in parent.elements:
+            order.append((element, parent))
+            if id(element) not in chosen:
+                stack.append(element)
+    # An element stays if it is a main part or leads to one.
+    for element, parent in reversed(order):
+        if id(element) in chosen:
+            chosen.add(id(parent))
+    for element, _ in order:
+        if id(element) not in chosen:
+            element.dropped = True
+
+
+def _drop_lists_of_links(page: Element) -> None:
+    measures = _measured(page)
+    total = measures[id(page)].length
+    before = ""
+    dropped: list[Element] = []
+    lost = 0
+    stack: list[tuple[Element | Piece, bool]] = [(page, False)]
+    while stack:
+        node, inside = stack.pop()
+        if isinstance(node, Piece):
+            before = node.text.strip() or before
+            continue
+        measure = measures[id(node)]
+        if node.tag in _LISTS_OF_LINKS and _is_links(measure) and _leads_away(measure, before, inside):
+            dropped.append(node)
+            lost += measure.length
+            continue
+        inside = inside or node.tag in _CONTENT or node.get("role") in _CONTENT
+        stack.extend(
+            (child, inside) for child in reversed(node.children) if isinstance(child, Piece) or not child.dropped
+        )
+    # A page of links, such as a list of all topics, is what it is.
+    if 2 * lost <= total:
+        for element in dropped:
+            element.dropped = True
+
+
+def _is_links(measure: _Measure) -> bool:
+    few = measure.links < _FEWEST_LINKS
+    return not few and _LINKED * measure.length <= measure.linked <= _LONGEST_LINK * measure.links
+
+
+def _leads_away(measure: _Measure, before: str, content: bool) -> bool:
+    """Whether a list of links leads elsewhere, rather than says something."""
+    if before.endswith(":") and not _ELSEWHERE.fullmatch(before):
+        return False
+    if measure.inward == measure.links or _ELSEWHERE.fullmatch(before[:100]):
+        return True
+    return not content
+
+
+__all__ = ["Care", "clean"]

@@ -1,0 +1,92 @@
+"""Marked-up text as a tree: elements, and pieces of text that know where in the source they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+NOWHERE: Final = -1
+
+
+class Piece(NamedTuple):
+    """Characters of a text, and the range of the decoded source that they are.
+
+    Where the lengths are equal, so are the characters; else the piece is whole (`&` for `&amp;`). A piece that stands
+    in no source ("- " of a list item) starts at `NOWHERE`.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+def written(text: str) -> Piece:
+    """A piece of ours, which stands in no source."""
+    return Piece(text, NOWHERE, NOWHERE)
+
+
+class Element:
+    """An element of a tree.
+
+    Attributes:
+        tag: Its name, without a namespace.
+        attributes: Those that readers look at, by name without namespace.
+        children: In order.
+        dropped: Whether it is left out of the text.
+    """
+
+    __slots__ = ("attributes", "children", "dropped", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str] | None = None) -> None:
+        self.tag = tag
+        self.attributes = attributes or {}
+        self.children: list[Element | Piece] = []
+        self.dropped = False
+
+    def get(self, name: str) -> str:
+        """An attribute; empty where there is none."""
+        return self.attributes.get(name, "")
+
+    @property
+    def elements(self) -> list[Element]:
+        """Its children that are elements."""
+        return [child for child in self.children if isinstance(child, Element)]
+
+    def child(self, *path: str) -> Element | None:
+        """What a path of tags leads to, always the first of its name; None where it leads nowhere."""
+        found: Element | None = self
+        for tag in path:
+            found = next((each for each in found.elements if each.tag == tag), None) if found else None
+        return found
+
+    def all(self, *tags: str) -> Iterator[Element]:
+        """Every element of these names below it, in order."""
+        for node in descend(self):
+            if isinstance(node, Element) and node.tag in tags:
+                yield node
+
+    def first(self, *tags: str) -> Element | None:
+        """The first of `all`."""
+        return next(self.all(*tags), None)
+
+    def words(self) -> str:
+        """All text below it, white space one blank."""
+        return " ".join("".join(node.text for node in descend(self) if isinstance(node, Piece)).split())
+
+
+def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> Iterator[Element | Piece]:
+    """All below an element in the order of the source, however deep.
+
+    Args:
+        root: Is not handed out itself.
+        into: Whether to go into an element, which is handed out either way.
+    """
+    stack: list[Element | Piece] = root.children[::-1]
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, Element) and into(node):
+            stack.extend(reversed(node.children))
+
+
+__all__ = ["NOWHERE", "Element", "Piece", "descend", "written"]
