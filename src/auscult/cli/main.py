@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "search": ("search", "search"),
     "explain": ("explain", "explain"),
     "serve": ("serve", "serve"),
+    "feedback": ("feedback", "feedback"),
     "evaluate": ("evaluate", "evaluate"),
     "train": ("train", "train"),
     "compare": ("compare", "compare"),

@@ -14,9 +14,11 @@ from fastapi import APIRouter, FastAPI
 from auscult import __version__
 from auscult.interfaces import DocumentEncoder
 from auscult.service.errors import add_errors
+from auscult.service.feedback import Feedback
+from auscult.service.jobs import Jobs
 from auscult.service.metrics import Metrics
 from auscult.service.requests import Requests
-from auscult.service.routes import completion, documents, house, search
+from auscult.service.routes import completion, documents, feedback, house, search, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
@@ -44,20 +46,24 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         # Routes are plain functions that threads of this pool run.
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.limits.threads
         state.start()
+        app.state.jobs.start()
         try:
             yield
         finally:
+            app.state.jobs.stop(settings.limits.seconds)
             state.stop()
 
     app = FastAPI(
         title="Auscult", version=__version__, description=_ABOUT, lifespan=alive, docs_url=None, redoc_url=None
     )
     app.state.auscult = state
+    app.state.jobs = Jobs(settings.data_folder, state)
+    app.state.feedback = Feedback(settings.feedback_folder)
     app.state.metrics = Metrics()
     app.state.metrics.watch(state)
     add_errors(app)
     api = APIRouter(prefix=API)
-    for routes in (search, completion, documents, house):
+    for routes in (search, completion, uploads, documents, feedback, house):
         api.include_router(routes.router)
     app.include_router(api)
     _add(app, "auscult.service.access", "add_access", settings)
@@ -72,4 +78,6 @@ def _add(app: FastAPI, module: str, function: str, *arguments: Any) -> None:
     """What another file adds, where it is there."""
     room = module.rpartition(".")[0]
     if find_spec(room) and find_spec(module):
-        getattr(import_module(module), function)(app, *arguments)
+        found = getattr(import_module(module), function, None)
+        if found is not None:
+            found(app, *arguments)

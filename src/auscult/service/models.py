@@ -374,3 +374,78 @@ class AspectCompletions(Told):
     """Aspects, best first."""
 
     aspects: list[AspectCompletion]
+
+
+class SkippedFile(Told):
+    """A file that could not be read."""
+
+    name: str
+    reason: str
+
+
+class JobTold(Told):
+    """An upload, and what became of it."""
+
+    job_id: str
+    index: str
+    caller: str
+    access: str = Field(description="The group that sees its documents; empty for everybody who may ask the index.")
+    standing: Literal["waiting", "reading", "done", "failed", "interrupted"] = Field(
+        description="`interrupted`: the service was stopped first, and nothing is in the index."
+    )
+    created: str
+    finished: str = Field(description="Empty while it is at work.")
+    files: int
+    read: int = Field(description="Files that have been read so far.")
+    documents: int = Field(description="Documents that these held.")
+    new: int
+    changed: int
+    unchanged: int
+    doc_ids: list[str] = Field(description="Of documents that were new or had changed.")
+    skipped: list[SkippedFile]
+    error: str
+    remedy: str
+
+
+class JobList(Told):
+    """Jobs, the last one first."""
+
+    jobs: list[JobTold]
+
+
+class Removed(Told):
+    """A document that is found no more."""
+
+    doc_id: str
+
+
+class FeedbackRequest(Question):
+    """What somebody says of a hit."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "question": "How is gout treated?",
+                    "doc_id": "leaflet-gout",
+                    "passage_id": "gout-3",
+                    "relevance": 1,
+                    "span": [184, 224],
+                }
+            ]
+        }
+    )
+
+    index: IndexName | None = None
+    doc_id: str = Field(max_length=2_000)
+    passage_id: str = Field(max_length=2_000)
+    relevance: int = Field(ge=0, le=3, description="0: it does not answer; 1 to 3: it does, and how well.")
+    span: tuple[Annotated[int, Field(ge=0, le=2**31)], Annotated[int, Field(ge=0, le=2**31)]] | None = Field(
+        None, description="Which characters of the document's text answer, half-open."
+    )
+
+
+class Kept(Told):
+    """That a judgement is kept."""
+
+    query_id: str = Field(description="The same for all judgements of one question.")

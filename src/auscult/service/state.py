@@ -83,6 +83,10 @@ class Served:
         name: That it is asked by.
         folder: Of the index.
         encoder: The model that made it; None for the one that its manifest names.
+
+    Attributes:
+        changing: Held by who changes the index from here.
+        trouble: Why it could not be opened when last looked at; None where it could.
     """
 
     def __init__(self, name: str, folder: Path, encoder: DocumentEncoder | None = None) -> None:
@@ -93,6 +97,7 @@ class Served:
         self._signs: object = None
         self._there = threading.Event()
         self._opening = threading.Lock()
+        self.changing = threading.Lock()
         self.trouble: AuscultError | None = None
 
     @property

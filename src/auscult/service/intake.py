@@ -1,0 +1,79 @@
+"""From uploaded files to documents: where files are kept, and what a group's documents are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from auscult.corpora import open_corpus
+from auscult.documents import Document
+
+_CHUNK: Final = 1 << 20
+_STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")
+_MOST: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Documents of files that are being read.
+
+    Attributes:
+        documents: One after the other.
+        read: How many files have been read so far.
+        skipped: Files that could not be read, each with the reason.
+    """
+
+    documents: Iterator[Document]
+    read: Callable[[], int]
+    skipped: Callable[[], Sequence[tuple[str, str]]]
+
+
+def reading(folder: Path, access: str) -> Reading:
+    """Read the files of a folder.
+
+    Args:
+        folder: Of the files.
+        access: The group that they are for; empty for everybody with access to the index.
+    """
+    corpus = open_corpus(str(folder), skip_bad=True)
+    return Reading(
+        (for_group(document, access) if access else document for document in corpus.documents()),
+        lambda: 0,
+        lambda: [],
+    )
+
+
+def for_group(document: Document, access: str) -> Document:
+    """A document that only a group sees, under ids that are the group's: another's is never replaced."""
+    return replace(
+        document,
+        doc_id=f"{access}:{document.doc_id}",
+        passages=tuple(replace(each, passage_id=f"{access}:{each.passage_id}") for each in document.passages),
+        metadata={**document.metadata, "access": access},
+    )
+
+
+def place_for(folder: Path, name: str) -> Path:
+    """Where an uploaded file is kept: below the folder, whatever it calls itself, and beside others of its name."""
+    parts = [_STRANGE.sub("_", part).strip(" .")[-_MOST:] for part in re.split(r"[/\\]", name)]
+    kept = [part for part in parts if part][-8:] or ["document"]
+    path = folder.joinpath(*kept)
+    number = 2
+    while path.exists() or any(parent.is_file() for parent in path.parents):
+        path = folder.joinpath(f"{number}", *kept)
+        number += 1
+    return path
+
+
+def keep(file: BinaryIO, path: Path) -> int:
+    """Write an uploaded file; how many bytes it has."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with path.open("wb") as kept:
+        while chunk := file.read(_CHUNK):
+            kept.write(chunk)
+            size += len(chunk)
+    return size

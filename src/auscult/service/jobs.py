@@ -1,0 +1,250 @@
+"""Uploads as jobs: files are kept, read in a process of their own, indexed in one change, and gone again.
+
+A job is a file of its own in the data folder, so that a service that was stopped can say what became of it: what had
+not ended by then is "interrupted", and nothing of it is in the index. One job is at work at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+from uuid import uuid4
+
+from auscult.documents import Document
+from auscult.errors import AuscultError
+from auscult.files.writing import write_json
+from auscult.provenance import now
+from auscult.search.build import update_index
+from auscult.service.errors import refusal_of
+from auscult.service.intake import Reading, reading
+from auscult.service.state import State
+
+_LOG: Final = logging.getLogger("auscult.service")
+_ORIGIN: Final = "upload"
+_BATCH: Final = 8
+_KEPT: Final = 500
+Standing = Literal["waiting", "reading", "done", "failed", "interrupted"]
+ENDED: Final = frozenset({"done", "failed", "interrupted"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """An upload, and what became of it.
+
+    Attributes:
+        job_id: By chance.
+        index: That it goes into.
+        caller: Who uploaded; empty for nobody in particular.
+        access: The group that its documents are for; empty for everybody with access to the index.
+        standing: How it stands.
+        created: When it came, ISO 8601.
+        finished: When it ended; empty before.
+        files: How many files came.
+        read: How many of them have been read so far.
+        documents: How many documents these held.
+        new: Documents that the index did not have.
+        changed: Documents that took the place of others of the same ids.
+        unchanged: Documents that the index had.
+        doc_ids: Of new and changed ones.
+        skipped: Files that could not be read, each with the reason.
+        error: Why it failed, as a sentence; empty where it did not.
+        remedy: What to do about it.
+    """
+
+    job_id: str
+    index: str
+    caller: str = ""
+    access: str = ""
+    standing: Standing = "waiting"
+    created: str = ""
+    finished: str = ""
+    files: int = 0
+    read: int = 0
+    documents: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    doc_ids: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    error: str = ""
+    remedy: str = ""
+
+
+class _StoppedError(Exception):
+    """The service stops."""
+
+
+class Jobs:
+    """All jobs, and the thread that does them.
+
+    Args:
+        folder: Of their records and of uploaded files.
+        state: Whose indexes they change.
+    """
+
+    def __init__(self, folder: Path, state: State) -> None:
+        self._records = folder / "jobs"
+        self._spool = folder / "uploads"
+        self._state = state
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        self._waiting: queue.Queue[str | None] = queue.Queue()
+        self._stopping = threading.Event()
+        self._worker: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Read what there was before, and begin to work."""
+        for path in sorted(self._records.glob("*.json")):
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                job = _from_json(json.loads(path.read_text(encoding="utf-8")))
+                if job.standing not in ENDED:
+                    job = replace(
+                        job,
+                        standing="interrupted",
+                        finished=now(),
+                        error="the service was stopped before the files were in the index",
+                        remedy="upload them again",
+                    )
+                    self._keep(job)
+                self._jobs[job.job_id] = job
+        shutil.rmtree(self._spool, ignore_errors=True)
+        self._worker = threading.Thread(target=self._work, name="jobs", daemon=True)
+        self._worker.start()
+
+    def stop(self, seconds: float) -> None:
+        """End the job at work, of which nothing is in the index then, and begin no other."""
+        self._stopping.set()
+        self._waiting.put(None)
+        if self._worker is not None:
+            self._worker.join(seconds)
+
+    def place(self) -> tuple[str, Path]:
+        """A new job's id, and the folder for its files."""
+        job_id = uuid4().hex
+        folder = self._spool / job_id
+        folder.mkdir(parents=True)
+        return job_id, folder
+
+    def give_up(self, job_id: str) -> None:
+        """Remove files that no job came of."""
+        shutil.rmtree(self._spool / job_id, ignore_errors=True)
+
+    def begin(self, job: Job) -> Job:
+        """Take on a job whose files are in place."""
+        job = replace(job, created=now())
+        self._keep(job)
+        self._forget_old()
+        self._waiting.put(job.job_id)
+        return job
+
+    def get(self, job_id: str) -> Job | None:
+        """A job; None where there is none of the id."""
+        return self._jobs.get(job_id)
+
+    def all(self) -> Sequence[Job]:
+        """All jobs, the last one first."""
+        with self._lock:
+            return sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
+
+    def _keep(self, job: Job) -> None:
+        with self._lock:
+            self._jobs[job.job_id] = job
+        self._records.mkdir(parents=True, exist_ok=True)
+        write_json(self._records / f"{job.job_id}.json", asdict(job))
+
+    def _forget_old(self) -> None:
+        for job in self.all()[_KEPT:]:
+            if job.standing in ENDED:
+                with self._lock:
+                    self._jobs.pop(job.job_id, None)
+                (self._records / f"{job.job_id}.json").unlink(missing_ok=True)
+
+    def _work(self) -> None:
+        while (job_id := self._waiting.get()) is not None:
+            job = self._jobs[job_id]
+            try:
+                if not self._stopping.is_set():
+                    self._do(job)
+            except _StoppedError:
+                # Its record says so when the service is started again.
+                return
+            except AuscultError as error:
+                told = refusal_of(error)
+                self._fail(job_id, told.message, told.remedy)
+            except Exception as error:
+                _LOG.error("job %s failed: %s", job_id, type(error).__name__)
+                self._fail(job_id, "the service failed at this upload", "ask whoever runs it to look into its log")
+            finally:
+                self.give_up(job_id)
+
+    def _fail(self, job_id: str, error: str, remedy: str) -> None:
+        failed = replace(self._jobs[job_id], standing="failed", finished=now(), error=error, remedy=remedy)
+        with suppress(AuscultError, OSError):
+            self._keep(failed)
+        self._jobs[job_id] = failed
+
+    def _do(self, job: Job) -> None:
+        served = self._state.indexes[job.index]
+        self._keep(replace(job, standing="reading"))
+        found = reading(self._spool / job.job_id, job.access)
+        ids: list[str] = []
+        with served.changing:
+            report = update_index(
+                {_ORIGIN: self._followed(job, found, ids)},
+                served.opened.searcher.encoder,
+                served.folder,
+                batch_size=_BATCH,
+                progress=lambda _: self._go_on(),
+            )
+        self._state.refresh(job.index)
+        skipped = tuple(found.skipped())
+        ended: Standing = "done" if ids or not skipped else "failed"
+        self._keep(
+            replace(
+                self._jobs[job.job_id],
+                standing=ended,
+                finished=now(),
+                read=job.files,
+                new=report.new,
+                changed=report.changed,
+                unchanged=report.unchanged,
+                doc_ids=tuple(ids),
+                skipped=skipped,
+                error="" if ended == "done" else "expected files that can be read, got none",
+                remedy="" if ended == "done" else "see what is said of each",
+            )
+        )
+
+    def _followed(self, job: Job, found: Reading, ids: list[str]) -> Iterator[Document]:
+        """Documents as they are read; how far it is can be seen meanwhile."""
+        for document in found.documents:
+            self._go_on()
+            ids.append(document.doc_id)
+            with self._lock:
+                self._jobs[job.job_id] = replace(
+                    self._jobs[job.job_id], documents=len(ids), read=min(found.read(), job.files)
+                )
+            yield document
+
+    def _go_on(self) -> None:
+        if self._stopping.is_set():
+            raise _StoppedError
+
+
+def _from_json(told: dict[str, object]) -> Job:
+    fields: dict[str, object] = {**told, "doc_ids": tuple(_listed(told["doc_ids"]))}
+    fields["skipped"] = tuple((str(name), str(why)) for name, why in _listed(told["skipped"]))
+    make: Callable[..., Job] = Job
+    return make(**fields)
+
+
+def _listed(value: object) -> list[tuple[str, str]]:
+    return value if isinstance(value, list) else []

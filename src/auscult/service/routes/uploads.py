@@ -1,0 +1,157 @@
+"""Adding documents by uploads, following the jobs that read them, and removing documents."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import asdict
+from typing import Annotated, Final
+
+from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
+
+from auscult.errors import IndexFolderError
+from auscult.index import IndexUpdate
+from auscult.service import models
+from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.errors import Refusal
+from auscult.service.intake import keep, place_for
+from auscult.service.jobs import Job, Jobs
+from auscult.service.routes.answers import ERRORS, Stated, audited, written
+from auscult.service.routes.completion import IndexQuery
+from auscult.service.routes.documents import DocId, row_of
+from auscult.service.state import Served, State
+
+router = APIRouter(tags=["documents"])
+_PATIENCE: Final = 10.0
+
+
+@router.post("/documents", status_code=202, response_model=models.JobTold, responses=ERRORS)
+def upload(
+    request: Request,
+    caller: Asking,
+    state: Stated,
+    files: Annotated[list[UploadFile], File(description="PDF, DOCX, HTML, XML, FHIR, Markdown, notes, tables, zip.")],
+    index: Annotated[str | None, Form(max_length=64)] = None,
+    access: Annotated[
+        str, Form(max_length=100, description="The group that sees them; empty for everybody who may ask the index.")
+    ] = "",
+) -> Response:
+    """Add files to an index: they are read and indexed in the background; the answer's job says how far that is."""
+    audited(request, "upload", index=index)
+    served = _changeable(state, caller, index)
+    group = _group(caller, access.strip())
+    jobs: Jobs = request.app.state.jobs
+    if len(files) > state.settings.limits.files:
+        message = f"expected at most {state.settings.limits.files} files at once, got more"
+        raise Refusal(413, "too_many_files", message, "upload some of them, then the others, or a zip archive")
+    try:
+        job_id, folder = jobs.place()
+        for file in files:
+            keep(file.file, place_for(folder, file.filename or ""))
+        job = jobs.begin(Job(job_id=job_id, index=served.name, caller=caller.name, access=group, files=len(files)))
+    except OSError as error:
+        jobs.give_up(job_id)
+        raise _no_room(error) from error
+    audited(request, "upload", index=served.name, result=job.job_id)
+    answer = written(told(job), 202)
+    answer.headers["Location"] = f"/api/v1/jobs/{job.job_id}"
+    return answer
+
+
+@router.get("/jobs", response_model=models.JobList, responses=ERRORS)
+def jobs(request: Request, caller: Asking, state: Stated) -> Response:
+    """Uploads and what became of them, the last one first: one's own, for an admin everybody's."""
+    audited(request, "jobs")
+    allowed(caller, "write")
+    held: Jobs = request.app.state.jobs
+    return written(models.JobList(jobs=[told(job) for job in held.all() if _may_see(caller, job)]))
+
+
+@router.get("/jobs/{job_id}", response_model=models.JobTold, responses=ERRORS)
+def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: Asking) -> Response:
+    """How far an upload is."""
+    audited(request, "jobs")
+    allowed(caller, "write")
+    held: Jobs = request.app.state.jobs
+    found = held.get(job_id)
+    if found is None or not _may_see(caller, found):
+        raise Refusal(404, "unknown_job", "expected the id of a job of yours, got another", "see GET /api/v1/jobs")
+    return written(told(found))
+
+
+@router.delete("/documents/{doc_id:path}", response_model=models.Removed, responses=ERRORS)
+def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
+    """Remove a document: it is found no more once this has answered."""
+    audited(request, "delete", index=index, doc_ids=[doc_id])
+    served = _changeable(state, caller, index)
+    row_of(served.opened.seen_by(caller.groups).index.reader, doc_id)
+    if not served.changing.acquire(timeout=_PATIENCE):
+        raise _busy()
+    try:
+        with IndexUpdate(served.folder) as update:
+            update.delete([doc_id])
+            update.commit()
+    except IndexFolderError as error:
+        if "locked" in error.got or "writer" in error.got:
+            raise _busy() from error
+        raise
+    finally:
+        served.changing.release()
+    state.refresh(served.name)
+    audited(request, "delete", index=served.name, doc_ids=[doc_id], result=1)
+    return written(models.Removed(doc_id=doc_id))
+
+
+def told(job: Job) -> models.JobTold:
+    """A job as it is answered."""
+    fields = asdict(job)
+    fields["skipped"] = [models.SkippedFile(name=name, reason=reason) for name, reason in job.skipped]
+    return models.JobTold(**fields)
+
+
+def _changeable(state: State, caller: Caller, index: str | None) -> Served:
+    """An index that the caller may change.
+
+    Raises:
+        Refusal: They may not, or nobody may.
+    """
+    allowed(caller, "write", index)
+    if not state.settings.changes:
+        message = "expected a service that takes changes, got one that is read only"
+        raise Refusal(403, "read_only", message, "change the index where it is made: auscult add, auscult remove")
+    return state.served(index, caller)
+
+
+def _group(caller: Caller, access: str) -> str:
+    """The group that uploaded documents are for: one of the caller's, where they see those of some groups alone."""
+    if caller.groups is None or access in caller.groups:
+        return access
+    if not access and len(caller.groups) == 1:
+        return next(iter(caller.groups))
+    raise Refusal(
+        422,
+        "bad_group",
+        "expected a group of yours in 'access', got none of them",
+        "name the group that is to see them",
+    )
+
+
+def _may_see(caller: Caller, job: Job) -> bool:
+    """Whether a job is the caller's, or they are an admin of its index and see what it brings."""
+    if caller.indexes is not None and job.index not in caller.indexes:
+        return False
+    if job.caller == caller.name:
+        return True
+    return caller.role == "admin" and (caller.groups is None or job.access in caller.groups)
+
+
+def _busy() -> Refusal:
+    message = "expected an index that nobody changes just now, got one at work"
+    return Refusal(409, "busy", message, "try again in a minute", {"Retry-After": "30"})
+
+
+def _no_room(error: OSError) -> Refusal:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        message = "expected room for the files on the service's disk, got none"
+        return Refusal(507, "no_space", message, "ask whoever runs this service to free some")
+    message = "expected to be able to keep the files, got a refusal of the service's disk"
+    return Refusal(503, "cannot_keep", message, "ask whoever runs this service to look at its data folder")
