@@ -203,8 +203,9 @@ class Searcher:
         documents: Sequence[str] = (),
         scoring: Scoring = "fused",
         rerank: int = 0,
+        encoded: FloatArray | None = None,
     ) -> list[tuple[int, Hit]]:
-        """As `search`, each hit with its document's row in the index."""
+        """As `search`, each hit with its document's row in the index; `encoded` is the query's of `vectors`."""
         shown: dict[int, FloatArray] = {}
         reread: dict[int, float] = {}
         if rerank and scoring == "model":
@@ -213,7 +214,7 @@ class Searcher:
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
         else:
-            vector = self._vector(query)
+            vector = self._vector(query) if encoded is None else encoded
             weights = self.index.reader.words.shares(question_terms(query))
             weighed = self.index.candidates(vector, weights, where, documents)
             evidence = gather(self.index, query, vector, weighed)
@@ -250,13 +251,23 @@ class Searcher:
         vector = self._vector(query)
         return vector, gather(self.index, query, vector)
 
+    def vectors(self, queries: Sequence[Query]) -> FloatArray:
+        """The vectors that all evidence is gathered with, (queries, dim); zeros where the model has none for a query.
+
+        Raises:
+            QueryError: A query is empty.
+        """
+        for query in queries:
+            _check_asked(query)
+        vectors = np.zeros((len(queries), self.encoder.dim), np.float32)
+        read = [number for number, query in enumerate(queries) if query.terms.strip() or self._reads_questions]
+        if read:
+            found = self.encoder.encode_queries([queries[number] for number in read])
+            vectors[read] = np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0)
+        return vectors
+
     def _vector(self, query: Query) -> FloatArray:
-        _check_asked(query)
-        vector = np.zeros(self.encoder.dim, np.float32)
-        if query.terms.strip() or self._reads_questions:
-            found = self.encoder.encode_queries([query])[0]
-            if np.isfinite(found).all():
-                vector = found
+        vector: FloatArray = self.vectors([query])[0]
         return vector
 
     def rank(

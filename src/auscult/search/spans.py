@@ -209,7 +209,7 @@ def finder(
     Raises:
         QueryError: The query is empty, or the id unknown.
     """
-    row = searcher.index.reader.document_rows.get(doc_id)
+    row = searcher.index.reader.row_of(doc_id)
     if row is None:
         raise QueryError("a document id of this index", f"'{doc_id}'", "take one from the output of search")
     document = searcher.index.reader.document(row)

@@ -1,0 +1,113 @@
+"""Names of single sentences, which stay what they are: `gout-leaflet#120-184-9f3a`.
+
+An id names the document, the range of its text, and four digits of a digest of the sentence. Nobody can invent one, and
+one of a document that has changed since is refused rather than read as another sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from auscult.documents import Document
+from auscult.errors import QueryError
+from auscult.index.reader import GenerationReader
+
+_FORM: Final = re.compile(r"(?P<doc_id>.+)#(?P<start>\d{1,12})-(?P<end>\d{1,12})-(?P<digest>[0-9a-f]{4})", re.DOTALL)
+_DIGITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceId:
+    """What an id says.
+
+    Attributes:
+        start: Offset in the document text.
+        end: One past the last character.
+        digest: The first digits of the sentence's SHA-256.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.doc_id}#{self.start}-{self.end}-{self.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSentence:
+    """A sentence that an id names.
+
+    Attributes:
+        document: That holds it.
+        number: In the document, from 0.
+        text: Of the sentence.
+        heading: Of its passage.
+    """
+
+    document: Document
+    number: int
+    text: str
+    heading: str
+
+
+def sentence_id(doc_id: str, start: int, end: int, text: str) -> str:
+    """The id of a sentence.
+
+    Args:
+        doc_id: Of its document.
+        start: Offset in the document's text.
+        end: One past the last character.
+        text: Of the sentence.
+    """
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return str(SentenceId(doc_id, start, end, digest))
+
+
+def read_sentence_id(written: str) -> SentenceId:
+    """Take an id apart.
+
+    Raises:
+        QueryError: It is none.
+    """
+    found = _FORM.fullmatch(written.strip())
+    if found is None:
+        raise QueryError("a sentence id such as gout#120-184-9f3a", f"'{written}'", "copy one from an answer as it is")
+    return SentenceId(found["doc_id"], int(found["start"]), int(found["end"]), found["digest"])
+
+
+def find_sentence(reader: GenerationReader, written: str) -> FoundSentence:
+    """The sentence that an id names.
+
+    Args:
+        reader: Of the index, or of the part of it that somebody may see.
+        written: The id.
+
+    Raises:
+        QueryError: It is no id, or there is no such document or sentence, or no longer as it was.
+    """
+    named = read_sentence_id(written)
+    row = reader.row_of(named.doc_id)
+    if row is None:
+        raise QueryError("the id of a sentence here", f"'{written}', of no document here", "take ids from answers only")
+    document = reader.document(row)
+    number = 0
+    for passage in document.passages:
+        for sentence in passage.sentences:
+            if (sentence.start, sentence.end) == (named.start, named.end):
+                text = document.slice(sentence)
+                if sentence_id(document.doc_id, named.start, named.end, text) != str(named):
+                    break
+                return FoundSentence(document, number, text, passage.heading)
+            number += 1
+    got = f"'{written}', which no sentence of that document has (now)"
+    raise QueryError("the id of a sentence here", got, "search again, and take ids from answers only")
+
+
+def ids_of(document: Document) -> list[str]:
+    """The ids of all sentences of a document, in order."""
+    return [sentence_id(document.doc_id, each.start, each.end, document.slice(each)) for each in document.sentences]
