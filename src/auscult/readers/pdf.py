@@ -62,15 +62,16 @@ def _draft(pdf: Pdf) -> DraftDocument:
         if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
             unmapped.append(number)
         # Lines that run another way are as if on a page of their own.
-        ways += [PagePieces(_height(content, way), pieces_of(each)) for way, each in enumerate(words)]
+        ways += [PagePieces(*_size(content, turn), pieces_of(each)) for turn, each in words.items()]
     blocks = [block for page in without_furniture(ways) for region in regions(page) for block in blocks_of(region)]
     if not blocks:
         raise _without_text(sizes, bare, unmapped)
     return _assembled(continued(blocks), told, outline, sizes, _remarks(bare, unmapped))
 
 
-def _height(content: PageContent, way: int) -> float:
-    return content.height if way == 0 else max(content.width, content.height)
+def _size(content: PageContent, turn: int) -> tuple[float, float]:
+    """A page's width and height to who reads its lines level."""
+    return (content.height, content.width) if turn in (1, 3) else (content.width, content.height)
 
 
 def _assembled(
@@ -89,7 +90,7 @@ def _assembled(
     metadata = {"pages": str(len(sizes))}
     if date := _date(told.get("CreationDate", "")) or _date(told.get("ModDate", "")):
         metadata["date"] = date
-    if "Author" in told:
+    if told.get("Author", "anonymous").strip("()") != "anonymous":
         metadata["author"] = told["Author"]
     return DraftDocument(
         text=text.text,

@@ -69,22 +69,21 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
     for thin, run in groupby(range(bins), key=lambda place: covering[place] <= most):
         if not thin:
             continue
-        for begin, end in _thinnest([*run], covering):
-            width, middle = (end - begin + 1) * _BIN, left + (begin + end + 1) / 2 * _BIN
-            if width < max(_NARROWEST_GUTTER, 0.8 * size) or not _both_sides(pieces, middle):
-                continue
-            rank = (float(covering[begin]), -width, middle)
-            best = rank if best is None or rank < best else best
+        begin, end = _thinnest([*run], covering, max(1, lines // 20))
+        width, middle = (end - begin + 1) * _BIN, left + (begin + end + 1) / 2 * _BIN
+        if width < max(_NARROWEST_GUTTER, 0.7 * size) or not _both_sides(pieces, middle):
+            continue
+        rank = (float(min(covering[begin : end + 1])), -width, middle)
+        best = rank if best is None or rank < best else best
     return best[2] if best else None
 
 
-def _thinnest(places: Sequence[int], covering: Sequence[int]) -> list[tuple[int, int]]:
-    """Stretches of a strip that equally many pieces cross."""
-    found = []
-    for _, run in groupby(places, key=lambda place: covering[place]):
-        stretch = [*run]
-        found.append((stretch[0], stretch[-1]))
-    return found
+def _thinnest(places: Sequence[int], covering: Sequence[int], more: int) -> tuple[int, int]:
+    """The longest stretch that hardly more pieces cross than the place with the fewest."""
+    least = min(covering[place] for place in places) + more
+    stretches = [[*run] for few, run in groupby(places, key=lambda place: covering[place] <= least) if few]
+    longest = max(stretches, key=len)
+    return longest[0], longest[-1]
 
 
 def _both_sides(pieces: Sequence[Piece], middle: float) -> bool:

@@ -7,6 +7,7 @@ is, the higher it stands. Where the outline names a block, it is a heading, howe
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -65,17 +66,26 @@ def levels(blocks: Sequence[Block], body: Style, outline: Sequence[Bookmark]) ->
     named = _outlined(blocks, outline)
     styled = [_looks(block, body) for block in blocks]
     ranked = sorted({_rank(block) for block, looks in zip(blocks, styled, strict=True) if looks}, reverse=True)
-    by_outline = 2 * len(named) >= sum(styled)
-    below = 1 + max(named.values(), default=-1) if by_outline else 0
+    by_style = _by_style(blocks, named) if 2 * len(named) >= sum(styled) else {}
+    below = 1 + max(named.values(), default=-1) if by_style else 0
     found: list[int | None] = []
     for place, (block, looks) in enumerate(zip(blocks, styled, strict=True)):
-        if by_outline and place in named:
+        if by_style and place in named:
             found.append(named[place])
         elif looks:
-            found.append(below + ranked.index(_rank(block)))
+            rank = _rank(block)
+            found.append(by_style[rank] if rank in by_style else below + ranked.index(rank))
         else:
             found.append(below + len(ranked) if place in named else None)
     return found
+
+
+def _by_style(blocks: Sequence[Block], named: Mapping[int, int]) -> dict[tuple[float, bool], int]:
+    """The level that the outline gives most headings of a size and weight."""
+    counted: dict[tuple[float, bool], Counter[int]] = {}
+    for place, level in named.items():
+        counted.setdefault(_rank(blocks[place]), Counter())[level] += 1
+    return {rank: most.most_common(1)[0][0] for rank, most in counted.items()}
 
 
 def title_of(blocks: Sequence[Block], found: Sequence[int | None], body: Style, told: str) -> tuple[str, int | None]:

@@ -12,6 +12,7 @@ from typing import Final
 from auscult.readers.pdf_words import Piece, Word, piece_of, rows_of
 
 _MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
+_NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?|(?:[A-Z]|[IVX]{1,4})[.)]?|\[[^\[\]]+\]")
 _ENDED: Final = re.compile(r"[.:;!?]['\"”’)\]]*$")
 _LARGER: Final = 1.08
 # In sizes of the font.
@@ -19,6 +20,7 @@ _LOOSE: Final = 0.25
 _GAP: Final = 0.5
 _INDENT: Final = 0.9
 _ALIGNED: Final = 1.0
+_ALIKE: Final = 0.2
 
 
 @dataclass(slots=True)
@@ -90,19 +92,29 @@ def _continues(block: Block, following: Block) -> bool:
 
 
 def _without_markers_apart(row: list[Piece]) -> list[Piece]:
-    """A row whose list marker is no cell of its own, though a wide gap follows it."""
-    if len(row) > 1 and len(row[0].words) == 1 and (_marks(row[0].words[0]) or _numbers(row[0].words[0])):
-        return [piece_of((*row[0].words, *row[1].words)), *row[2:]]
-    return row
+    """A row whose list marker or section number is no cell of its own, though a wide gap follows it."""
+    while len(row) > 1 and len(row[0].words) == 1 and _heads(row[0].words[0]):
+        row = [piece_of((*row[0].words, *row[1].words)), *row[2:]]
+    return [piece_of(word for piece in row for word in piece.words)] if _stretched(row) else row
+
+
+def _stretched(row: Sequence[Piece]) -> bool:
+    """Whether gaps are wide, and all alike, because a line was stretched to its column's width."""
+    if len(row) < 3 or any(len(piece.words) > 1 for piece in row[1:]):
+        return False
+    gaps = [after.left - before.right for before, after in pairwise(row)]
+    return max(gaps) - min(gaps) <= _ALIKE * row[0].size and max(gaps) <= 3 * row[0].size
 
 
 def _marks(word: Word) -> bool:
     return _MARKER.match(word.text) is not None
 
 
-def _numbers(word: Word) -> bool:
-    """Whether a word is a section's number: "2", "2.1", "2.1.3."."""
-    return re.fullmatch(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?", word.text) is not None and word.bold
+def _heads(word: Word) -> bool:
+    """Whether a word stands before what it marks or numbers: "•", "2.1", "A."; a number alone only in bold."""
+    sign = len(word.text) == 1 and not word.text.isalnum() and word.text not in "-–—"
+    numbered = _NUMBERED.fullmatch(word.text) is not None
+    return sign or _marks(word) or (numbered and (word.bold or word.text[-1] in ".)]"))
 
 
 def _stretches(rows: Sequence[list[Piece]]) -> Iterator[tuple[bool, list[list[Piece]]]]:
@@ -170,33 +182,54 @@ def _aligned(piece: Piece, other: Piece, size: float) -> bool:
 
 
 def _cells(rows: Sequence[list[Piece]]) -> list[list[list[Piece]]]:
-    """A table's rows as cells; a line that goes on with cells of the row above is part of it."""
-    columns = _columns(rows)
+    """A table's rows as cells."""
+    # The row with most pieces says where columns begin.
+    columns = [piece.left for piece in max(rows, key=len)]
+    placed = [[(_column(columns, piece), piece) for piece in row] for row in rows]
+    return _drawn_by_row(placed, len(columns)) or _by_line(placed, len(columns))
+
+
+def _column(columns: Sequence[float], piece: Piece) -> int:
+    return min(range(len(columns)), key=lambda each: abs(columns[each] - piece.left))
+
+
+Placed = Sequence[Sequence[tuple[int, Piece]]]
+
+
+def _drawn_by_row(placed: Placed, width: int) -> list[list[list[Piece]]]:
+    """Cells in the order in which they are drawn: a row begins where the column is none further right.
+
+    Nothing where such rows would overlap on the page: the table was drawn in another order.
+    """
+    drawn = sorted((each for row in placed for each in row), key=lambda each: each[1].words[0].order)
     found: list[list[list[Piece]]] = []
-    last: list[Piece] = []
-    for row in rows:
-        placed = [(min(range(len(columns)), key=lambda each: abs(columns[each] - _key(piece))), piece) for piece in row]
-        # The first column's cell goes on where it was drawn right behind its line above, before the row's other cells.
-        goes_on = bool(found) and (
-            all(column for column, _ in placed)
-            or (bool(last) and row[0].words[0].order == last[-1].words[-1].order + 1)
-        )
-        if not goes_on:
-            found.append([[] for _ in columns])
-        for column, piece in placed:
+    before = width
+    for column, piece in drawn:
+        cell = found[-1][column] if found else []
+        below = not cell or piece.top >= cell[-1].bottom - _GAP * piece.size
+        if column < before or not below or (column == before and cell and _leaves(cell[-1], piece)):
+            found.append([[] for _ in range(width)])
+        found[-1][column].append(piece)
+        before = column
+    tops = [min(piece.top + piece.size / 2 for cell in row for piece in cell) for row in found]
+    bottoms = [max(piece.bottom - piece.size / 2 for cell in row for piece in cell) for row in found]
+    return found if all(bottom <= top for bottom, top in zip(bottoms, tops[1:], strict=False)) else []
+
+
+def _leaves(above: Piece, piece: Piece) -> bool:
+    """Whether a gap parts a line from the cell above it."""
+    return piece.top - above.bottom > _GAP * piece.size
+
+
+def _by_line(placed: Placed, width: int) -> list[list[list[Piece]]]:
+    """A row a line; one without a first cell goes on with the row above."""
+    found: list[list[list[Piece]]] = []
+    for row in placed:
+        if not found or not all(column for column, _ in row):
+            found.append([[] for _ in range(width)])
+        for column, piece in row:
             found[-1][column].append(piece)
-        last = [piece for column, piece in placed if column == 0]
     return found
-
-
-def _key(piece: Piece) -> float:
-    return piece.left
-
-
-def _columns(rows: Sequence[list[Piece]]) -> list[float]:
-    """Where columns begin: the lefts of the row with most pieces, each moved to the left as far as its column goes."""
-    fullest = max(rows, key=len)
-    return [piece.left for piece in fullest]
 
 
 def _paragraphs(lines: Sequence[Piece]) -> list[Block]:
@@ -245,21 +278,30 @@ def _full(before: Piece, line: Piece, right: float) -> bool:
 def _breaks(block: Block, before: Piece, line: Piece, right: float, within: float | None) -> bool:
     """Whether a line begins a new paragraph."""
     size = max(before.size, line.size)
-    if size > _LARGER * min(before.size, line.size) or before.bold != line.bold:
-        return not (
-            before.bold != line.bold and size <= _LARGER * min(before.size, line.size) and _runs_on(before, line, right)
-        )
+    if size > _LARGER * min(before.size, line.size):
+        return True
+    if before.bold != line.bold and not _runs_on(before, line, right):
+        return True
     if len(line.words) > 1 and _marks(line.words[0]):
         return True
     gap = (line.top - before.bottom) / max(size, 1.0)
     if gap > (_GAP if within is None else within + _LOOSE) or gap < -size:
         return True
-    begin = block.lines[0]
-    if block.marked:
-        return line.left < begin.left - 0.3 * size or not _full(before, line, right)
-    if len(block.lines) > 1 and line.left > before.left + _INDENT * size and abs(before.left - line.left) < 4 * size:
+    if _sentence_goes_on(before, line, right):
+        return False
+    if block.marked and line.left < block.lines[0].left - 0.3 * size:
         return True
-    return not _full(before, line, right)
+    indented = before.left + _INDENT * size < line.left < before.left + 4 * size
+    return (indented and not block.marked and len(block.lines) > 1) or not _full(before, line, right)
+
+
+def _sentence_goes_on(before: Piece, line: Piece, right: float) -> bool:
+    """Whether a line that has some place left ends within a word or a sentence."""
+    last, small = before.words[-1].text, line.words[0].text[:1].islower()
+    if small and len(last) > 2 and last[-1] in "-\u2010\u00ad":
+        return True
+    nearly = right - before.right < 0.25 * (right - before.left)
+    return small and nearly and len(before.words) > 3 and not _ENDED.search(last)
 
 
 def _runs_on(before: Piece, line: Piece, right: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from auscult.readers.pdfium import Glyph, PageContent
@@ -13,6 +14,8 @@ _LIGATURES: Final = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ":
 _LETTER_GAP: Final = 0.4
 _PIECE_GAP: Final = 1.0
 _SHARED_HEIGHT: Final = 0.5
+_LEADER: Final = 5
+_SAME_PLACE: Final = 1.5
 _DIAGONAL: Final = 4
 
 
@@ -76,25 +79,26 @@ def piece_of(words: Iterable[Word]) -> Piece:
     )
 
 
-def words_of(content: PageContent, page: int) -> list[list[Word]]:
-    """A page's words in the order in which they are drawn, a list for each way that lines run, level ones first.
+def words_of(content: PageContent, page: int) -> dict[int, list[Word]]:
+    """A page's words in the order in which they are drawn, by the quarter turns of their lines, level ones first.
 
-    What stands outside of what the page shows is left out.
+    What stands outside of what the page shows is left out, and what is drawn a second time, as for a shadow.
     """
     ways: dict[int, list[Word]] = {}
     order = 0
+    drawn: set[tuple[str, int, int]] = set()
     for glyphs in _runs(content.glyphs):
         word = _word(glyphs, content, page, order)
-        if word is not None:
+        if word is not None and not _drawn_twice(word, drawn):
             ways.setdefault(glyphs[0].turn, []).append(word)
             order += 1
-    return [ways[turn] for turn in sorted(ways)]
+    return {turn: ways[turn] for turn in sorted(ways)}
 
 
 def pieces_of(words: Sequence[Word]) -> list[Piece]:
-    """The pieces of lines that a page's words make."""
+    """The pieces of lines that a page's words make; without the dots that lead to a page's number."""
     found: list[list[Word]] = []
-    for word in words:
+    for word in _without_leaders(words):
         if found and _goes_on(found[-1][-1], word):
             found[-1].append(word)
         else:
@@ -131,7 +135,9 @@ def _next(one: Glyph, other: Glyph) -> bool:
         return False
     along, across = _moved(one, other)
     size = max(one.size, other.size, 1.0)
-    return -0.5 * size <= along <= _LETTER_GAP * size and abs(across) <= 0.7 * size
+    # The letters of a ligature share its box, and so go back by all of its width.
+    wide = max(one.right - one.left, one.bottom - one.top) if along < 0 else 0.0
+    return -max(0.5 * size, min(wide, 2 * size)) <= along <= _LETTER_GAP * size and abs(across) <= 0.7 * size
 
 
 def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
@@ -158,6 +164,21 @@ def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> W
     size = max(glyph.size for glyph in glyphs)
     bold = sum(glyph.bold for glyph in glyphs) * 2 > len(glyphs)
     return Word(text, page, (left, top, right, bottom), *level, size, bold, order)
+
+
+def _without_leaders(words: Sequence[Word]) -> Iterator[Word]:
+    for dots, run in groupby(words, key=lambda word: not word.text.strip(".·…")):
+        held = [*run]
+        if not dots or sum(len(word.text) for word in held) < _LEADER:
+            yield from held
+
+
+def _drawn_twice(word: Word, drawn: set[tuple[str, int, int]]) -> bool:
+    """Whether a word was drawn before at nearly the same place; it is drawn then."""
+    left, top = (int(place / _SAME_PLACE) for place in word.box[:2])
+    near = any((word.text, left + x, top + y) in drawn for x in (-1, 0, 1) for y in (-1, 0, 1))
+    drawn.add((word.text, left, top))
+    return near
 
 
 def _goes_on(word: Word, other: Word) -> bool:

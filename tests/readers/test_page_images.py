@@ -1,0 +1,108 @@
+"""Pages as pictures: what is on them, and that a hostile file is the child's problem."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from auscult.errors import DataError
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.page_images import MOST_PIXELS, PageRenderer, RenderLimits, page_png
+from auscult.readers.pdf import PdfReader
+from small_pdfs import Drawn, leaflet
+
+
+def pixels(picture: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("L"))
+
+
+def test_highlights_lie_on_ink_and_nowhere_else_is_any() -> None:
+    drawn = Drawn()
+    drawn.paragraph(60, 100, 300, "Crystals of uric acid cause gout " * 8)
+    content = drawn.content()
+    (draft,) = PdfReader().read(SourceFile("a.pdf", content))
+    scale = 2.0
+    ink = pixels(page_png(content, 0, scale)) < 128
+    assert ink.shape == (1684, 1191)
+    rest = ink.copy()
+    for row in draft.words:
+        left, top, right, bottom = (int(row[side] * scale) for side in ("left", "top", "right", "bottom"))
+        assert ink[top : bottom + 1, left : right + 1].any()
+        rest[top - 1 : bottom + 2, left - 1 : right + 2] = False
+    assert not rest.any()
+
+
+def test_a_large_scale_or_page_is_drawn_within_bounds() -> None:
+    large = Drawn(size=(14_000, 14_000))
+    large.line(60, 100, "Far from the other corner")
+    for content in (leaflet(1).content(), large.content()):
+        height, width = pixels(page_png(content, 0, 8.0)).shape
+        assert height * width <= MOST_PIXELS * 1.01
+
+
+@pytest.mark.parametrize(("page", "scale"), [(3, 1.0), (-1, 1.0), (0, 0.0), (0, 9.0), (0, float("nan"))])
+def test_what_cannot_be_asked_for_is_refused(page: int, scale: float) -> None:
+    for draw in (page_png, PageRenderer().render):
+        with pytest.raises(DataError):
+            draw(leaflet(3).content(), page, scale)
+
+
+def test_a_renderer_draws_apart_the_same_and_keeps_it() -> None:
+    content = leaflet(2).content()
+    renderer = PageRenderer()
+    assert renderer.render(content, 1, 1.0) == page_png(content, 1, 1.0)
+    begun = time.perf_counter()
+    renderer.render(content, 1, 1.0)
+    assert time.perf_counter() - begun < 0.05
+
+
+def test_a_renderer_forgets_pictures_beyond_its_bytes() -> None:
+    renderer = PageRenderer(RenderLimits(kept=10_000))
+    renderer.render(leaflet(1).content(), 0, 0.2)
+    assert 0 < renderer._size <= 10_000
+    renderer.render(leaflet(1).content(), 0, 2.0)
+    assert renderer._size <= 10_000
+
+
+def test_a_broken_file_is_told_as_in_this_process() -> None:
+    with pytest.raises(UnreadableError) as refused:
+        PageRenderer().render(b"%PDF-1.4 nothing", 0, 1.0)
+    assert refused.value.kind == "broken PDF"
+
+
+def test_a_page_that_takes_too_long_or_too_much_is_given_up() -> None:
+    drawn = Drawn()
+    for number in range(15_000):
+        drawn.canvas.circle(300, 400, 10 + number % 290, stroke=1, fill=1)
+    heavy = drawn.content()
+    begun = time.perf_counter()
+    with pytest.raises(UnreadableError, match="time"):
+        PageRenderer(RenderLimits(seconds=0.3)).render(heavy, 0, 4.0)
+    assert time.perf_counter() - begun < 3
+    with pytest.raises(UnreadableError, match="cannot be drawn|can be drawn"):
+        PageRenderer(RenderLimits(memory=1 << 20)).render(leaflet(1).content(), 0, 4.0)
+
+
+def test_threads_draw_and_read_one_after_the_other() -> None:
+    content = leaflet(3).content()
+    expected = [page_png(content, page, 1.0) for page in range(3)]
+    wrong: list[int] = []
+
+    def work(page: int) -> None:
+        for _ in range(3):
+            if page_png(content, page, 1.0) != expected[page]:
+                wrong.append(page)
+            if len(list(PdfReader().read(SourceFile("a.pdf", content)))) != 1:
+                wrong.append(page)
+
+    threads = [threading.Thread(target=work, args=(page % 3,)) for page in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
