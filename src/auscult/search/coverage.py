@@ -1,0 +1,123 @@
+"""What a collection answers: entities down, aspects across, and in each cell the best passage and a word for it.
+
+The word goes by the probability that the passage answers, as for any first hit (`fusion`): "answered" from LIKELY on,
+"perhaps" from DOUBTFUL on, else "not found". A passage about a similar entity (`siblings`) answers perhaps at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from auscult.concepts.aspects import INFORMATION
+from auscult.errors import QueryError
+from auscult.index import ANY, Where
+from auscult.index.words import analyse
+from auscult.interfaces import Hit
+from auscult.queries import Query
+from auscult.queries.aspect_words import ASPECT_WORDS
+from auscult.search.fusion import DOUBTFUL
+from auscult.search.searcher import Searcher
+from auscult.search.siblings import sibling_note
+from auscult.search.understanding import Understanding
+
+Word = Literal["answered", "perhaps", "not found"]
+LIKELY: Final = 0.75
+"""From which probability on a passage is said to answer: halfway from DOUBTFUL to certainty."""
+MOST_CELLS: Final = 2_000
+_HEADING: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is known of an aspect of an entity.
+
+    Attributes:
+        word: Whether it is answered.
+        probability: That `hit` answers, in [0, 1]; 0 where there is none.
+        hit: The best passage; None where there is none.
+        note: That it is about something similar; else empty.
+    """
+
+    word: Word
+    probability: float
+    hit: Hit | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """A table of what a collection answers.
+
+    Attributes:
+        entities: As they were understood, in order.
+        aspects: The columns.
+        cells: A row an entity, a cell an aspect.
+    """
+
+    entities: tuple[Understanding, ...]
+    aspects: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+    def share(self, word: Word = "answered") -> float:
+        """The share of cells with a word."""
+        words = [cell.word for row in self.cells for cell in row]
+        return words.count(word) / len(words)
+
+
+def word_of(probability: float) -> Word:
+    """The word for a probability."""
+    return "answered" if probability >= LIKELY else "perhaps" if probability >= DOUBTFUL else "not found"
+
+
+def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = (), *, where: Where = ANY) -> Coverage:
+    """Ask for every aspect of every entity; all is encoded in one batch.
+
+    Args:
+        searcher: An opened index, or the view of it that somebody may see.
+        entities: Names, synonyms or identifiers.
+        aspects: As headings name them; empty for those that the collection has headings for (`aspects_of`).
+        where: Only documents whose fields have these values.
+
+    Raises:
+        QueryError: No entity or no aspect, too many of both, an unknown identifier, field or value.
+    """
+    names = [name for each in entities if (name := each.strip())]
+    columns = tuple(dict.fromkeys(each.strip() for each in aspects if each.strip())) or aspects_of(searcher, where)
+    if not names or not columns:
+        got = "headings of none" if names else "none"
+        raise QueryError("entities and aspects", got, "name at least one entity, and aspects such as treatment")
+    if len(names) * len(columns) > MOST_CELLS:
+        raise QueryError(f"at most {MOST_CELLS} cells", f"{len(names) * len(columns)}", "ask for fewer at once")
+    understood = tuple(searcher.understand(Query("", name)) for name in names)
+    queries = [replace(each.query, aspects=(aspect,)) for each in understood for aspect in columns]
+    found = [
+        _cell(searcher, query, searcher.search_rows(query, 1, where=where, encoded=vector))
+        for query, vector in zip(queries, searcher.vectors(queries), strict=True)
+    ]
+    rows = (tuple(found[first : first + len(columns)]) for first in range(0, len(found), len(columns)))
+    return Coverage(understood, columns, tuple(rows))
+
+
+def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
+    """The aspects that questions are read for, as far as a document of the collection has a heading for them."""
+    index = searcher.index
+    return tuple(
+        aspect
+        for aspect in (INFORMATION, *(words.aspect for words in ASPECT_WORDS))
+        if any(
+            score >= _HEADING
+            for score in index.best(index.reader.words.likeness(analyse(aspect), "heading"), 1, where=where)[1].tolist()
+        )
+    )
+
+
+def _cell(searcher: Searcher, query: Query, found: Sequence[tuple[int, Hit]]) -> Cell:
+    if not found:
+        return Cell("not found", 0.0, None)
+    ((_, hit),) = found
+    note = sibling_note(query, hit.title, searcher.knowledge_base)
+    probability = hit.probability or 0.0
+    word = word_of(probability)
+    return Cell("perhaps" if note and word == "answered" else word, probability, hit, note)

@@ -1,0 +1,134 @@
+"""One question answered by several sources beside each other: a column a source, a row an aspect or heading, and dates.
+
+A column is a value of any field of documents (`source`, or of their metadata: an audience, a year), or one document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from auscult.concepts.aspects import normalise_heading
+from auscult.errors import QueryError
+from auscult.index import ANY, Where
+from auscult.interfaces import Hit
+from auscult.queries import Query
+from auscult.search.coverage import Word, word_of
+from auscult.search.searcher import Searcher
+
+DOCUMENT: Final = "document"
+"""In place of a field: columns are documents, by their ids."""
+MOST_COLUMNS: Final = 12
+_COLUMNS: Final = 4
+_DATES: Final = ("date", "last_reviewed", "updated", "modified", "published")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one column says of one row.
+
+    Attributes:
+        word: Whether that answers the question.
+        probability: That the first hit does, in [0, 1]; 0 where there is none.
+        hits: The best passages, best first.
+    """
+
+    word: Word
+    probability: float
+    hits: tuple[Hit, ...]
+
+    @property
+    def date(self) -> str:
+        """Of the first hit's document; empty where it has none."""
+        return date_of(self.hits[0].metadata) if self.hits else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Answers beside each other.
+
+    Attributes:
+        field: That the columns are values of; "document" for documents.
+        values: One a column.
+        rows: The aspects that were asked for; where none was, the headings of what was found, best first.
+        answers: A tuple a row, an answer a column.
+    """
+
+    field: str
+    values: tuple[str, ...]
+    rows: tuple[str, ...]
+    answers: tuple[tuple[Answer, ...], ...]
+
+
+def date_of(metadata: Mapping[str, str]) -> str:
+    """When a document was written, or last looked over, as its metadata says; empty where it does not."""
+    return next((metadata[name] for name in _DATES if metadata.get(name)), "")
+
+
+def side_by_side(
+    searcher: Searcher, query: Query, field: str, values: Sequence[str] = (), *, k: int = 3, where: Where = ANY
+) -> SideBySide:
+    """Answer a query from several sources.
+
+    Args:
+        searcher: An opened index, or the view of it that somebody may see.
+        query: As it was understood.
+        field: That tells sources apart: `source`, one of the metadata, or "document".
+        values: Those to compare; empty for the four whose passages are found first.
+        k: Passages of a cell; of a column, where no aspect is asked for.
+        where: Only documents whose fields have these values.
+
+    Raises:
+        QueryError: The query is empty; the field, or a value, unknown; or there are not two to twelve columns.
+    """
+    columns = tuple(dict.fromkeys(values)) or _columns(searcher, query, field, where)
+    if not 2 <= len(columns) <= MOST_COLUMNS:
+        raise QueryError(f"2 to {MOST_COLUMNS} of '{field}' to compare", str(len(columns)), "name them")
+    # Of a question about several aspects, each row asks for one of them.
+    text = "" if query.entity else query.text
+    queries = [replace(query, aspects=(aspect,), text=text) for aspect in query.aspects] or [query]
+    vectors = searcher.vectors(queries)
+
+    def found(number: int, value: str) -> tuple[Hit, ...]:
+        limits = (where, (value,)) if field == DOCUMENT else ({**where, field: value}, ())
+        hits = searcher.search_rows(queries[number], k, where=limits[0], documents=limits[1], encoded=vectors[number])
+        return tuple(hit for _, hit in hits)
+
+    table = [[found(number, value) for value in columns] for number in range(len(queries))]
+    if query.aspects:
+        rows = query.aspects
+        answers = [tuple(_answer(hits) for hits in row) for row in table]
+    else:
+        rows, answers = _by_heading(table[0])
+    return SideBySide(field, columns, rows, tuple(answers))
+
+
+def _columns(searcher: Searcher, query: Query, field: str, where: Where) -> tuple[str, ...]:
+    """The first documents found, or the values of a field whose passages are found first."""
+    # One more, since documents without the field are one group.
+    hits = searcher.search(query, _COLUMNS + 1, group_by=field, where=where)
+    if field == DOCUMENT:
+        return tuple(hit.doc_id for hit in hits)[:_COLUMNS]
+    own = [hit.source if field == "source" else hit.metadata.get(field, "") for hit in hits]
+    return tuple(dict.fromkeys(filter(None, own)))[:_COLUMNS]
+
+
+def _by_heading(columns: Sequence[Sequence[Hit]]) -> tuple[tuple[str, ...], list[tuple[Answer, ...]]]:
+    """A row for the first aspect of every heading, by the best of its hits."""
+    best: dict[str, float] = {}
+    for hits in columns:
+        for hit in hits:
+            name = normalise_heading(hit.heading)[0]
+            best[name] = max(hit.score, best.get(name, hit.score))
+    rows = sorted(best, key=lambda name: -best[name])
+    answers = [
+        tuple(_answer([hit for hit in hits if normalise_heading(hit.heading)[0] == row]) for hits in columns)
+        for row in rows
+    ]
+    return tuple(rows), answers
+
+
+def _answer(hits: Sequence[Hit]) -> Answer:
+    probability = (hits[0].probability or 0.0) if hits else 0.0
+    return Answer(word_of(probability), probability, tuple(hits))

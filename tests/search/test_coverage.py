@@ -1,0 +1,153 @@
+"""What a collection answers, and sources side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from auscult.documents import Document, Section, build_document
+from auscult.errors import QueryError
+from auscult.queries import Query
+from auscult.search import Searcher, build_index
+from auscult.search.coverage import aspects_of, cover, word_of
+from auscult.search.side_by_side import date_of, side_by_side
+from encoders import HashedEncoder
+from leaflets import leaflets
+
+
+class Counted(HashedEncoder):
+    """Counts how often queries are encoded."""
+
+    batches = 0
+
+    def encode_queries(self, queries):  # type: ignore[no-untyped-def]
+        self.batches += 1
+        return super().encode_queries(queries)
+
+
+def dated() -> list[Document]:
+    """The leaflets, one of them with a date, and one for others only."""
+    documents = [replace(each, metadata={"audience": "patients", "date": "2024-05-01"}) for each in leaflets()]
+    secret = build_document(
+        doc_id="secret",
+        title="Scabies",
+        sections=[Section("Inheritance", "Scabies is not inherited.", "secret-1")],
+        source="East",
+        metadata={"audience": "staff", "access": "ward"},
+    )
+    return [*documents, secret]
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    folder = tmp_path_factory.mktemp("coverage") / "index"
+    encoder = Counted(256)
+    build_index(dated(), encoder, Path(folder))
+    return Searcher.open(folder, encoder)
+
+
+def test_each_cell_is_what_a_search_finds_first_and_all_is_encoded_at_once(searcher: Searcher) -> None:
+    encoder = searcher.encoder
+    assert isinstance(encoder, Counted)
+    before = encoder.batches
+    table = cover(searcher, ["Gout", "Asthma"], ["treatment", "symptoms"])
+    assert encoder.batches == before + 1
+    assert table.aspects == ("treatment", "symptoms")
+    assert [each.query.entity for each in table.entities] == ["Gout", "Asthma"]
+    for understood, row in zip(table.entities, table.cells, strict=True):
+        for aspect, cell in zip(table.aspects, row, strict=True):
+            (hit,) = searcher.search(replace(understood.query, aspects=(aspect,)), 1)
+            assert cell.hit == hit
+            assert cell.probability == hit.probability
+            assert cell.word == word_of(cell.probability)
+    assert table.cells[0][0].hit is not None
+    assert table.cells[0][0].hit.passage_id == "gout-3"
+    words = [cell.word for row in table.cells for cell in row]
+    assert table.share("not found") == words.count("not found") / 4
+
+
+def test_what_is_not_there_is_not_found(searcher: Searcher) -> None:
+    table = cover(searcher, ["Gout", "zebra fever"], ["treatment"])
+    found, missing = table.cells[0][0], table.cells[1][0]
+    assert missing.word == "not found"
+    assert found.probability > missing.probability
+
+
+@pytest.mark.parametrize(
+    ("probability", "word"),
+    [(0.0, "not found"), (0.49, "not found"), (0.5, "perhaps"), (0.74, "perhaps"), (0.75, "answered"), (1, "answered")],
+)
+def test_words_go_by_the_probability(probability: float, word: str) -> None:
+    assert word_of(probability) == word
+
+
+def test_a_sibling_answers_perhaps_at_most(tmp_path: Path) -> None:
+    encoder = HashedEncoder(256)
+    one = build_document(
+        doc_id="11",
+        title="Spastic paraplegia 11",
+        sections=[Section("Treatment", "Treatment of spastic paraplegia 11 is by walking aids.", "11-1")],
+    )
+    build_index([one, *leaflets()], encoder, tmp_path / "index")
+    searcher = Searcher.open(tmp_path / "index", encoder)
+    ((other, same),) = zip(
+        *cover(searcher, ["Spastic paraplegia 8", "Spastic paraplegia 11"], ["treatment"]).cells, strict=True
+    )
+    assert same.note == ""
+    assert other.note.startswith("similar, but not the one asked: 'Spastic paraplegia 11'")
+    assert other.word != "answered"
+
+
+def test_default_aspects_have_headings_and_keep_to_filters_and_views(searcher: Searcher) -> None:
+    assert aspects_of(searcher) == ("symptoms", "treatment", "inheritance")
+    assert aspects_of(searcher, {"source": "North"}) == ("symptoms", "treatment")
+    view = searcher.seen_by(())
+    assert aspects_of(view) == ("symptoms", "treatment")
+    assert cover(view, ["Gout"]).aspects == ("symptoms", "treatment")
+    seen = cover(view, ["Scabies"], ["inheritance"]).cells[0][0]
+    assert seen.hit is None or seen.hit.doc_id != "secret"
+    assert cover(searcher, ["Scabies"], ["inheritance"]).cells[0][0].hit.doc_id == "secret"  # type: ignore[union-attr]
+    only = cover(searcher, ["Gout"], ["treatment"], where={"source": "South"}).cells[0][0].hit
+    assert only is not None
+    assert only.source == "South"
+
+
+def test_too_little_and_too_much_is_refused(searcher: Searcher) -> None:
+    with pytest.raises(QueryError, match="entities and aspects"):
+        cover(searcher, [" "], ["treatment"])
+    with pytest.raises(QueryError, match="at most 2000 cells"):
+        cover(searcher, ["Gout"] * 1_001, ["treatment", "symptoms"])
+
+
+def test_sources_answer_side_by_side(searcher: Searcher) -> None:
+    query = searcher.understand(Query("", "Gout", ("treatment", "symptoms"))).query
+    table = side_by_side(searcher, query, "source", ["South", "North"], k=2)
+    assert (table.field, table.values, table.rows) == ("source", ("South", "North"), ("treatment", "symptoms"))
+    for row in table.answers:
+        assert [{hit.source for hit in answer.hits} for answer in row] == [{"South"}, {"North"}]
+        assert all(len(answer.hits) == 2 for answer in row)
+        assert [answer.date for answer in row] == ["2024-05-01"] * 2
+    treatment, symptoms = (row[1].hits[0].passage_id for row in table.answers)
+    assert (treatment, symptoms) == ("gout-3", "gout-2")
+    assert table.answers[0][1].word == word_of(table.answers[0][1].probability)
+
+
+def test_without_an_aspect_rows_are_headings_and_columns_what_is_found_first(searcher: Searcher) -> None:
+    query = searcher.understand(Query("", "Gout")).query
+    table = side_by_side(searcher, query, "document")
+    assert table.values[0] == "leaflet-gout"
+    assert len(table.values) == 4
+    assert set(table.rows) >= {"symptoms", "treatment"}
+    first = [answer for row in table.answers for answer in row[:1]]
+    assert {hit.doc_id for answer in first for hit in answer.hits} == {"leaflet-gout"}
+    by_audience = side_by_side(searcher, query, "audience")
+    assert set(by_audience.values) == {"patients", "staff"}
+    with pytest.raises(QueryError, match="2 to 12 of 'audience'"):
+        side_by_side(searcher.seen_by(()), query, "audience")
+
+
+def test_dates_of_documents() -> None:
+    assert date_of({"last_reviewed": "07 April 2025", "date": ""}) == "07 April 2025"
+    assert date_of({"audience": "patients"}) == ""
