@@ -44,6 +44,10 @@ CREATE TABLE passages (
 _ORIGINALS: Final = (
     "CREATE TABLE IF NOT EXISTS originals (key INTEGER PRIMARY KEY, sum INTEGER, layout BLOB, content BLOB);"
 )
+# Of the files that documents are from, what saves reading them again; an index of before has none.
+_FILES: Final = (
+    "CREATE TABLE IF NOT EXISTS files (key INTEGER PRIMARY KEY, sum INTEGER, origin TEXT, name BLOB, record TEXT);"
+)
 _OF_THE_SYSTEM: Final = frozenset(
     {
         sqlite3.SQLITE_FULL,
@@ -216,8 +220,8 @@ class Store:
             begin = end
         if document.original is not None:
             self._write(_ORIGINALS)
-            values = (document.original.to_bytes(), zlib.compress(document.original.content))
-            self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(key, *values), *values))
+            kept = (document.original.to_bytes(), zlib.compress(document.original.content))
+            self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(key, *kept), *kept))
 
     def delete(self, key: int) -> Counts:
         """Take a document away; what went with it."""
@@ -304,6 +308,32 @@ class Store:
             own,
             np.frombuffer(vectors, layout.SENTENCE_DTYPE).reshape(len(rows), len(own)),
         )
+
+    def files(self, origin: str) -> dict[str, str]:
+        """What is kept of the files that were read somewhere, by their names.
+
+        Raises:
+            IndexFolderError: It is damaged.
+        """
+        if not self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"):
+            return {}
+        keys = self._read("SELECT key FROM files WHERE origin = ? ORDER BY key", (origin,))
+        rows = [self._row("files", key) for (key,) in keys]
+        return {_untext(name): record for _, name, record in rows}
+
+    def put_files(self, origin: str, records: Mapping[str, str]) -> None:
+        """Keep this of the files that were read somewhere, in place of what was kept of them.
+
+        Args:
+            origin: Where.
+            records: By their names.
+        """
+        self._write(_FILES)
+        self._write("DELETE FROM files WHERE origin = ?", (origin,))
+        first = int(self._read("SELECT coalesce(max(key), 0) + 1 FROM files")[0][0])
+        for key, (name, record) in enumerate(records.items(), first):
+            values = (origin, _text(name), record)
+            self._write("INSERT INTO files VALUES (?,?,?,?,?)", (key, _sum(key, *values), *values))
 
     def verify(self) -> Iterator[None]:
         """Check the database's structure and then every row, yielding after each.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -76,6 +76,11 @@ class _Transaction:
         if self._store is None or self._segment is None:
             raise RuntimeError("this index writer has been closed")
         return self._store, self._segment
+
+    def put_files(self, origin: str, records: Mapping[str, str]) -> None:
+        """Keep this of the files that were read somewhere (`Store.put_files`)."""
+        with storage_errors(self.folder):
+            self._opened()[0].put_files(origin, records)
 
     def _encode_into(self, documents: Sequence[Document], origin: str) -> None:
         if self.encoder is None:
@@ -252,6 +257,10 @@ class IndexUpdate(_Transaction):
         if key is None:
             return "new"
         return "unchanged" if store.hash_of(key) == content_hash(document) else "changed"
+
+    def files(self, origin: str) -> dict[str, str]:
+        """What is kept of the files that were read somewhere (`Store.files`)."""
+        return self._opened()[0].files(origin)
 
     def ids_from(self, origin: str) -> list[str]:
         """Ids of the documents that were read somewhere, in the order in which they were added."""

@@ -100,6 +100,11 @@ class ReadingProcess:
             self.close()
             raise
 
+    def kill(self) -> None:
+        """End the process under whoever waits for its answer, which will be that it has ended."""
+        if (process := self._process) is not None:
+            process.kill()
+
     def close(self) -> None:
         """End the process; the next file begins another."""
         process, self._process, self._read = self._process, None, 0

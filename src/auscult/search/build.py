@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
@@ -46,7 +48,8 @@ def build_index(
     knowledge_base: KnowledgeBase | None = None,
     corpus: str = "",
     model_path: str = "",
-    origin: str = "",
+    origin: str | Callable[[Document], str] = "",
+    files: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     batch_size: int = 32,
     progress: Callable[[Counts], None] | None = None,
 ) -> BuildReport:
@@ -59,7 +62,8 @@ def build_index(
         knowledge_base: Copied into the index together with the entities the documents are about.
         corpus: Name for the manifest.
         model_path: What `load_model` takes to load the encoder again.
-        origin: Where the documents were read (`update_index`).
+        origin: Where the documents were read (`update_index`): all, or each.
+        files: Of each origin what is kept of its files (`corpora.files`).
         batch_size: Documents encoded at once.
         progress: Called with what has been written, after every batch.
 
@@ -72,13 +76,16 @@ def build_index(
     with IndexWriter(folder, encoder, corpus=corpus, model_path=model_path) as writer:
         for batch in _batches(documents, batch_size):
             check_memory()
-            writer.add(batch, origin=origin)
+            for place, those in groupby(batch, origin if callable(origin) else lambda document: origin):
+                writer.add([*those], origin=place)
             if knowledge_base is not None:
                 subjects += [subject(document, knowledge_base) for document in batch if document.entity_ids]
             if progress is not None:
                 progress(writer.counts)
         if not writer.counts.documents:
             raise DataError("at least one document to index", "none", "check the corpus and its split")
+        for place, records in files.items():
+            writer.put_files(place, records)
         known = knowledge_base.with_documents(subjects) if knowledge_base is not None else None
         manifest = writer.commit(known)
     return BuildReport(manifest.counts, time.perf_counter() - begun)
@@ -111,6 +118,9 @@ def update_index(
     folder: str | Path,
     *,
     prune: bool = False,
+    kept: Collection[str] = (),
+    dropped: Collection[str] = (),
+    files: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     batch_size: int = 32,
     progress: Callable[[Counts], None] | None = None,
 ) -> UpdateReport:
@@ -121,6 +131,9 @@ def update_index(
         encoder: That made the index.
         folder: Of the index. Until the end readers see it as it was, and after a kill too.
         prune: Remove documents that are gone.
+        kept: Ids of further documents of these sources, which the index has as they are.
+        dropped: Ids of documents that are removed in any case: their file says something else now.
+        files: Of each origin what is kept of its files (`corpora.files`).
         batch_size: Documents encoded at once.
         progress: Called with what the index will hold, after every batch.
 
@@ -130,7 +143,8 @@ def update_index(
     """
     begun = time.perf_counter()
     standings: Counter[str] = Counter()
-    seen: set[str] = set()
+    standings["unchanged"] = len(kept)
+    seen: set[str] = set(kept)
     gone: list[str] = []
     with IndexUpdate(folder, encoder) as update:
 
@@ -153,9 +167,13 @@ def update_index(
                     progress(update.counts)
         for origin in sources:
             gone += [doc_id for doc_id in update.ids_from(origin) if doc_id not in seen]
-        if prune:
-            update.delete(gone)
-        if standings["new"] or standings["changed"] or (prune and gone):
+        stale = [doc_id for doc_id in gone if doc_id in dropped]
+        gone = [doc_id for doc_id in gone if doc_id not in dropped]
+        update.delete(stale + gone if prune else stale)
+        learned = {place: records for place, records in files.items() if update.files(place) != records}
+        for place, records in learned.items():
+            update.put_files(place, records)
+        if standings["new"] or standings["changed"] or stale or (prune and gone) or learned:
             update.commit()
         counts = update.counts
     taken = time.perf_counter() - begun

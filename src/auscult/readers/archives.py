@@ -1,0 +1,251 @@
+"""Members of archives: bytes with a name, never written anywhere, and no more of them than the limits allow."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from auscult.files.limits import VARIABLE, limits
+from auscult.files.packed import GZIP
+from auscult.readers.contract import UnreadableError
+
+_ENCRYPTED = 0x1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Members that are unpacked to less than this are no bombs, whatever their ratio.
+_SMALL = 1_000_000
+_LEFT_OUT = ("__MACOSX", "Thumbs.db", "desktop.ini")
+# Files of office programs are zip archives too, which these members tell.
+_OFFICE = frozenset({"[Content_Types].xml", "mimetype"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file, or a member of an archive.
+
+    Attributes:
+        name: Its path below what was named, with "/".
+        root: The number of what was named.
+        content: Gives its bytes, or raises `UnreadableError`.
+        problem: Why it is not to be read, where that is known before.
+    """
+
+    name: str
+    root: int
+    content: Callable[[], bytes]
+    problem: UnreadableError | None = None
+
+
+def is_shown(name: str) -> bool:
+    """Whether a file or folder is neither hidden nor what systems leave behind."""
+    return not name.startswith((".", "~$")) and name not in _LEFT_OUT
+
+
+def plain(name: str) -> str:
+    """A name that files, terminals and databases can hold: no control characters, and no bytes that are no text."""
+    held = name.encode("utf-8", "replace").decode("utf-8")
+    return "".join(each if each.isprintable() else "_" for each in held)
+
+
+@dataclass(slots=True)
+class _Unpacking:
+    """What the members of an archive share with those of the archives in it.
+
+    Attributes:
+        left: Bytes that they may still have together.
+        inner: The archive in the archive that was opened last, by its name: never more than one is in memory.
+    """
+
+    left: int
+    inner: tuple[str, zipfile.ZipFile] | None = None
+
+    def opened(self, name: str, content: Callable[[], bytes]) -> zipfile.ZipFile:
+        if self.inner is None or self.inner[0] != name:
+            self.inner = (name, zipfile.ZipFile(io.BytesIO(content())))
+        return self.inner[1]
+
+
+def unzipped(name: str, path: Path, root: int) -> list[Found]:
+    """What a zip archive holds, in the order of names; nothing for a file of an office program.
+
+    Args:
+        name: Of the archive.
+        path: Of it.
+        root: Handed on.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        # A broken file of an office program is its reader's to explain.
+        return [_broken_archive(name, root)] if name.lower().endswith(".zip") else []
+    return list(_listed(name, archive, root, _Unpacking(limits().archive), lambda: archive, nested=False))
+
+
+def _listed(
+    name: str,
+    archive: zipfile.ZipFile,
+    root: int,
+    unpacking: _Unpacking,
+    again: Callable[[], zipfile.ZipFile],
+    *,
+    nested: bool,
+) -> Iterator[Found]:
+    """The members; `again` gives the archive when one of them is read."""
+    members = sorted(archive.infolist(), key=lambda member: member.filename)
+    if _OFFICE & {member.filename for member in members}:
+        return
+    most = limits()
+    unpacking.left -= sum(member.file_size for member in members)
+    if unpacking.left < 0:
+        remedy = f"leave it out, or raise the limit ({VARIABLE}='archive={most.archive * 10}')"
+        yield _refused(name, root, "zip bomb", f"an archive of at most {most.archive:,} bytes", "a larger one", remedy)
+        return
+    if len(members) > most.members:
+        remedy = f"divide it, or raise the limit ({VARIABLE}='members={most.members * 10}')"
+        got = f"one of {len(members):,}"
+        yield _refused(name, root, "too many members", f"an archive of at most {most.members:,} files", got, remedy)
+        return
+    for member in members:
+        yield from _found(name, member, root, unpacking, again, nested=nested)
+
+
+def _found(
+    name: str,
+    member: zipfile.ZipInfo,
+    root: int,
+    unpacking: _Unpacking,
+    again: Callable[[], zipfile.ZipFile],
+    *,
+    nested: bool,
+) -> Iterator[Found]:
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    if member.is_dir() or not all(is_shown(part) for part in path.parts if part != ".."):
+        return
+    own = plain(f"{name}/{path}")
+    if problem := _problem(member, path):
+        yield Found(own, root, partial(_raise, problem), problem)
+        return
+    content = partial(_member, again, member)
+    if not path.name.lower().endswith(".zip"):
+        packed = path.suffix.lower() == ".gz"
+        yield Found(own, root, partial(_gunzipped_member, content) if packed else content)
+        return
+    if nested:
+        expected = "archives in archives one level deep"
+        yield _refused(own, root, "nested archive", expected, "one in one in one", "unpack the outer one")
+        return
+    inside = partial(unpacking.opened, own, content)
+    try:
+        archive = inside()
+    except UnreadableError as error:
+        yield Found(own, root, partial(_raise, error), error)
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        yield _broken_archive(own, root)
+    else:
+        yield from _listed(own, archive, root, unpacking, inside, nested=True)
+
+
+def _problem(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:
+    """What speaks against reading a member."""
+    if path.is_absolute() or ".." in path.parts or member.filename[1:2] == ":":
+        expected = "names inside the archive"
+        return UnreadableError("path traversal", expected, "one that leads out of it", "do not trust this archive")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        return UnreadableError("link in an archive", "files", "a link", "pack the file itself")
+    if member.flag_bits & _ENCRYPTED:
+        return UnreadableError("encrypted", "a file that can be read", "one behind a password", "unpack it first")
+    if member.compress_type not in _METHODS:
+        expected = "an archive packed by deflate"
+        return UnreadableError("unknown packing", expected, "another method", "pack it again as a plain zip archive")
+    try:
+        check_ratio(member.file_size, member.compress_size)
+    except UnreadableError as problem:
+        return problem
+    return None
+
+
+def check_ratio(size: int, packed: int) -> None:
+    """Refuse what was packed to harm.
+
+    Args:
+        size: Of the content, in bytes.
+        packed: Of what it was packed to.
+
+    Raises:
+        UnreadableError: It is a bomb.
+    """
+    most = limits().ratio
+    if size > _SMALL and size > most * max(packed, 1):
+        remedy = f"leave it out, or raise the limit ({VARIABLE}='ratio={most * 10}')"
+        raise UnreadableError("zip bomb", f"at most {most} times as many bytes unpacked as packed", "more", remedy)
+
+
+def within(content: bytes) -> bytes:
+    """Bytes of a file that are not too many.
+
+    Raises:
+        UnreadableError: They are.
+    """
+    most = limits().source
+    if len(content) > most:
+        remedy = f"leave it out, or raise the limit ({VARIABLE}='source={most * 10}')"
+        raise UnreadableError("too large", f"a file of at most {most:,} bytes", "a larger one", remedy)
+    return content
+
+
+def gunzipped(source: Path | io.BytesIO, packed: int) -> bytes:
+    """What a gzip file holds.
+
+    Args:
+        source: Its path, or its bytes.
+        packed: How many bytes it has.
+
+    Raises:
+        UnreadableError: It is broken, too large, or a bomb.
+    """
+    try:
+        with gzip.open(source) as opened:
+            # Of what was packed to harm no more is unpacked than tells that it was.
+            content = opened.read(min(limits().source + 1, max(_SMALL, limits().ratio * packed) + 1))
+    except (OSError, EOFError, zlib.error) as error:
+        got = f"a damaged one ({type(error).__name__})"
+        raise UnreadableError("broken archive", "a whole gzip file", got, "fetch it again") from error
+    check_ratio(len(content), packed)
+    return within(content)
+
+
+def _gunzipped_member(content: Callable[[], bytes]) -> bytes:
+    packed = content()
+    return gunzipped(io.BytesIO(packed), len(packed)) if packed.startswith(GZIP) else packed
+
+
+def _member(archive: Callable[[], zipfile.ZipFile], member: zipfile.ZipInfo) -> bytes:
+    """A member's bytes: no more than the archive says that it has."""
+    try:
+        with archive().open(member) as opened:
+            return within(opened.read(limits().source + 1))
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        got = f"a damaged one ({type(error).__name__})"
+        raise UnreadableError("broken archive", "a whole member of an archive", got, "fetch it again") from error
+
+
+def _broken_archive(name: str, root: int) -> Found:
+    return _refused(name, root, "broken archive", "a whole zip archive", "a damaged one", "fetch it again")
+
+
+def _refused(name: str, root: int, *told: str) -> Found:
+    problem = UnreadableError(*told)
+    return Found(name, root, partial(_raise, problem), problem)
+
+
+def _raise(problem: UnreadableError) -> bytes:
+    raise problem
+
+
+__all__ = ["Found", "check_ratio", "gunzipped", "is_shown", "plain", "unzipped", "within"]

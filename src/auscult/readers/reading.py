@@ -1,0 +1,104 @@
+"""Many files through processes that read them, several at a time, their drafts in the files' order."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import LifoQueue
+
+from auscult.readers.archives import Found
+from auscult.readers.columns import Columns
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.registry import READERS
+from auscult.readers.worker import ReadingProcess
+
+_MOST = 4
+#: Files that are read ahead of the one whose drafts are taken, for each process.
+_AHEAD = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What became of a file.
+
+    Attributes:
+        found: The file.
+        digest: SHA-256 of its bytes; empty where there are none to be had.
+        drafts: Its documents, each with its format's name; empty where it was not read.
+        problem: Why it was not.
+        unchanged: It need not be read.
+    """
+
+    found: Found
+    digest: str
+    drafts: list[tuple[str, DraftDocument]]
+    problem: UnreadableError | None = None
+    unchanged: bool = False
+
+
+class Reading:
+    """Reads files in processes of their own.
+
+    Args:
+        columns: What columns of tables mean.
+        readers: Module and class of each reader, by name.
+        processes: How many; a core each, and no more than a few, where not given.
+    """
+
+    def __init__(
+        self, columns: Columns | None = None, readers: Mapping[str, str] = READERS, processes: int = 0
+    ) -> None:
+        number = processes or min(_MOST, os.cpu_count() or 1)
+        # The one that was used last is taken first: few files start few processes.
+        self._free: LifoQueue[ReadingProcess] = LifoQueue()
+        self._all = [ReadingProcess(columns, readers) for _ in range(number)]
+        for process in self._all:
+            self._free.put(process)
+
+    def read(self, files: Iterable[Found], known: Callable[[Found, str], bool]) -> Iterator[FileRead]:
+        """The files, read.
+
+        Args:
+            files: In order.
+            known: Whether a file, of a digest, need not be read.
+        """
+        under_way: deque[Future[FileRead]] = deque()
+        with ThreadPoolExecutor(len(self._all)) as threads:
+            try:
+                for found in files:
+                    under_way.append(threads.submit(self._one, found, known))
+                    if len(under_way) >= _AHEAD * len(self._all):
+                        yield under_way.popleft().result()
+                while under_way:
+                    yield under_way.popleft().result()
+            except BaseException:
+                for waiting in under_way:
+                    waiting.cancel()
+                for process in self._all:
+                    process.kill()
+                raise
+            finally:
+                threads.shutdown(cancel_futures=True)
+                for process in self._all:
+                    process.close()
+
+    def _one(self, found: Found, known: Callable[[Found, str], bool]) -> FileRead:
+        digest = ""
+        try:
+            content = found.content()
+            digest = hashlib.sha256(content).hexdigest()
+            if known(found, digest):
+                return FileRead(found, digest, [], unchanged=True)
+            process = self._free.get()
+            try:
+                # What a file was packed by is no part of its format.
+                name = found.name.removesuffix(".gz")
+                return FileRead(found, digest, list(process.read(SourceFile(name, content))))
+            finally:
+                self._free.put(process)
+        except UnreadableError as problem:
+            return FileRead(found, digest, [], problem)

@@ -1,0 +1,178 @@
+"""The files below what a user named: folders, single files, patterns, and the members of zip archives.
+
+The order is that of names. Hidden files are left out, and so is what other systems put into archives. Nothing is read
+outside what was named: a link that leads out of a named folder is told, and a member of an archive is bytes with a
+name, which is never written anywhere.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Collection, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from auscult.errors import CorpusMissingError
+from auscult.files.limits import limits
+from auscult.files.packed import GZIP
+from auscult.readers.archives import Found, gunzipped, is_shown, plain, unzipped, within
+from auscult.readers.contract import UnreadableError
+
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_PATTERN = frozenset("*?[")
+
+
+def is_pattern(named: str) -> bool:
+    """Whether what a user named is a pattern of names, and no file or folder."""
+    return bool(_PATTERN & set(named)) and not os.path.lexists(named)
+
+
+def name_of(named: str) -> str:
+    """What it is called: its last part, or, of a pattern, that of the folder that its names count from."""
+    return (_base(named) if is_pattern(named) else Path(named)).resolve().name
+
+
+def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[Found]:
+    """The files below one path, in the order of their names.
+
+    Args:
+        named: A folder, a file, or a pattern of names ("notes/**/*.txt").
+        root: Handed on.
+        without: Resolved paths of files and folders that are passed over.
+
+    Raises:
+        CorpusMissingError: There is nothing of that name.
+    """
+    place = _base(named) if is_pattern(named) else Path(named)
+    folder = place.resolve() if place.is_dir() else None
+    for name, path in _paths(named, without):
+        yield from _unpacked(name, path, root, folder)
+
+
+def _paths(named: str, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
+    """Names and paths of files."""
+    if is_pattern(named):
+        base = _base(named)
+        found = sorted(glob.glob(named, recursive=True))  # noqa: PTH207
+        if not found:
+            raise CorpusMissingError("files that the pattern names", f"none of '{named}'", "correct the pattern")
+        seen: set[str] = set()
+        for each in map(Path, found):
+            for inner, path in _below(each, without):
+                name = (PurePosixPath(each.relative_to(base).as_posix()) / inner).as_posix()
+                if name not in seen:
+                    seen.add(name)
+                    yield name, path
+        return
+    path = Path(named)
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CorpusMissingError("a file or folder", f"{named[:80]!r} ({reason})", "correct the path") from error
+    if path.is_dir():
+        yield from _below(path, without)
+    else:
+        yield path.name, path
+
+
+def _base(pattern: str) -> Path:
+    """The folder that a pattern's names count from: what stands before its first part with a sign."""
+    parts = Path(pattern).parts
+    fixed = next(n for n, part in enumerate(parts) if _PATTERN & set(part))
+    return Path(*parts[:fixed])
+
+
+def _below(path: Path, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
+    """Files below a folder by their names in it, hidden ones left out; a file itself has the empty name."""
+    if not path.is_dir():
+        if path.resolve() not in without:
+            yield "", path
+        return
+
+    def refuse(error: OSError) -> None:
+        raise CorpusMissingError(
+            f"a folder that can be read at {error.filename}", error.strerror or str(error), "correct its permissions"
+        ) from error
+
+    found = []
+    for place, folders, files in os.walk(path, onerror=refuse):
+        inside = Path(place)
+        folders[:] = [each for each in folders if is_shown(each) and (inside / each).resolve() not in without]
+        # What a link to a folder leads to is looked at by whoever opens it, as a link to a file is.
+        linked = [each for each in folders if (inside / each).is_symlink()]
+        found += [inside / each for each in (*files, *linked) if is_shown(each)]
+    named = [(each.relative_to(path).as_posix(), each) for each in found]
+    yield from sorted(each for each in named if each[1].resolve() not in without)
+
+
+def _unpacked(name: str, path: Path, root: int, folder: Path | None) -> Iterator[Found]:
+    """A file, or what an archive holds."""
+    name = plain(name)
+    try:
+        head = _head(path, folder)
+    except UnreadableError as problem:
+        yield Found(name, root, partial(_raise, problem), problem)
+        return
+    if head is None:
+        # A link to a folder of the same folder: its files come under their own names.
+        return
+    if head.startswith(_ZIP):
+        yield from unzipped(name, path, root) or [Found(name, root, partial(_whole, path))]
+    elif head.startswith(GZIP):
+        yield Found(name, root, partial(_gunzipped, path))
+    else:
+        yield Found(name, root, partial(_whole, path))
+
+
+def _head(path: Path, folder: Path | None) -> bytes | None:
+    """What a file begins with; None for a folder.
+
+    Raises:
+        UnreadableError: It is none of a folder, or cannot be read.
+    """
+    try:
+        if folder is not None and not path.resolve().is_relative_to(folder):
+            got = "a link that leads out of it"
+            raise UnreadableError("link out of the folder", "files of the folder", got, "name what it leads to")
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("no file", "a file", "a device or a pipe", "leave it out")
+        with path.open("rb") as opened:
+            return opened.read(len(GZIP) + len(_ZIP[0]))
+    except OSError as error:
+        raise _unreadable(error) from error
+
+
+def _whole(path: Path) -> bytes:
+    """A file's bytes.
+
+    Raises:
+        UnreadableError: It is too large, or cannot be read.
+    """
+    try:
+        with path.open("rb") as opened:
+            return within(opened.read(limits().source + 1))
+    except OSError as error:
+        raise _unreadable(error) from error
+
+
+def _gunzipped(path: Path) -> bytes:
+    try:
+        packed = path.stat().st_size
+    except OSError as error:
+        raise _unreadable(error) from error
+    return gunzipped(path, packed)
+
+
+def _unreadable(error: OSError) -> UnreadableError:
+    told = error.strerror or type(error).__name__
+    return UnreadableError("unreadable file", "a file that can be read", f"'{told}'", "correct its permissions")
+
+
+def _raise(problem: UnreadableError) -> bytes:
+    raise problem
