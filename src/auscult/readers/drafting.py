@@ -28,17 +28,19 @@ class Facts:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str) -> DraftDocument:
+def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_first: bool = False) -> DraftDocument:
     """The draft of what has flown.
 
-    Its title is the heading of the first level that stands in the title that the source tells, else the first of that
-    level, else the told title. That heading has no section of its own name, and none stands below it.
+    Its title is a heading of the first level: one that is part of the told title, or has it as a part; else the only
+    one, unless what is told goes first; else the first, where nothing is told. That heading's section has no heading,
+    and none stands below it. Where there is no such heading, the title is the told one.
 
     Args:
         flow: All words.
         facts: What the source says of itself.
         media_type: Of the source.
         encoding: That it was decoded by.
+        told_first: Whether the told title is the author's own (front matter), rather than a window's.
 
     Raises:
         UnreadableError: There are no words.
@@ -48,9 +50,7 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str) -> Dra
         raise UnreadableError(
             "empty file", f"a file of {media_type} with words", "none", "check that it holds what it should"
         )
-    first = [heading for heading in flow.headings if heading.level == 1]
-    told = facts.title.casefold()
-    title: Heading | None = next((each for each in first if each.text.casefold() in told), first[0] if first else None)
+    title = _title(flow.headings, facts.title.casefold(), told_first)
     sections, paths = flow.sections(title)
     return DraftDocument(
         text=text,
@@ -65,6 +65,17 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str) -> Dra
         entity_ids=tuple(facts.entity_ids),
         metadata=dict(facts.metadata),
     )
+
+
+def _title(headings: Sequence[Heading], told: str, told_first: bool) -> Heading | None:
+    first = [heading for heading in headings if heading.level == 1]
+    for heading in first if told else ():
+        named = heading.text.casefold()
+        if named in told or told in named:
+            return heading
+    if not first or (told and (told_first or len(first) > 1)):
+        return None
+    return first[0]
 
 
 __all__ = ["Facts", "draft_of"]
