@@ -51,20 +51,30 @@ class AccessOptions:
     Attributes:
         issuer: Of OpenID Connect tokens that are accepted; empty for none.
         audience: That their tokens are for.
+        issuer_keys: Its JSON Web Key Set: a file, or an address (https).
+        role_claim: The claim of a token that says "read", "write" or "admin".
+        groups_claim: The claim that names groups whose documents are seen.
         origins: Web pages of other addresses whose scripts may ask (CORS); none by default.
         proxies: Addresses of proxies whose word on the caller's address is taken.
         certificate: Of TLS, with its chain (PEM); None to speak without.
         certificate_key: Its key (PEM).
-        hash_queries: Keep a query's hash in the audit log in place of its words.
+        audit_key: A file of 32 bytes or more that seals the audit log and hashes queries (`openssl rand -hex 32`).
+        audit_goes_on: Answer although the audit log cannot be written; /health says so. Otherwise nobody is answered.
+        hash_queries: Keep a query's keyed hash in the audit log in place of its words.
         insecure: Listen beyond this machine without keys all the same.
     """
 
     issuer: str = ""
     audience: str = ""
+    issuer_keys: str = ""
+    role_claim: str = "auscult_role"
+    groups_claim: str = "groups"
     origins: Sequence[str] = ()
     proxies: Sequence[str] = ()
     certificate: Path | None = None
     certificate_key: Path | None = None
+    audit_key: Path | None = None
+    audit_goes_on: bool = False
     hash_queries: bool = False
     insecure: bool = False
 

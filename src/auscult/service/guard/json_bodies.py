@@ -1,0 +1,30 @@
+"""Bodies of JSON that would make a reader stumble: nested without end, or with what JSON has no numbers for."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from auscult.service.errors import Refusal
+
+DEEPEST: Final = 32
+_STRINGS: Final = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.DOTALL)
+_BRACKETS: Final = re.compile(rb"[\[\]{}]")
+_NO_NUMBERS: Final = re.compile(rb"NaN|Infinity")
+
+
+def json_refusal(body: bytes) -> Refusal | None:
+    """What is wrong with a body of JSON before it is read; None where nothing is, as far as can be seen."""
+    bare = _STRINGS.sub(b"", body)
+    depth = 0
+    for found in _BRACKETS.finditer(bare):
+        depth += 1 if found.group() in b"[{" else -1
+        if depth > DEEPEST:
+            return _refusal(f"JSON nested {DEEPEST} deep at most", "deeper")
+    if _NO_NUMBERS.search(bare):
+        return _refusal("JSON, whose numbers are finite", "NaN or Infinity")
+    return None
+
+
+def _refusal(expected: str, got: str) -> Refusal:
+    return Refusal(400, "bad_json", f"expected {expected}, got {got}", "send JSON as /openapi.json describes it")
