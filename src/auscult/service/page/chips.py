@@ -127,7 +127,8 @@ def _vector(encoder: DocumentEncoder, aspect: str) -> FloatArray:
     if aspect in ASPECTS:
         vector: FloatArray = _aspect_vectors(encoder)[ASPECTS.index(aspect)]
         return vector
-    return _vectors(encoder, (aspect,))[0]
+    found: FloatArray = _vectors(encoder, (aspect,))[0]
+    return found
 
 
 def _vectors(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from auscult.models.analysis import FUNCTION_WORDS
 from auscult.queries.aspect_words import question_about
 from auscult.service.caller import Asking, allowed
 from auscult.service.completing import Names
@@ -16,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 _MOST: Final = 8
 _QUESTIONS: Final = ("symptoms", "treatment", "causes", "diagnosis")
 _TAIL: Final = 4
-_SHORTEST: Final = 3
+_SHORTEST: Final = 2
 
 
 @router.get("/complete")
@@ -51,7 +52,10 @@ def _found(names: Names, typed: str) -> tuple[str, list[Any]]:
     words = typed.split(" ")
     for number in (len(words), *range(min(_TAIL, len(words) - 1), 0, -1)):
         tail = " ".join(words[len(words) - number :])
-        if len(tail.strip()) >= (_SHORTEST if number < len(words) else 1):
+        inside = number < len(words)
+        if len(tail.strip()) >= (_SHORTEST if inside else 1) and not (
+            inside and words[-number].lower() in FUNCTION_WORDS
+        ):
             found = names.complete(tail, _MOST if number < len(words) else _MOST - 3).entities
             if found:
                 return " ".join((*words[: len(words) - number], "")) if number < len(words) else "", list(found)

@@ -25,6 +25,7 @@ from auscult.service.page.pages import pages_of
 from auscult.service.page.reading import parts_of
 from auscult.service.page.rendering import rendered
 from auscult.service.page.search_page import understand
+from auscult.service.page.sheets import sheet_path
 from auscult.service.routes.answers import Stated, audited
 from auscult.service.routes.documents import row_of
 
@@ -70,6 +71,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "curves": curves,
         "answer": answer,
         "pages": pages_of(found, layout, answer.chain[-1] if answer else (0, 0)),
+        "sheet": lambda number: sheet_path(index, doc_id, number),
         "original": _original(layout, index, doc_id),
         **at,
     }
@@ -114,7 +116,7 @@ def _original(layout: Original | None, index: str, doc_id: str) -> dict[str, str
         return None
     api = document_path(index, doc_id).removeprefix("/d/").partition("/")[2]
     base = f"/api/v1/documents/{api}"
-    return {"name": layout.name, "href": f"{base}/original?index={index}", "pages": f"{base}/pages", "index": index}
+    return {"name": layout.name, "href": f"{base}/original?index={index}"}
 
 
 def _is_web(url: str) -> bool:

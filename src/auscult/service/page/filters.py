@@ -64,8 +64,8 @@ def _filter(index: PassageIndex, name: str, asked: Asked) -> Filter | None:
         asks = any(bounds)
         return Filter(name=name, is_date=True, bounds=bounds, active=asks) if len(counts) > 1 or asks else None
     counts.pop("", None)
-    told = not (1 < len(counts) <= _MOST_VALUES)
-    if told and not chosen:
+    tells = 1 < len(counts) <= _MOST_VALUES and max(counts.values()) > 1
+    if not tells and not chosen:
         return None
     values = [
         Value(value, number, value in chosen, asked.with_value(name, value, value not in chosen).at())

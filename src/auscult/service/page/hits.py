@@ -120,7 +120,9 @@ def grouped(views: Sequence[HitView]) -> list[HitView]:
     for view in views:
         key = " ".join(view.hit.text.split()).casefold()
         if key in first:
-            place = Place(view.hit.title or view.hit.doc_id, view.hit.source, view.href)
+            same = view.hit.doc_id == first[key].hit.doc_id
+            name = " \u203a ".join(view.path) if same and view.path else view.hit.title or view.hit.doc_id
+            place = Place(name, "" if same else view.hit.source, view.href)
             first[key] = replace(first[key], also=(*first[key].also, place))
         else:
             first[key] = view

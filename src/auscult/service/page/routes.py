@@ -8,19 +8,37 @@ from typing import Final
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from auscult.service.page import completing, document_page, exporting, search_page
+from auscult.readers.page_images import PageRenderer
+from auscult.service.page import (
+    compare_page,
+    completing,
+    coverage_page,
+    document_page,
+    exporting,
+    judging,
+    login_page,
+    search_page,
+    sheets,
+    uploads_page,
+)
 from auscult.service.page.context import THEMES
+from auscult.service.page.routing import own_path
 from auscult.service.page.troubles import add_troubles
 
 router = APIRouter(include_in_schema=False)
 _KINDS: Final = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _A_YEAR: Final = 31_536_000
+_ROOMS: Final = (
+    search_page, completing, document_page, sheets, coverage_page, compare_page, exporting, judging, uploads_page, login_page,
+)  # fmt: skip
 
 
 def add_page(app: FastAPI) -> None:
     """Add the page to a service."""
-    for each in (router, search_page.router, document_page.router, completing.router, exporting.router):
-        app.include_router(each)
+    for room in _ROOMS:
+        app.include_router(room.router)
+    app.include_router(router)
+    app.state.page_renderer = PageRenderer()
     add_troubles(app)
 
 
@@ -44,9 +62,3 @@ def theme(request: Request, to: str = "", next: str = "/") -> Response:  # noqa:
     else:
         answer.delete_cookie("theme")
     return answer
-
-
-def own_path(wanted: str) -> str:
-    """An address of this service; the first page for what would lead elsewhere."""
-    leads_here = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
-    return wanted if leads_here else "/"
