@@ -40,6 +40,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "optimize": ("upkeep", "optimize"),
     "backup": ("upkeep", "backup"),
     "publish": ("publish", "publish"),
+    "keys": ("keys", "app"),
+    "audit": ("audit", "app"),
     "concepts": ("concepts", "app"),
 }
 """Each command's file, and what it is called there: the command, or a group of commands."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.datastructures import Headers
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.audit import AuditLog
@@ -16,6 +15,8 @@ from auscult.service.guard.refusing import address_of, refuse
 
 _FAILED: Final = frozenset({401, 403})
 _LONGEST: Final = 200
+#: Of "/api/v1/documents/ID", all but the id.
+_SEGMENTS: Final = 4
 _FULL: Final = Refusal(
     503,
     "audit_unavailable",
@@ -109,9 +110,7 @@ class Auditing:
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of the address, without what fills it; also of a request that came no further than the door."""
-    found = scope.get("route")
-    if found is None and "app" in scope:
-        matching = (each for each in scope["app"].router.routes if each.matches(scope)[0] is Match.FULL)
-        found = next(matching, None)
-    return str(getattr(found, "path", ""))
+    """The pattern of the address, without what fills it; of a request that came no further than the door, its begin."""
+    found = getattr(scope.get("route"), "path", None)
+    begin = "/".join(str(scope["path"]).split("/")[:_SEGMENTS])[:_LONGEST]
+    return begin if found is None else str(found)
