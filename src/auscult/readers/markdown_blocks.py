@@ -172,7 +172,8 @@ class Blocks:
             text = self._source[start:end]
             if "|" not in text:
                 break
-            rows.append([list(self._pieces([cell])) for cell in self._cells(start, end)])
+            cells = [list(self._pieces([cell])) for cell in self._cells(start, end)]
+            rows.append([cell if any(piece.text.strip() for piece in cell) else [] for cell in cells])
             number += 1
         self._flow.block()
         for line in readable_rows(header, rows, written):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from auscult.concepts.identifiers import normalise_identifiers
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.drafting import Facts, draft_of
 from auscult.readers.flow import Flow, has_words
@@ -70,7 +71,7 @@ def _facts(root: Element) -> Facts:
         title=_first(root, "Focus"),
         source=root.get(source),
         url=root.get("url"),
-        entity_ids=tuple(dict.fromkeys(f"UMLS:{cui}" for cui in _texts(root, "CUI"))),
+        entity_ids=normalise_identifiers([f"UMLS:{cui}" for cui in _texts(root, "CUI")]),
         metadata={name: value for name, value in told.items() if value},
     )
 

@@ -1,0 +1,200 @@
+"""FHIR R4 as JSON: texts of `DocumentReference`, `Composition`, `DiagnosticReport`, in bundles, alone or one a line.
+
+Attachments are read by the reader of their type, from the data in the file; what is only named by an address is not
+fetched, and told. Other resources hold no texts; they are counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from auscult.readers.attachments import read_attachment
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.decoding import decoded
+from auscult.readers.fhir_pages import narrative_page
+from auscult.readers.fhir_resources import Fields, Resource, attachment_of
+from auscult.readers.html import HtmlReader
+from auscult.readers.strict_json import strict_json
+
+_RESOURCE: Final = re.compile(rb'\s*\{.*?"resourceType"\s*:\s*"[A-Z]', re.DOTALL)
+_LINES: Final = (".ndjson", ".jsonl")
+_READ: Final = ("DocumentReference", "Composition", "DiagnosticReport")
+_MOST_TOLD: Final = 20
+
+
+class FhirReader:
+    """Reads FHIR R4 as JSON."""
+
+    name = "FHIR"
+    suffixes = (".fhir", ".ndjson")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether its first object says what type of resource it is."""
+        return _RESOURCE.match(file.head) is not None
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """A document for each text, with `ResourceType/id` as its key.
+
+        What could not be read is told in the remarks of the first.
+
+        Raises:
+            UnreadableError: It is no JSON, or no text in it could be read.
+        """
+        reading = _Reading(file)
+        drafts = reading.drafts()
+        if not drafts:
+            raise reading.first_problem()
+        yield replace(drafts[0], remarks=(*drafts[0].remarks, *reading.remarks()))
+        yield from drafts[1:]
+
+
+class _Reading:
+    """One file as it is read: what became documents, and what did not, and why."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self._name = file.name
+        self._problems: list[tuple[str, UnreadableError]] = []
+        self._others: Counter[str] = Counter()
+        self._keys: Counter[str] = Counter()
+        text, _ = decoded(file.content)
+        self._resources = list(self._all(text, file.suffix in _LINES))
+        self._binaries: dict[str, Resource] = {}
+        for binary in self._resources:
+            if binary.kind == "Binary":
+                self._binaries.update({binary.key: binary, binary.full_url or binary.key: binary})
+
+    def drafts(self) -> list[DraftDocument]:
+        """All documents."""
+        found = []
+        for resource in self._resources:
+            if resource.kind not in _READ:
+                self._others[resource.kind or "without a type"] += resource.kind != "Binary"
+                continue
+            for number, draft in enumerate(self._of(resource), start=1):
+                key = resource.key if number == 1 else f"{resource.key}/{number}"
+                self._keys[key] += 1
+                times = self._keys[key]
+                found.append(replace(draft, key=key if times == 1 else f"{key}~{times}"))
+        return found
+
+    def remarks(self) -> list[str]:
+        """What was not read."""
+        told = [f"{where} was not read: {problem}" for where, problem in self._problems]
+        if len(told) > _MOST_TOLD:
+            told[_MOST_TOLD:] = [f"{len(told) - _MOST_TOLD} more were not read"]
+        others = ", ".join(f"{number} {kind}" for kind, number in self._others.most_common() if number)
+        return [*told, f"resources without texts: {others}"] if others else told
+
+    def first_problem(self) -> UnreadableError:
+        """Why there is no document."""
+        if self._problems:
+            return self._problems[0][1]
+        kinds = ", ".join(kind for kind, number in self._others.items() if number)
+        return UnreadableError(
+            "no text", f"a {', '.join(_READ)} with text", f"only {kinds}" if kinds else "no resource", "leave it out"
+        )
+
+    def _all(self, text: str, lines: bool) -> Iterator[Resource]:
+        """Every resource of the file, those of bundles among them."""
+        number = 0
+        for where, value in self._values(text, lines):
+            bundles = [Resource(value)]
+            while bundles:
+                resource = bundles.pop()
+                number += 1
+                if resource.kind != "Bundle":
+                    if not resource.kind:
+                        self._miss(where, "no resource", "a resource with its type", "none")
+                    yield replace(resource, number=number)
+                    continue
+                inner = [
+                    Resource(dict(held.values), full_url=entry.text("fullUrl"))
+                    for entry in resource.each("entry")
+                    for held in entry.each("resource")
+                ]
+                bundles += reversed(inner)
+
+    def _values(self, text: str, lines: bool) -> Iterator[tuple[str, dict[str, object]]]:
+        """The objects of a file, one or one a line, and where each stands."""
+        if not lines:
+            try:
+                value = strict_json(text)
+            except UnreadableError:
+                # Lines by another name: the first is an object by itself.
+                if not _is_object(text.lstrip().partition("\n")[0]):
+                    raise
+                lines = True
+            else:
+                if isinstance(value, dict):
+                    yield "the file", value
+                return
+        for number, line in enumerate(text.split("\n") if lines else (), start=1):
+            if not line.strip():
+                continue
+            try:
+                value = strict_json(line)
+            except UnreadableError as problem:
+                self._problems.append((f"line {number}", problem))
+                continue
+            if isinstance(value, dict):
+                yield f"line {number}", value
+            else:
+                self._miss(f"line {number}", "no resource", "a resource", "another value")
+
+    def _of(self, resource: Resource) -> Iterator[DraftDocument]:
+        if resource.in_error:
+            self._miss(resource.key, "entered in error", "a resource that stands", "one that was entered in error")
+            return
+        facts = resource.facts()
+        before = len(self._problems)
+        made = False
+        if resource.kind != "DocumentReference":
+            try:
+                page = narrative_page(resource, facts.title)
+                if page:
+                    for draft in HtmlReader().read(SourceFile(f"{self._name}.html", page)):
+                        made = True
+                        metadata = {**draft.metadata, **facts.metadata}
+                        title = facts.title or draft.title
+                        yield replace(
+                            draft, content=page, title=title, source=facts.source, entity_ids=facts.entity_ids, url="",
+                            metadata=metadata,
+                        )  # fmt: skip
+            except UnreadableError as problem:
+                self._problems.append((resource.key, problem))
+        for held in self._attached(resource):
+            # Several are the same text in several formats: the first that can be read is the document.
+            try:
+                drafts = list(read_attachment(attachment_of(held, self._binaries), facts, self._name))
+            except UnreadableError as problem:
+                self._problems.append((f"an attachment of {resource.key}", problem))
+                continue
+            made = True
+            yield from drafts
+            break
+        if not made and len(self._problems) == before:
+            self._miss(resource.key, "empty file", "a resource with text", "none")
+
+    @staticmethod
+    def _attached(resource: Resource) -> Iterator[Fields]:
+        if resource.kind == "DocumentReference":
+            yield from resource.each("content", "attachment")
+        elif resource.kind == "DiagnosticReport":
+            yield from resource.each("presentedForm")
+
+    def _miss(self, where: str, kind: str, expected: str, got: str) -> None:
+        self._problems.append((where, UnreadableError(kind, expected, got, "leave it out, or export it again")))
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(strict_json(line), dict)
+    except UnreadableError:
+        return False
+
+
+__all__ = ["FhirReader"]
