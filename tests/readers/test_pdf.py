@@ -300,7 +300,7 @@ def test_a_scanned_page_is_named_and_a_scanned_document_refused() -> None:
     assert read(drawn.content()).remarks == ["pages 2-4 have no text layer: a scan"]
     drawn = Drawn()
     drawn.scan()
-    with pytest.raises(UnreadableError, match="1 page without one.*ocrmypdf") as refused:
+    with pytest.raises(UnreadableError, match=r"1 page without one.*ocrmypdf") as refused:
         read(drawn.content())
     assert refused.value.kind == "scanned PDF"
 
@@ -311,7 +311,7 @@ def test_an_empty_an_encrypted_and_broken_ones_are_refused() -> None:
     with pytest.raises(UnreadableError) as refused:
         read(drawn.content())
     assert refused.value.kind == "empty PDF"
-    drawn = Drawn(encrypt=StandardEncryption("secret", ownerPassword="owner"))  # noqa: S106
+    drawn = Drawn(encrypt=StandardEncryption("secret", ownerPassword="owner"))
     drawn.paragraph(60, 100, 470, GOUT)
     with pytest.raises(UnreadableError, match="without a password") as refused:
         read(drawn.content())
@@ -323,7 +323,7 @@ def test_an_empty_an_encrypted_and_broken_ones_are_refused() -> None:
 
 
 def test_a_pdf_that_opens_without_its_owners_password_is_read() -> None:
-    drawn = Drawn(encrypt=StandardEncryption("", ownerPassword="owner"))  # noqa: S106
+    drawn = Drawn(encrypt=StandardEncryption("", ownerPassword="owner"))
     drawn.paragraph(60, 100, 470, GOUT)
     assert read(drawn.content()).text == GOUT
 
@@ -357,7 +357,9 @@ def test_a_document_of_it_keeps_what_documents_promise() -> None:
 @pytest.mark.parametrize("cut", [0.3, 0.6, 0.9, 0.99])
 def test_a_truncated_file_is_read_or_refused(cut: float) -> None:
     whole = leaflet(3).content()
+    kinds = []
     try:
         read(whole[: int(len(whole) * cut)])
     except UnreadableError as error:
-        assert error.kind in ("broken PDF", "empty PDF")
+        kinds.append(error.kind)
+    assert set(kinds) <= {"broken PDF", "empty PDF"}

@@ -1,0 +1,183 @@
+"""The parts of a Word file (.docx): a zip archive of XML, looked at before anything in it is parsed.
+
+Only the parts that hold text are unpacked, each within limits; pictures, embedded files and whatever a relationship
+points at outside are never opened. A part with a document type (DTD) is refused: no Word file has one, and entities
+that expand or name other files would stand there. python-docx's parser resolves no entities either.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from auscult.readers.contract import UnreadableError
+
+_MOST_MEMBERS: Final = 10_000
+_LARGEST_PART: Final = 128 << 20
+_HIGHEST_RATIO: Final = 250
+_SMALL: Final = 4 << 20
+"""A part of less is no bomb, however well it was packed."""
+_OFFICE_DOCUMENT: Final = "/officeDocument"
+_KINDS: Final = ("styles", "numbering", "footnotes", "endnotes")
+# "Strict" Word files name the same elements by other addresses.
+_STRICT: Final = (
+    (b"http://purl.oclc.org/ooxml/wordprocessingml/main", b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"),
+    (
+        b"http://purl.oclc.org/ooxml/officeDocument/relationships",
+        b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    ),
+)  # fmt: skip
+_DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_REMEDY: Final = "open it in Word or LibreOffice and save it anew as .docx"
+
+
+@dataclass(frozen=True, slots=True)
+class WordParts:
+    """The XML that a Word file's text is in: roots of lxml, None for what it has not.
+
+    Attributes:
+        document: The text itself.
+        properties: Title, author and dates.
+        pictures: How many pictures are in the file.
+    """
+
+    document: Any
+    styles: Any
+    numbering: Any
+    footnotes: Any
+    endnotes: Any
+    properties: Any
+    pictures: int
+
+
+def is_word_package(content: bytes) -> bool:
+    """Whether bytes are a zip archive with a Word document's text in it."""
+    try:
+        names = zipfile.ZipFile(io.BytesIO(content)).namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError):
+        return False
+    return "[Content_Types].xml" in names and any(name.startswith("word/") and name.endswith(".xml") for name in names)
+
+
+def word_parts(content: bytes) -> WordParts:
+    """The parts of a Word file.
+
+    Args:
+        content: Its bytes.
+
+    Raises:
+        UnreadableError: It is broken, is no Word file, or was made to harm.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _parts(archive)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError, KeyError, zlib.error) as error:
+        raise broken(f"what cannot be unpacked ({type(error).__name__})") from error
+
+
+def broken(got: str) -> UnreadableError:
+    """The error of a file that is no whole Word file."""
+    return UnreadableError("broken Word file", "a whole Word file (.docx)", got, _REMEDY)
+
+
+def local(element: Any) -> str:
+    """An element's name without its namespace; empty for comments and instructions."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def children(element: Any, name: str) -> Iterator[Any]:
+    """The children of a name."""
+    return (each for each in element if local(each) == name)
+
+
+def child(element: Any, *path: str) -> Any:
+    """What a path of names leads to; None where it leads nowhere."""
+    for name in path:
+        if element is None:
+            return None
+        element = next(children(element, name), None)
+    return element
+
+
+def value(element: Any, name: str = "val") -> str:
+    """An attribute, whatever its namespace; empty for none."""
+    if element is None:
+        return ""
+    return next((str(held) for key, held in element.attrib.items() if key.rpartition("}")[2] == name), "")
+
+
+def _parts(archive: zipfile.ZipFile) -> WordParts:
+    members = {member.filename: member for member in archive.infolist()}
+    if len(archive.infolist()) > _MOST_MEMBERS:
+        raise UnreadableError(
+            "zip bomb", "a Word file of some dozen parts", f"{len(members):,} of them", "leave it out"
+        )
+    main, properties = "", ""
+    for kind, target in _relations(archive, members, ""):
+        if kind.endswith(_OFFICE_DOCUMENT):
+            main = target
+        elif kind.endswith("/core-properties"):
+            properties = target
+    main = main or "word/document.xml"
+    if main not in members:
+        raise broken("an archive without a document's text")
+    # By the end of the relationship's name; the first of a kind counts.
+    found: dict[str, str] = {}
+    for kind, target in _relations(archive, members, main):
+        found.setdefault(kind.rpartition("/")[2], target)
+    others = {kind: _part(archive, members, found.get(kind, "")) for kind in _KINDS}
+    document = _part(archive, members, main)
+    if document is None or local(document) != "document":
+        raise broken("an archive whose main part is no Word document")
+    told = _part(archive, members, properties)
+    pictures = sum("/media/" in name for name in members)
+    return WordParts(document=document, properties=told, pictures=pictures, **others)
+
+
+def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> Iterator[tuple[str, str]]:
+    """Kinds and targets of a part's relationships to other parts; what lies outside of the file is passed over."""
+    folder, name = posixpath.split(part)
+    root = _part(archive, members, posixpath.join(folder, "_rels", f"{name}.rels"))
+    for relation in root if root is not None else ():
+        if value(relation, "TargetMode") != "External" and local(relation) == "Relationship":
+            target = value(relation, "Target")
+            placed = target if target.startswith("/") else posixpath.join(folder, target)
+            yield value(relation, "Type"), posixpath.normpath(placed).lstrip("/")
+
+
+def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> Any:
+    """A part's root; None where the file has none of that name."""
+    member = members.get(name)
+    if member is None:
+        return None
+    if member.file_size > _LARGEST_PART or (
+        member.file_size > _SMALL and member.file_size > _HIGHEST_RATIO * max(member.compress_size, 1)
+    ):
+        got = f"a part of {member.file_size:,} bytes in {member.compress_size:,}"
+        raise UnreadableError("zip bomb", "a Word file with parts of usual size", got, "leave it out, or save it anew")
+    if member.flag_bits & 0x1:
+        raise UnreadableError("encrypted Word file", "a Word file without a password", "an encrypted one", _REMEDY)
+    held = archive.read(member)
+    # In UTF-16, a zero follows each letter of what is looked for.
+    if _DOCTYPE.search(held) or (held[:4].count(0) and _DOCTYPE.search(held.replace(b"\0", b""))):
+        remedy = "open it in Word or LibreOffice and save it anew"
+        raise UnreadableError("declared entities", "a Word file without a document type", "one with", remedy)
+    for strict, usual in _STRICT:
+        held = held.replace(strict, usual)
+    return _parsed(held)
+
+
+def _parsed(held: bytes) -> Any:
+    from docx.oxml import parse_xml
+
+    try:
+        return parse_xml(held)
+    except (SyntaxError, ValueError, LookupError) as error:  # lxml's errors of XML are SyntaxErrors.
+        raise broken("a part that is no XML") from error

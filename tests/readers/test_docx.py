@@ -1,0 +1,309 @@
+"""Reading Word files: structure, what counts as text, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from docx import Document
+from docx.enum.text import WD_BREAK
+
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.docx import DocxReader, word_source
+from small_pdfs import grey_png
+from small_word_files import GOUT, add_xml, part_of, saved, with_parts, word_leaflet
+
+MAIN = "word/document.xml"
+
+
+def read(content: bytes) -> DraftDocument:
+    (draft,) = DocxReader().read(SourceFile("a.docx", content))
+    for section in draft.sections:
+        assert section.start is not None
+        assert draft.text[section.start : section.start + len(section.text)] == section.text
+    source = word_source(content)
+    for start, end, begin, stop in draft.runs.tolist():
+        shown, told = draft.text[start:end], source[begin:stop]
+        assert shown == told or (shown == " " and not told.strip()) or shown == told.translate({9: " ", 160: " "})
+    return draft
+
+
+def outline(draft: DraftDocument) -> list[str]:
+    paths = draft.heading_paths or [()] * len(draft.sections)
+    return [" > ".join((*path, section.heading)) for section, path in zip(draft.sections, paths, strict=True)]
+
+
+def test_headings_lists_and_tables() -> None:
+    draft = read(saved(word_leaflet()))
+    assert draft.text == (
+        f"Gout\n\n{GOUT}\n\nTreatment\n\nAn attack is treated at once.\n\nMedicines\n\n• colchicine\n"
+        "• anti-inflammatory tablets\n\nThen:\n\n1. wait\n2. ask\n\nMedicine: Allopurinol | Dose: 100 mg\n"
+        "Medicine: Colchicine | Dose: 500 µg\n\nPrevention\n\nDrink water."
+    )
+    assert outline(draft) == ["", "Treatment", "Treatment > Medicines", "Prevention"]
+    assert draft.title == "Gout"
+    assert draft.metadata == {"author": "Ward 7", "created": "2023-05-04", "date": "2024-02-01"}
+    assert draft.remarks == ()
+    assert draft.content is None
+
+
+def test_runs_say_where_in_the_plain_text_a_word_stands() -> None:
+    content = saved(word_leaflet())
+    draft = read(content)
+    source = word_source(content)
+    for word in ("crystals", "colchicine", "Allopurinol", "Drink"):
+        start = draft.text.index(word)
+        held = draft.runs[(draft.runs["start"] <= start) & (draft.runs["end"] >= start + len(word))]
+        (run,) = held.tolist()
+        assert source[run[2] + start - run[0] :].startswith(word)
+    assert "• " not in source
+
+
+def test_the_title_may_be_the_one_first_heading_or_the_files() -> None:
+    document = Document()
+    document.add_heading("Gout", 1)
+    document.add_heading("Causes", 2)
+    document.add_paragraph("Uric acid.")
+    assert (read(saved(document)).title, outline(read(saved(document)))) == ("Gout", ["Causes"])
+    document.add_heading("Asthma", 1)
+    document.add_paragraph("Airways.")
+    assert (read(saved(document)).title, outline(read(saved(document)))) == ("", ["Gout > Causes", "Asthma"])
+    document.core_properties.title = "Two leaflets"
+    assert (read(saved(document)).title, outline(read(saved(document)))) == (
+        "Two leaflets",
+        ["Gout > Causes", "Asthma"],
+    )
+    document.core_properties.title = "Document1"
+    assert read(saved(document)).title == ""
+
+
+def test_without_styles_short_bold_lines_are_headings() -> None:
+    document = Document()
+    for heading, text in (("Causes", "Uric acid."), ("Treatment", "Rest and tablets.")):
+        document.add_paragraph().add_run(heading).bold = True
+        document.add_paragraph(text)
+    assert outline(read(saved(document))) == ["Causes", "Treatment"]
+
+
+def test_an_outline_level_makes_a_heading_of_any_paragraph() -> None:
+    document = Document()
+    add_xml(document, '<w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>Causes</w:t></w:r>')
+    document.add_paragraph("Uric acid.")
+    document.add_paragraph().add_run("Bold words").bold = True
+    assert outline(read(saved(document))) == ["Causes"]
+
+
+def test_deletions_are_left_out_and_insertions_kept() -> None:
+    document = Document()
+    add_xml(
+        document,
+        "<w:r><w:t xml:space='preserve'>Take </w:t></w:r><w:del w:id='1'><w:r><w:delText>ten</w:delText></w:r></w:del>"
+        "<w:ins w:id='2'><w:r><w:t>two</w:t></w:r></w:ins><w:r><w:t xml:space='preserve'> tablets</w:t></w:r>"
+        "<w:moveFrom w:id='3'><w:r><w:t>gone</w:t></w:r></w:moveFrom>"
+        "<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>"
+        "<w:r><w:instrText>HYPERLINK x</w:instrText></w:r>"
+        "<w:hyperlink><w:r><w:t xml:space='preserve'> daily</w:t></w:r></w:hyperlink>",
+    )
+    draft = read(saved(document))
+    assert draft.text == "Take two tablets daily"
+    assert draft.remarks == ("tracked deletions are left out",)
+
+
+def test_breaks_tabs_hyphens_and_signs() -> None:
+    document = Document()
+    run = document.add_paragraph().add_run("One")
+    run.add_break()
+    run.add_text("two\tthree")
+    run.add_break(WD_BREAK.PAGE)
+    run.add_text("four")
+    add_xml(
+        document,
+        "<w:r><w:t>beta</w:t><w:noBreakHyphen/><w:t>blocker</w:t></w:r>"
+        "<w:r><w:t xml:space='preserve'> TNF-</w:t><w:sym w:font='Symbol' w:char='F061'/>"
+        "<w:t xml:space='preserve'> in\u00adfection</w:t></w:r>",
+    )
+    assert read(saved(document)).text == "One\ntwo three four\n\nbeta-blocker TNF-α infection"
+
+
+def test_headers_footers_and_comments_are_left_out_and_footnotes_stand_at_the_end() -> None:
+    document = word_leaflet()
+    document.sections[0].header.paragraphs[0].text = "Confidential header"
+    document.sections[0].footer.paragraphs[0].text = "Page footer"
+    document.add_comment(document.paragraphs[1].runs, "a comment", author="A", initials="A")
+    content = saved(document)
+    notes = (
+        b'<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        b'<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>-----</w:t></w:r></w:p></w:footnote>'
+        b'<w:footnote w:id="1"><w:p><w:r><w:footnoteRef/></w:r><w:r><w:t>In 2023 by ACR.</w:t></w:r></w:p></w:footnote>'
+        b"</w:footnotes>"
+    )
+    relations = part_of(content, "word/_rels/document.xml.rels").replace(
+        b"</Relationships>",
+        b'<Relationship Id="rIdF" Target="footnotes.xml" Type="http://schemas.openxmlformats.org/officeDocument/2006/'
+        b'relationships/footnotes"/></Relationships>',
+    )
+    draft = read(with_parts(content, {"word/footnotes.xml": notes, "word/_rels/document.xml.rels": relations}))
+    assert draft.text.endswith("Drink water.\n\nFootnotes\n\nIn 2023 by ACR.")
+    assert outline(draft)[-1] == "Footnotes"
+    for word in ("Confidential", "footer", "comment", "-----"):
+        assert word not in draft.text
+
+
+def test_a_table_of_contents_is_left_out_and_content_controls_are_read() -> None:
+    document = word_leaflet()
+    content = saved(document)
+    body = part_of(content, MAIN)
+    control = (
+        b"<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val='Table of Contents'/></w:docPartObj></w:sdtPr>"
+        b"<w:sdtContent><w:p><w:r><w:t>Treatment 2</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+        b"<w:sdt><w:sdtContent><w:p><w:r><w:t>A controlled line</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+    )
+    changed = with_parts(content, {MAIN: body.replace(b"<w:body>", b"<w:body>" + control)})
+    draft = read(changed)
+    assert "Treatment 2" not in draft.text
+    assert draft.text.startswith("A controlled line\n\nGout")
+
+
+def test_text_boxes_are_read_once() -> None:
+    document = Document()
+    box = "<w:txbxContent><w:p><w:r><w:t>In a box</w:t></w:r></w:p></w:txbxContent>"
+    add_xml(
+        document,
+        "<w:r><w:t>Beside it</w:t></w:r><w:r><mc:AlternateContent "
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f"<mc:Choice><w:drawing>{box}</w:drawing></mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback>"
+        "</mc:AlternateContent></w:r>",
+    )
+    document.add_paragraph("Below")
+    assert read(saved(document)).text == "Beside it\n\nIn a box\n\nBelow"
+
+
+def test_cells_that_span_and_tables_that_lay_out() -> None:
+    document = Document()
+    table = document.add_table(rows=3, cols=3)
+    for row, texts in zip(table.rows, (("A", "B", "C"), ("x", "1", "2"), ("", "3", "4")), strict=True):
+        for cell, text in zip(row.cells, texts, strict=True):
+            cell.text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    layout = document.add_table(rows=1, cols=1)
+    layout.cell(0, 0).paragraphs[0].text = "In a frame"
+    layout.cell(0, 0).add_paragraph("of its own")
+    assert read(saved(document)).text == "A: x | B: 1 | C: 2\nB: 3 | C: 4\n\nIn a frame\n\nof its own"
+
+
+def test_a_table_without_a_header_has_none_made_up() -> None:
+    document = Document()
+    table = document.add_table(rows=2, cols=2)
+    for row, texts in zip(table.rows, (("Name", "Ann"), ("Ward", "Seven")), strict=True):
+        for cell, text in zip(row.cells, texts, strict=True):
+            cell.text = text
+    assert read(saved(document)).text == "Name | Ann\nWard | Seven"
+
+
+def test_lists_of_several_levels_count_as_word_does() -> None:
+    levels = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        for level, (form, text) in enumerate([("decimal", "%1."), ("lowerLetter", "%2)"), ("lowerRoman", "%1.%3")])
+    )
+    numbering = (
+        '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        f'<w:abstractNum w:abstractNumId="7">{levels}</w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>'
+        '<w:num w:numId="2"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/>'
+        "</w:lvlOverride></w:num></w:numbering>"
+    )
+    document = Document()
+    for number, level, word in (
+        (1, 0, "a"),
+        (1, 1, "b"),
+        (1, 1, "c"),
+        (1, 2, "d"),
+        (1, 0, "e"),
+        (1, 1, "f"),
+        (2, 0, "g"),
+    ):
+        add_xml(
+            document,
+            f'<w:pPr><w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr></w:pPr>'
+            f"<w:r><w:t>{word}</w:t></w:r>",
+        )
+    content = with_parts(saved(document), {"word/numbering.xml": numbering.encode()})
+    assert read(content).text == "1. a\na) b\nb) c\n1.i d\n2. e\na) f\n5. g"
+
+
+def test_strict_files_are_read() -> None:
+    content = saved(word_leaflet())
+    strict = {
+        name: part_of(content, name)
+        .replace(
+            b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+            b"http://purl.oclc.org/ooxml/wordprocessingml/main",
+        )
+        .replace(
+            b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+            b"http://purl.oclc.org/ooxml/officeDocument/relationships",
+        )
+        for name in (MAIN, "word/styles.xml", "word/numbering.xml", "_rels/.rels", "word/_rels/document.xml.rels")
+    }
+    assert read(with_parts(content, strict)).text == read(content).text
+
+
+def refused(content: bytes) -> UnreadableError:
+    with pytest.raises(UnreadableError) as error:
+        read(content)
+    return error.value
+
+
+def test_what_is_broken_is_refused() -> None:
+    content = saved(word_leaflet())
+    for bad in (
+        content[: len(content) // 2],
+        b"PK\x03\x04 and nothing",
+        with_parts(content, {MAIN: b"<w:document"}),
+        with_parts(content, {MAIN: b"<html/>"}),
+    ):
+        assert refused(bad).kind == "broken Word file"
+
+
+def test_a_document_type_is_refused_before_anything_is_parsed() -> None:
+    content = saved(word_leaflet())
+    body = part_of(content, MAIN).replace(b"<w:document", b'<!DOCTYPE w [<!ENTITY a "b">]><w:document', 1)
+    assert refused(with_parts(content, {MAIN: body})).kind == "declared entities"
+    wide = body.decode().replace("encoding='UTF-8'", "encoding='UTF-16'").encode("utf-16")
+    assert refused(with_parts(content, {MAIN: wide})).kind == "declared entities"
+    properties = b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>'
+    assert refused(with_parts(content, {"docProps/core.xml": properties})).kind == "declared entities"
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
+    content = saved(word_leaflet())
+    bomb = part_of(content, MAIN).replace(b"</w:body>", b" " * 30_000_000 + b"</w:body>")
+    assert refused(with_parts(content, {MAIN: bomb})).kind == "zip bomb"
+
+
+def test_what_relationships_point_at_outside_stays_unopened() -> None:
+    content = saved(word_leaflet())
+    relations = part_of(content, "word/_rels/document.xml.rels").replace(
+        b"</Relationships>",
+        b'<Relationship Id="r1" TargetMode="External" Target="http://127.0.0.1:9/x" Type="a/image"/>'
+        b'<Relationship Id="r2" Target="../../../etc/passwd" Type="a/footnotes"/>'
+        b'<Relationship Id="r3" Target="NULL" Type="a/image"/></Relationships>',
+    )
+    assert read(with_parts(content, {"word/_rels/document.xml.rels": relations})).text == read(content).text
+
+
+def test_no_words_is_told_and_pictures_alone_are_a_scan() -> None:
+    document = Document()
+    assert refused(saved(document)).kind == "empty Word file"
+    import io
+
+    document.add_picture(io.BytesIO(grey_png()))
+    error = refused(saved(document))
+    assert error.kind == "scanned Word file"
+    assert "ocrmypdf" in error.remedy
+
+
+def test_recognises_by_what_is_in_it() -> None:
+    content = saved(word_leaflet())
+    assert DocxReader().recognises(SourceFile("a.bin", content))
+    assert DocxReader().recognises(SourceFile("a.docx", content[:500]))
+    assert not DocxReader().recognises(SourceFile("a.docx", b"plain words"))
+    assert not DocxReader().recognises(SourceFile("a.zip", with_parts(content, {})[:100]))
