@@ -126,6 +126,8 @@ class Store:
         self.path = path
         # Python hands a connection's prepared statement to two threads at once.
         self._one = threading.Lock()
+        self._mode = mode
+        self._keeps: bool | None = None
         if mode != "rwc" and not path.is_file():
             raise FileNotFoundError(2, "No such file or directory", str(path))
         with self._damage():
@@ -285,7 +287,14 @@ class Store:
 
     @property
     def _keeps_originals(self) -> bool:
-        return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'originals'"))
+        # What a reader sees stays as it is, and a table that is there stays.
+        if not (self._keeps or (self._keeps is False and self._mode == "ro")):
+            self._keeps = bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'originals'"))
+        return bool(self._keeps)
+
+    @property
+    def _keeps_files(self) -> bool:
+        return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"))
 
     def passage(self, key: int) -> StoredPassage:
         """What stands under a passage's key.
@@ -315,7 +324,7 @@ class Store:
         Raises:
             IndexFolderError: It is damaged.
         """
-        if not self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"):
+        if not self._keeps_files:
             return {}
         keys = self._read("SELECT key FROM files WHERE origin = ? ORDER BY key", (origin,))
         rows = [self._row("files", key) for (key,) in keys]
@@ -354,6 +363,9 @@ class Store:
             self.original(key)
             passages += document.passages
             yield
+        if self._keeps_files:
+            for (key,) in self._read("SELECT key FROM files"):
+                self._row("files", key)
         held = self._read("SELECT count(*) FROM passages")[0][0]
         if held != passages:
             raise self._damaged(f"{held} passages where documents have {passages}")

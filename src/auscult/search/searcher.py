@@ -6,7 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -234,10 +234,11 @@ class Searcher:
                 scores[:rerank] += shares
                 order = np.argsort(-scores, kind="stable")[:k]
                 rows, scores = rows[order], scores[order]
+        asked = self.index.reader.words.shares(question_terms(query)) if shown else {}
         return [
             (
                 int(self.index.reader.passage_documents[row]),
-                self._hit(rank, row, score, query, vector, shown.get(row), reread.get(row)),
+                self._hit(rank, row, score, query, vector, asked, shown.get(row), reread.get(row)),
             )
             for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
         ]
@@ -334,8 +335,9 @@ class Searcher:
         rank: int,
         row: int,
         score: float,
-        asked: Query,
-        query: FloatArray,
+        query: Query,
+        vector: FloatArray,
+        asked: Mapping[str, float],
         evidence: FloatArray | None,
         reread: float | None,
     ) -> Hit:
@@ -343,17 +345,14 @@ class Searcher:
         record = reader.document_record(reader.passage_documents[row])
         passage = reader.passage(row)
         text = reader.passage_text(row)
-        ((entity, aspect),) = self.split(reader.passage_vectors[row : row + 1], query).tolist()
+        ((entity, aspect),) = self.split(reader.passage_vectors[row : row + 1], vector).tolist()
         vectors = reader.sentence_vectors(row)
-        shares = self.split(vectors, query).tolist()
-        wholes = self.products(vectors, query).tolist()
+        shares = self.split(vectors, vector).tolist()
+        wholes = self.products(vectors, vector).tolist()
         texts = [text[each.start - passage.start : each.end - passage.start] for each in passage.sentences]
         if evidence is not None:
-            shares_of_words = reader.words.shares(question_terms(asked))
-            held = [analyse.held(each, shares_of_words) for each in texts]
-            wholes = [
-                whole + sum(shares_of_words[term] for term in terms) for whole, terms in zip(wholes, held, strict=True)
-            ]
+            held = [analyse.held(each, asked) for each in texts]
+            wholes = [whole + sum(asked[term] for term in terms) for whole, terms in zip(wholes, held, strict=True)]
         return Hit(
             rank=rank,
             passage_id=passage.passage_id,
@@ -382,7 +381,7 @@ class Searcher:
                 )
             ),
             metadata=dict(record.metadata),
-            evidence={} if evidence is None else self._told(asked, evidence, reread),
+            evidence={} if evidence is None else self._told(query, evidence, reread),
             probability=None if evidence is None else self.fusion.probability(evidence),
             above=passage.above,
         )
