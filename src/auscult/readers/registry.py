@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from auscult.readers.columns import Columns
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
+from auscult.readers.others import problem_of
 
 _ROWS = "rows"
 READERS: Mapping[str, str] = MappingProxyType(
@@ -25,26 +26,6 @@ READERS: Mapping[str, str] = MappingProxyType(
 )
 """Each reader's module and class, imported when the first file is to be read. Those that tell their files by what they
 begin with stand before those that go by names."""
-# Is text, of which nobody wants to read a word.
-_RICH_TEXT = b"{\\rtf"
-# Files that are told apart in reports, though nobody reads them.
-_OTHERS: Mapping[bytes, str] = MappingProxyType(
-    {
-        _RICH_TEXT: "rich text",
-        b"\x89PNG": "an image",
-        b"\xff\xd8\xff": "an image",
-        b"GIF8": "an image",
-        b"II*\x00": "an image",
-        b"MM\x00*": "an image",
-        b"\xd0\xcf\x11\xe0": "a file of an office program of before 2007",
-        b"PK\x03\x04": "an archive, or a file of an office program",
-        b"\x7fELF": "a program",
-        b"MZ": "a program",
-        b"SQLite format 3": "a database",
-        b"RIFF": "sound or film",
-        b"ID3": "sound or film",
-    }
-)
 _KNOWN = "text, HTML, Markdown, XML, FHIR, PDF, DOCX, tables, JSON lines"
 
 
@@ -69,12 +50,13 @@ class Registry:
         """
         if not file.content.strip():
             raise UnreadableError("empty file", "a file with words", "an empty one", "leave it out, or fetch it again")
-        if not file.head.startswith(_RICH_TEXT):
-            for reader in self._readers():
-                if reader.recognises(file):
-                    return reader
-        found = next((kind for begins, kind in _OTHERS.items() if file.head.startswith(begins)), "something else")
-        raise UnreadableError("unknown kind", f"a file of a known kind ({_KNOWN})", found, "save it as one of them")
+        if (problem := problem_of(file)) is not None:
+            raise problem
+        for reader in self._readers():
+            if reader.recognises(file):
+                return reader
+        got = "something else"
+        raise UnreadableError("unknown kind", f"a file of a known kind ({_KNOWN})", got, "save it as one of them")
 
     def _readers(self) -> Iterator[Reader]:
         for name, place in self._places.items():

@@ -1,0 +1,68 @@
+"""Kinds of files that are not read are named, with what to do."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.others import problem_of
+from auscult.readers.registry import Registry
+from small_pdfs import grey_png, leaflet
+from small_word_files import saved, word_leaflet
+
+
+def archive(**members: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as packed:
+        for name, content in members.items():
+            packed.writestr(name.replace("__", "/").replace("_", "."), content)
+    return buffer.getvalue()
+
+
+def ole(stream: str) -> bytes:
+    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + stream.encode("utf-16-le") + bytes(100)
+
+
+KINDS = {
+    "old Word file": (ole("WordDocument"), "save it as .docx"),
+    "encrypted Office file": (ole("EncryptedPackage"), "without a password"),
+    "old Office file": (ole("Something"), "newer form"),
+    "rich text": (b"{\\rtf1\\ansi Gout}", "save it as .docx"),
+    "OpenDocument text": (archive(mimetype="application/vnd.oasis.opendocument.text"), "save it as .docx"),
+    "spreadsheet": (archive(xl__workbook_xml="<a/>"), "save each sheet as .csv"),
+    "presentation": (archive(ppt__presentation_xml="<a/>"), "save it as .pdf"),
+    "electronic book": (archive(mimetype="application/epub+zip"), "HTML"),
+    "image": (grey_png(), "ocrmypdf"),
+    "packed file": (b"7z\xbc\xaf\x27\x1c" + bytes(40), "unpack it"),
+    "sound or film": (b"RIFF\x00\x00\x00\x00WAVEfmt ", "leave it out"),
+    "program": (b"\x7fELF" + bytes(40), "leave it out"),
+    "database": (b"SQLite format 3\x00" + bytes(40), ".csv"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_named_with_what_to_do(kind: str) -> None:
+    content, remedy = KINDS[kind]
+    with pytest.raises(UnreadableError) as error:
+        # Not by its name: people rename files.
+        Registry().reader_of(SourceFile("note.txt", content))
+    assert error.value.kind == kind
+    assert remedy in error.value.remedy
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"BMI is the body mass index.", b"ID and name", b"MZ twins have one egg.", leaflet(1).content()],
+    ids=["BMI", "ID", "MZ", "PDF"],
+)
+def test_texts_and_what_is_read_are_none_of_them(content: bytes) -> None:
+    assert problem_of(SourceFile("note.txt", content)) is None
+
+
+def test_a_word_file_and_a_plain_archive_are_none_of_them() -> None:
+    assert problem_of(SourceFile("a.docx", saved(word_leaflet()))) is None
+    assert problem_of(SourceFile("a.zip", archive(note_txt="Gout"))) is None
+    assert problem_of(SourceFile("a.zip", b"PK\x03\x04broken")) is None
