@@ -31,6 +31,7 @@ class Asked:
         fields: By field, the values that a document may have.
         bounds: By field, the first and the last value (dates).
         start: Number of the first hit shown, from 0.
+        path: Of the page that asks.
     """
 
     text: str = ""
@@ -42,6 +43,7 @@ class Asked:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     start: int = 0
+    path: str = "/"
 
     @classmethod
     def of(cls, parameters: Sequence[tuple[str, str]]) -> Asked:
@@ -108,10 +110,10 @@ class Asked:
             told += [pair for pair in ((_FROM + name, first), (_TO + name, last)) if pair[1]]
         return told
 
-    def at(self, path: str = "/", anchor: str = "", *more: tuple[str, str]) -> str:
+    def at(self, path: str = "", anchor: str = "", *more: tuple[str, str]) -> str:
         """The address of this at a page."""
         told = urlencode([*self.parameters, *more])
-        return f"{path}{'?' if told else ''}{told}{'#' if anchor else ''}{anchor}"
+        return f"{path or self.path}{'?' if told else ''}{told}{'#' if anchor else ''}{anchor}"
 
     def by_entity(self, entity: str, aspects: Sequence[str]) -> Asked:
         """The same, asked by these parts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -138,8 +138,7 @@ def _vectors(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:
 
 
 def _as_words(asked: Asked) -> str:
-    parameters = [("q", asked.text), ("index", asked.index), ("as", "words"), *asked.filters]
-    return Asked.of([(name, value) for name, value in parameters if value]).at()
+    return replace(asked, entity="", aspects=(), by_parts=False, as_words=True, start=0).at()
 
 
 def _entity_of(understood: Understanding) -> str:

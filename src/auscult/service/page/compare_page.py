@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -45,7 +45,7 @@ class ShownAnswer:
 def compare(request: Request, caller: Asking, state: Stated) -> Response:
     """The columns that an address names, or the two whose passages are found first."""
     parameters = request.query_params.multi_items()
-    asked = Asked.of(parameters)
+    asked = replace(Asked.of(parameters), path="/compare")
     said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
     audited(request, "compare", index=asked.index, query=said)
     allowed(caller, "read", asked.index or None)

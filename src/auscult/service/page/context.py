@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from fastapi import Request
 
 from auscult.index.manifest import Counts
 from auscult.service.caller import ANYONE, NOBODY, Caller
+from auscult.service.page.purposes import purpose_of
 from auscult.service.state import State
 
 THEMES: Final = ("light", "dark")
@@ -38,9 +38,7 @@ class PageContext:
         index: The one that is asked.
         counts: Of the caller's documents in it; None where there is nothing to count.
         who: The caller's name.
-        token: That forms bring along where callers log in; else empty.
-        purposes: That a caller may give; none where they are not asked for.
-        purpose: The one given last.
+        purpose: What the caller said that answers are for.
     """
 
     name: str
@@ -54,8 +52,6 @@ class PageContext:
     may_judge: bool
     may_add: bool
     may_leave: bool
-    token: str = ""
-    purposes: tuple[str, ...] = ()
     purpose: str = ""
 
     @property
@@ -73,7 +69,6 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
     names = tuple(state.names(caller)) if caller != NOBODY else ()
     asked = index if index in names else next(iter(names), "")
     theme = request.cookies.get("theme", "")
-    told: Mapping[str, Any] = getattr(request.state, "page", None) or {}
     may_add = state.settings.changes and caller.role in ("write", "admin") and bool(names)
     return PageContext(
         name=name,
@@ -87,7 +82,5 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
         may_judge=bool(names),
         may_add=may_add,
         may_leave=caller not in (ANYONE, NOBODY),
-        token=str(told.get("token", "")),
-        purposes=tuple(told.get("purposes", ())),
-        purpose=str(told.get("purpose", "")),
+        purpose=purpose_of(request),
     )

@@ -65,14 +65,8 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
             trouble = "A code among these is not known: write names, or codes such as DOID:2986."
     rows = _rows(found, page.index) if found else []
     hits = {cell.hit.doc_id for row in found.cells for cell in row if cell.hit} if found else set()
-    audited(
-        request,
-        "coverage",
-        index=page.index,
-        query={"entity": "; ".join(names)},
-        doc_ids=sorted(hits),
-        result=len(rows),
-    )
+    query = {"entity": "; ".join(names)}
+    audited(request, "coverage", index=page.index, query=query, doc_ids=sorted(hits), result=len(rows))
     values = {
         "page": page,
         "asked": asked,

@@ -22,14 +22,16 @@ from auscult.service.page import (
     uploads_page,
 )
 from auscult.service.page.context import THEMES
+from auscult.service.page.purposes import Purposes
 from auscult.service.page.routing import own_path
-from auscult.service.page.troubles import add_troubles
+from auscult.service.page.troubles import Troubles
 
 router = APIRouter(include_in_schema=False)
 _KINDS: Final = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _A_YEAR: Final = 31_536_000
 _ROOMS: Final = (
-    search_page, completing, document_page, sheets, coverage_page, compare_page, exporting, judging, uploads_page, login_page,
+    search_page, completing, document_page, sheets, coverage_page, compare_page, exporting, judging, uploads_page,
+    login_page,
 )  # fmt: skip
 
 
@@ -39,7 +41,8 @@ def add_page(app: FastAPI) -> None:
         app.include_router(room.router)
     app.include_router(router)
     app.state.page_renderer = PageRenderer()
-    add_troubles(app)
+    app.add_middleware(Purposes)
+    app.add_middleware(Troubles)
 
 
 @router.get("/static/{name}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
@@ -27,6 +29,8 @@ from auscult.service.routes.answers import Stated, audited
 
 router = APIRouter(include_in_schema=False)
 _EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effects", "diagnosis")
+_LOOKED_AT: Final = 60
+_KEPT: WeakKeyDictionary[Searcher, tuple[str, ...]] = WeakKeyDictionary()
 
 
 @router.get("/")
@@ -111,20 +115,25 @@ def _home(page: PageContext, asked: Asked, searcher: Searcher, submitted: bool) 
 
 def examples(searcher: Searcher, asked: Asked) -> list[Choice]:
     """Questions that documents of the index answer: about titles far apart in it, each about another aspect."""
+    if searcher not in _KEPT:
+        _KEPT[searcher] = tuple(_questions(searcher)) or tuple(_titles(searcher))
+    return [Choice(question, "", asked.in_words(question).at()) for question in _KEPT[searcher]]
+
+
+def _questions(searcher: Searcher) -> Iterator[str]:
     reader = searcher.index.reader
     rows = reader.documents
-    found: list[Choice] = []
+    seen: set[str] = set()
     for number, aspect in enumerate(_EXAMPLES):
-        for row in rows[len(rows) * (2 * number + 1) // (2 * len(_EXAMPLES)) :][:200].tolist():
+        for row in rows[len(rows) * (2 * number + 1) // (2 * len(_EXAMPLES)) :][:_LOOKED_AT].tolist():
             title = reader.document_record(row).title
-            if not 3 <= len(title) <= 40 or any(title in each.name for each in found):
+            if not 3 <= len(title) <= 40 or title in seen:
                 continue
             headings = " ".join(reader.passage(passage).heading.casefold() for passage in reader.passages_of(row))
             if aspect in headings:
-                question = question_about(aspect, title)
-                found.append(Choice(question, "", asked.in_words(question).at()))
+                seen.add(title)
+                yield question_about(aspect, title)
                 break
-    return found or [Choice(title, "", asked.in_words(title).at()) for title in _titles(searcher)]
 
 
 def _titles(searcher: Searcher, number: int = 4) -> list[str]:

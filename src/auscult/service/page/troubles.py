@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from starlette.exceptions import HTTPException
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.errors import AuscultError
 from auscult.service.caller import ANYONE
-from auscult.service.errors import Refusal, invalid, refusal_of, request_id_of, unforeseen
+from auscult.service.guard.headers import SafeHeaders
 from auscult.service.page.asking import Asked
 from auscult.service.page.context import PageContext, context_of
 from auscult.service.page.rendering import rendered
 
 _NOT_OURS: Final = ("/api/", "/openapi", "/health", "/ready", "/metrics", "/static/")
-_KINDS: Final = (Refusal, AuscultError, RequestValidationError, HTTPException)
+_DROPPED: Final = frozenset({b"content-type", b"content-length"})
 _WORDS: Final = {
     "unknown_index": ("There is no collection of this name.", "Choose one of those that you may ask."),
     "unknown_document": ("This document is not here.", "It may have been removed since; search for it again."),
@@ -46,64 +46,89 @@ def no_index(page: PageContext) -> Response:
     )
 
 
-def add_troubles(app: FastAPI) -> None:
-    """Show people what goes wrong as a page, and programs as before."""
-    before: dict[Any, Any] = {kind: app.exception_handlers[kind] for kind in _KINDS}
+class Troubles:
+    """Shows people what goes wrong as a page, wherever in the service it does; programs are answered as before."""
 
-    async def refused(request: Request, error: Exception) -> Response:
-        if request.url.path.startswith(_NOT_OURS):
-            handler = before.get(type(error)) or next(each for kind, each in before.items() if isinstance(error, kind))
-            answer: Response = await handler(request, error)
-            return answer
-        return trouble(request, _refusal(error))
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
-    for kind in _KINDS:
-        app.add_exception_handler(kind, refused)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        if scope["type"] != "http" or not _is_for_people(scope):
+            await self.app(scope, receive, send)
+            return
+        held: Message | None = None
+        body = b""
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal held, body, begun
+            if message["type"] == "http.response.start" and _is_error(message):
+                held = message
+                return
+            if held is None:
+                begun = True
+                await send(message)
+                return
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                begun = True
+                kept = [pair for pair in held["headers"] if pair[0].lower() not in _DROPPED]
+                answer = trouble(Request(scope), held["status"], body)
+                answer.raw_headers = [*kept, *answer.raw_headers]
+                await answer(scope, receive, send)
+
+        try:
+            await self.app(scope, receive, sending)
+        except Exception:
+            # It is logged further out, where nothing more is answered.
+            if not begun:
+                await SafeHeaders(trouble(Request(scope), 500, b""))(scope, receive, send)
+            raise
 
 
-def trouble(request: Request, refusal: Refusal) -> Response:
-    """A refusal as a page; who has shown no key is asked for it."""
-    if refusal.status == 401:
+def _is_for_people(scope: Scope) -> bool:
+    accepted = Headers(scope=scope).get("accept", "")
+    return "text/html" in accepted and not scope["path"].startswith(_NOT_OURS)
+
+
+def _is_error(start: Message) -> bool:
+    kind = Headers(raw=start["headers"]).get("content-type", "")
+    return start["status"] >= 400 and kind.startswith("application/json")
+
+
+def trouble(request: Request, status: int, body: bytes) -> Response:
+    """An error of the API as a page; who has shown no key is asked for it."""
+    if status == 401:
         asked_for = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
-        return RedirectResponse(login_path(asked_for), 303)
+        return RedirectResponse(login_path(asked_for if request.method == "GET" else "/"), 303)
     page = context_of(request, request.app.state.auscult, getattr(request.state, "caller", ANYONE), "trouble")
-    headline, remedy = _WORDS.get(refusal.code, ("", ""))
+    told = _told(body)
+    headline, remedy = _WORDS.get(told.get("code", "internal"), ("", ""))
     if not headline:
-        headline, remedy = _sentence(refusal.message), _sentence(refusal.remedy)
-    return _page(page, refusal.status, headline, remedy, request_id_of(request), refusal.headers)
+        headline, remedy = _sentence(told.get("message", "")), _sentence(told.get("remedy", ""))
+    return _page(page, status, headline, remedy, told.get("request_id", ""))
 
 
-def login_path(next_: str) -> str:
+def _told(body: bytes) -> Mapping[str, str]:
+    try:
+        told = json.loads(body)["error"]
+    except (ValueError, TypeError, KeyError):
+        return {}
+    return {name: str(value) for name, value in told.items()} if isinstance(told, dict) else {}
+
+
+def login_path(wanted: str) -> str:
     """Where a key is asked for, and then what was wanted is shown."""
-    return f"/login?{urlencode({'next': next_})}"
+    return f"/login?{urlencode({'next': wanted})}"
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _refusal(error: Exception) -> Refusal:
-    if isinstance(error, Refusal):
-        return error
-    if isinstance(error, AuscultError):
-        return refusal_of(error)
-    if isinstance(error, RequestValidationError):
-        return invalid(error.errors())
-    if isinstance(error, HTTPException):
-        code = {404: "not_found", 413: "too_large", 429: "too_many"}.get(error.status_code, "bad_query")
-        return Refusal(error.status_code, code, "", "", error.headers)
-    return unforeseen()
-
-
-def _page(
-    page: PageContext,
-    status: int,
-    headline: str,
-    remedy: str,
-    request_id: str = "",
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    values = {
+def _page(page: PageContext, status: int, headline: str, remedy: str, request_id: str = "") -> Response:
+    values: dict[str, Any] = {
         "page": page,
         "asked": Asked(),
         "headline": headline,
@@ -112,4 +137,4 @@ def _page(
         "back": "/" if page.may_ask else "",
         "back_words": "To the search",
     }
-    return HTMLResponse(rendered("trouble.html", values), status, dict(headers or {}))
+    return HTMLResponse(rendered("trouble.html", values), status)

@@ -54,6 +54,7 @@ if (form) {
     });
     request.addEventListener("error", () => fail("The service cannot be reached; try again."));
     request.open("POST", form.action);
+    request.setRequestHeader("Accept", "text/html");
     request.send(new FormData(form));
     form.querySelector("button").disabled = true;
   });
