@@ -40,6 +40,7 @@ WIDE = {
     ),
     "mmh3": ("models/word_vectors.py", "models/cdv/bloom.py"),
     "pydantic": (
+        "mcp/server.py",
         "training/experiment.py",
         "training/experiment_files.py",
         "training/cdv/experiment.py",

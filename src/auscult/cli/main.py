@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "explain": ("explain", "explain"),
     "serve": ("serve", "serve"),
     "feedback": ("feedback", "feedback"),
+    "mcp": ("mcp", "mcp"),
     "evaluate": ("evaluate", "evaluate"),
     "train": ("train", "train"),
     "compare": ("compare", "compare"),

@@ -1,1 +1,1 @@
-"""`auscult mcp`: answers for language models, which may cite the sentences that exist and no others."""
+"""Answers for language models, over the Model Context Protocol: every sentence with an id that can be cited."""

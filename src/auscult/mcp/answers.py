@@ -1,0 +1,132 @@
+"""What the tools answer: plain records, each sentence with its id. Without slots, in which the SDK sees defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of a document, as its author wrote it."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage that may answer: its best sentences, and how many stand before and behind them in the passage."""
+
+    index: str
+    document: str
+    title: str
+    heading: str
+    source: str
+    url: str
+    date: str
+    probability: float | None
+    note: str
+    sentences: list[Sentence]
+    more_before: int
+    more_behind: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """The answer to a search. Where nothing seems to answer, `nothing_here` says so: tell the user that first."""
+
+    understood: str
+    nothing_here: str
+    passages: list[Passage]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Sentences that stand under one heading."""
+
+    heading: str
+    sentences: list[Sentence]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A part of a document: sentences `first` to `last` (from 0; the last is not among them) of `sentences_in_all`."""
+
+    index: str
+    document: str
+    title: str
+    source: str
+    url: str
+    date: str
+    first: int
+    last: int
+    sentences_in_all: int
+    sections: list[Section]
+
+
+@dataclass(frozen=True)
+class Citation:
+    """What an id names: the exact sentence, or that it does not exist, and why."""
+
+    id: str
+    exists: bool
+    text: str = ""
+    index: str = ""
+    document: str = ""
+    title: str = ""
+    heading: str = ""
+    source: str = ""
+    url: str = ""
+    date: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Citations:
+    """All of them, in the order asked."""
+
+    all_exist: bool
+    citations: list[Citation]
+
+
+@dataclass(frozen=True)
+class CoverageCell:
+    """Whether an aspect of an entity is answered: "answered", "perhaps" or "not found", and the best sentence."""
+
+    entity: str
+    aspect: str
+    word: str
+    probability: float
+    note: str
+    document: str
+    title: str
+    heading: str
+    sentence: Sentence | None
+
+
+@dataclass(frozen=True)
+class CoverageTable:
+    """A cell for every aspect of every entity."""
+
+    index: str
+    entities: list[str]
+    aspects: list[str]
+    cells: list[CoverageCell]
+
+
+@dataclass(frozen=True)
+class IndexAbout:
+    """An index: how much it holds, and the fields that `where` may name, with their commonest values."""
+
+    name: str
+    documents: int
+    passages: int
+    sentences: int
+    fields: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Indexes:
+    """All that can be asked."""
+
+    indexes: list[IndexAbout]

@@ -1,0 +1,148 @@
+"""The tools of `tools.py` as an MCP server, over the SDK's second version."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
+
+from auscult import __version__
+from auscult.errors import AuscultError, naming_extra
+from auscult.mcp import tools
+from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
+from auscult.mcp.library import Library
+
+with naming_extra("mcp", "mcp", "pydantic"):
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+    from mcp.server.mcpserver.resources import ResourceSecurity
+    from mcp.types import ToolAnnotations
+    from pydantic import Field, ValidationError
+
+Answer = TypeVar("Answer")
+_LOG: Final = logging.getLogger("auscult.mcp")
+_READS_ONLY: Final = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+DOCUMENTS: Final = "auscult://{index}/{+document}"
+INSTRUCTIONS: Final = """Health documents of this user, searched by passages. Every sentence has an id.
+Answer from what these tools return and from nothing else. Behind each statement, cite the ids of the sentences that say
+it, copied as they are. Before you answer, pass all ids to `cite`: it returns the exact sentences, or says which do not
+exist; leave those out. Where a search says `nothing_here`, tell the user that nothing here answers, and do not answer
+from memory. Where a passage has a `note`, it is about something similar, and not about what was asked."""
+
+Index = Annotated[str, Field(description="An index by its name (see `indexes`); empty for all of them.")]
+Filters = Annotated[
+    dict[str, str | list[str]] | None,
+    Field(
+        description="Only documents whose fields have these values: a value, a list of which one suffices, or a "
+        'range such as "2019..2021-06". `indexes` names fields and values.'
+    ),
+]
+Words = Annotated[list[str] | None, Field(description="Such as symptoms, treatment, causes, side effects.")]
+
+
+class AnswerServer(MCPServer[None]):
+    """A server whose every error is one sentence, and whose log holds nothing of what was asked or found."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Run a tool; the wrong arguments' names are told, and what they should be."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            wrong = error.__cause__
+            if not isinstance(wrong, ValidationError):
+                raise
+            told = (f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in wrong.errors())
+            raise ToolError(f"expected other arguments; {'; '.join(told)}") from None
+
+
+def make_server(library: Library) -> AnswerServer:
+    """A server over some indexes."""
+    server = AnswerServer("auscult", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+
+    def offer(tool: Callable[..., Any]) -> None:
+        server.add_tool(tool, annotations=_READS_ONLY)
+
+    def search(
+        question: Annotated[str, Field(description='In words: "How is gout treated?"')] = "",
+        entity: Annotated[str, Field(description="In place of a question: a disease, symptom or medicine.")] = "",
+        aspects: Words = None,
+        index: Index = "",
+        k: Annotated[int, Field(description=f"How many passages, 1 to {tools.MOST_HITS}.")] = 5,
+        where: Filters = None,
+    ) -> Found:
+        """Find the passages that answer a question, or aspects of an entity. Each sentence has an id to cite."""
+        return _told(lambda: tools.search(library, question, entity, aspects or (), index, k, where or {}))
+
+    def read(
+        sentence: Annotated[str, Field(description="The id of a sentence, to read around it.")] = "",
+        document: Annotated[str, Field(description="Or the id of a document, to read it.")] = "",
+        index: Index = "",
+        before: Annotated[int, Field(description="Sentences before the one named.")] = 5,
+        behind: Annotated[int, Field(description="Sentences behind it.")] = 5,
+        first: Annotated[int, Field(description="Of a document: the sentence to begin with, from 0.")] = 0,
+    ) -> Reading:
+        """Read on: the sentences around one, or a document, up to 120 sentences at once."""
+        return _told(lambda: tools.read(library, sentence, document, index, before, behind, first))
+
+    def cite(ids: Annotated[list[str], Field(description="Ids of sentences, copied from answers.")]) -> Citations:
+        """Check citations: the exact sentence of each id with its source, or that it does not exist."""
+        return _told(lambda: tools.cite(library, ids))
+
+    def coverage(
+        entities: Annotated[list[str], Field(description="Diseases, symptoms, medicines.")],
+        aspects: Words = None,
+        index: Annotated[str, Field(description="An index by its name; empty for the first.")] = "",
+        where: Filters = None,
+    ) -> CoverageTable:
+        """Which aspects of these entities the documents answer. Without aspects: those that headings name."""
+        return _told(lambda: tools.coverage(library, entities, aspects or (), index, where or {}))
+
+    def indexes() -> Indexes:
+        """What can be asked: the indexes, how much they hold, and the fields to filter by."""
+        return _told(lambda: tools.indexes(library))
+
+    for tool in (search, read, cite, coverage, indexes):
+        offer(tool)
+
+    # A document's id is a key, and no path.
+    @server.resource(DOCUMENTS, security=ResourceSecurity(exempt_params={"document"}))
+    def document(index: str, document: str) -> str:
+        """The text of a document."""
+        try:
+            return tools.text_of(library, index, document)
+        except AuscultError as error:
+            raise ResourceNotFoundError(f"{error}.") from None
+
+    return server
+
+
+def serve(library: Library, port: int | None = None) -> None:
+    """Answer until the client is gone: on standard input and output, or over HTTP at a port of this machine alone."""
+    server = make_server(library)
+    if port is None:
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=port)
+
+
+def _told(ask: Callable[[], Answer]) -> Answer:
+    """An answer, or one sentence of what was wrong; of a fault of ours only its place is logged, never its words."""
+    try:
+        return ask()
+    except AuscultError as error:
+        raise ToolError(f"{error}.") from None
+    except Exception as error:
+        place = _place(error)
+        _LOG.error("a tool failed: %s at %s", type(error).__name__, place)
+        raise ToolError(
+            f"something went wrong here ({type(error).__name__} at {place}); it is a fault of ours."
+        ) from None
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "an unknown place"
+    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}"

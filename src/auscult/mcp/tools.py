@@ -1,0 +1,288 @@
+"""What a language model may ask of indexes: search, read, cite, coverage. All of it only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from auscult.documents import Document
+from auscult.errors import QueryError
+from auscult.index import Between, Where
+from auscult.interfaces import Hit, SentenceScore
+from auscult.mcp.answers import (
+    Citation,
+    Citations,
+    CoverageCell,
+    CoverageTable,
+    Found,
+    IndexAbout,
+    Indexes,
+    Passage,
+    Reading,
+    Section,
+    Sentence,
+)
+from auscult.mcp.library import Library
+from auscult.queries import Query
+from auscult.search import Searcher
+from auscult.search.coverage import Coverage, cover
+from auscult.search.fusion import DOUBTFUL
+from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
+from auscult.search.siblings import sibling_note
+from auscult.search.side_by_side import date_of
+
+MOST_HITS: Final = 20
+MOST_IDS: Final = 100
+MOST_READ: Final = 120
+MOST_CELLS: Final = 200
+MOST_TEXT: Final = 500_000
+MOST_WORDS: Final = 2_000
+_SHOWN: Final = 12
+_VALUES: Final = 12
+Given = Mapping[str, str | list[str]]
+
+
+def search(
+    library: Library, question: str, entity: str, aspects: Sequence[str], index: str, k: int, where: Given
+) -> Found:
+    """The best passages of one index or all.
+
+    Raises:
+        AuscultError: Nothing was asked, an option is out of range, or an index cannot be opened.
+    """
+    _check_between("k", k, 1, MOST_HITS)
+    asked = Query("", _words(entity), tuple(map(_words, aspects)), text=_words(question))
+    found: list[tuple[str, Hit, str]] = []
+    notes, refused = [], []
+    for name, searcher in library.searchers(index).items():
+        understood = searcher.understand(asked)
+        try:
+            hits = searcher.search(understood.query, k, where=_conditions(where))
+        except QueryError as error:
+            refused.append(error)
+            continue
+        notes.append(understood.note)
+        found += [(name, hit, sibling_note(understood.query, hit.title, searcher.knowledge_base)) for hit in hits]
+    if not notes:
+        raise refused[0]
+    found.sort(key=lambda each: -each[1].score)
+    return Found(notes[0], _nothing_here(found), [_passage(*each) for each in found[:k]])
+
+
+def read(library: Library, sentence: str, document: str, index: str, before: int, behind: int, first: int) -> Reading:
+    """Sentences around one, or a document from one of its sentences on, at most MOST_READ of them.
+
+    Raises:
+        AuscultError: Neither or both are named, there is no such sentence or document, or a number is out of range.
+    """
+    if bool(sentence) == bool(document):
+        got = "both" if sentence else "neither"
+        raise QueryError("the id of a sentence or of a document", got, "give one of them")
+    _check_between("before", before, 0, MOST_READ)
+    _check_between("behind", behind, 0, MOST_READ)
+    if sentence:
+        name, found = _find(library, index, sentence)
+        whole, begin = found.document, max(0, found.number - before)
+        end = min(found.number + behind + 1, begin + MOST_READ)
+    else:
+        name, whole = _document(library, index, document)
+        _check_between("first", first, 0, max(0, len(whole.sentences) - 1))
+        begin, end = first, first + MOST_READ
+    end = min(end, len(whole.sentences))
+    return Reading(
+        name,
+        whole.doc_id,
+        whole.title,
+        whole.source,
+        whole.url,
+        date_of(whole.metadata),
+        begin,
+        end,
+        len(whole.sentences),
+        _sections(whole, begin, end),
+    )
+
+
+def text_of(library: Library, index: str, document: str) -> str:
+    """The text of a document, which is at most MOST_TEXT characters long.
+
+    Raises:
+        AuscultError: There is no such index or document, or it is longer.
+    """
+    text = _document(library, index, document)[1].text
+    if len(text) > MOST_TEXT:
+        raise QueryError(f"a document of at most {MOST_TEXT} characters", str(len(text)), "read it with the tool read")
+    return text
+
+
+def cite(library: Library, ids: Sequence[str]) -> Citations:
+    """The exact sentence of each id, or that there is none.
+
+    Raises:
+        AuscultError: None are named, or more than MOST_IDS; an index cannot be opened.
+    """
+    _check_between("how many ids", len(ids), 1, MOST_IDS)
+    found = [_citation(library, each) for each in ids]
+    return Citations(all(each.exists for each in found), found)
+
+
+def coverage(
+    library: Library, entities: Sequence[str], aspects: Sequence[str], index: str, where: Given
+) -> CoverageTable:
+    """What an index answers of entities.
+
+    Raises:
+        AuscultError: No entity or no aspect, too many of both, or an unknown index, field or value.
+    """
+    name, searcher = next(iter(library.searchers(index or library.names[0]).items()))
+    if len(entities) * max(1, len(aspects)) > MOST_CELLS:
+        raise QueryError(f"at most {MOST_CELLS} cells", "more", "ask for fewer entities or aspects at once")
+    table = cover(searcher, [*map(_words, entities)], [*map(_words, aspects)], where=_conditions(where))
+    return CoverageTable(name, [each.query.entity for each in table.entities], list(table.aspects), _cells(table))
+
+
+def indexes(library: Library) -> Indexes:
+    """What there is to ask."""
+    return Indexes([_about(name, searcher) for name, searcher in library.searchers().items()])
+
+
+def _about(name: str, searcher: Searcher) -> IndexAbout:
+    counts = searcher.index.manifest.counts
+    fields = {field: list(searcher.index.counts(field))[:_VALUES] for field in searcher.index.reader.fields}
+    return IndexAbout(name, counts.documents, counts.passages, counts.sentences, fields)
+
+
+def _nothing_here(found: Sequence[tuple[str, Hit, str]]) -> str:
+    if not found:
+        return "Nothing was found."
+    chance = found[0][1].probability
+    if chance is None or chance >= DOUBTFUL:
+        return ""
+    return f"Nothing here seems to answer this; the nearest follow (the chance that the first does is {chance:.0%})."
+
+
+def _passage(index: str, hit: Hit, note: str) -> Passage:
+    first, last = _best_stretch(hit.sentences)
+    return Passage(
+        index,
+        hit.doc_id,
+        hit.title,
+        hit.heading,
+        hit.source,
+        hit.url,
+        date_of(hit.metadata),
+        None if hit.probability is None else round(hit.probability, 3),
+        note,
+        [_sentence(hit, each) for each in hit.sentences[first:last]],
+        first,
+        len(hit.sentences) - last,
+    )
+
+
+def _best_stretch(sentences: Sequence[SentenceScore]) -> tuple[int, int]:
+    """As many sentences as are shown, where their scores are highest together."""
+    starts = range(max(0, len(sentences) - _SHOWN) + 1)
+    first = max(starts, key=lambda start: sum(each.score for each in sentences[start : start + _SHOWN]))
+    return first, min(len(sentences), first + _SHOWN)
+
+
+def _sentence(hit: Hit, sentence: SentenceScore) -> Sentence:
+    return Sentence(sentence_id(hit.doc_id, sentence.start, sentence.end, sentence.text), sentence.text)
+
+
+def _cells(table: Coverage) -> list[CoverageCell]:
+    return [
+        CoverageCell(
+            understood.query.entity,
+            aspect,
+            cell.word,
+            round(cell.probability, 3),
+            cell.note,
+            cell.hit.doc_id if cell.hit else "",
+            cell.hit.title if cell.hit else "",
+            cell.hit.heading if cell.hit else "",
+            _sentence(cell.hit, max(cell.hit.sentences, key=lambda each: each.score)) if cell.hit else None,
+        )
+        for understood, row in zip(table.entities, table.cells, strict=True)
+        for aspect, cell in zip(table.aspects, row, strict=True)
+    ]
+
+
+def _sections(document: Document, first: int, last: int) -> list[Section]:
+    """The sentences first to last by their passages."""
+    found, number = [], 0
+    for passage in document.passages:
+        inside = [
+            Sentence(sentence_id(document.doc_id, each.start, each.end, document.slice(each)), document.slice(each))
+            for place, each in enumerate(passage.sentences, start=number)
+            if first <= place < last
+        ]
+        number += len(passage.sentences)
+        if inside:
+            found.append(Section(passage.heading, inside))
+    return found
+
+
+def _citation(library: Library, written: str) -> Citation:
+    try:
+        name, found = _find(library, "", written)
+    except QueryError as error:
+        return Citation(written, exists=False, problem=f"{error}.")
+    document = found.document
+    return Citation(
+        written,
+        exists=True,
+        text=found.text,
+        index=name,
+        document=document.doc_id,
+        title=document.title,
+        heading=found.heading,
+        source=document.source,
+        url=document.url,
+        date=date_of(document.metadata),
+    )
+
+
+def _find(library: Library, index: str, written: str) -> tuple[str, FoundSentence]:
+    """In the first index that has it."""
+    refused: list[QueryError] = []
+    for name, searcher in library.searchers(index).items():
+        try:
+            return name, find_sentence(searcher.index.reader, written)
+        except QueryError as error:
+            refused.append(error)
+    raise refused[-1]
+
+
+def _document(library: Library, index: str, doc_id: str) -> tuple[str, Document]:
+    for name, searcher in library.searchers(index).items():
+        row = searcher.index.reader.row_of(doc_id)
+        if row is not None:
+            return name, searcher.index.reader.document(row)
+    raise QueryError("the id of a document here", f"'{doc_id}'", "take one from the answer of a search")
+
+
+def _conditions(given: Given) -> Where:
+    """Values of fields, and ranges as in "2019..2021-06"."""
+    found: dict[str, str | Sequence[str] | Between] = {}
+    for field, value in given.items():
+        if isinstance(value, str) and ".." in value:
+            first, _, last = value.partition("..")
+            found[field] = Between(first, last)
+        else:
+            found[field] = value
+    return found
+
+
+def _words(text: str) -> str:
+    if len(text) > MOST_WORDS:
+        raise QueryError(f"at most {MOST_WORDS} characters", f"{len(text)}", "ask in fewer words")
+    return text.strip()
+
+
+def _check_between(what: str, number: int, least: int, most: int) -> None:
+    if not least <= number <= most:
+        raise QueryError(f"{what} from {least} to {most}", str(number), "choose one of these")
+
+
+__all__ = ["cite", "coverage", "indexes", "read", "search", "text_of"]

@@ -1,0 +1,195 @@
+"""What a language model is answered, without the wire."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from auscult.documents import Document, Section, build_document
+from auscult.errors import AuscultError, QueryError
+from auscult.index import IndexUpdate
+from auscult.mcp import tools
+from auscult.mcp.library import Library
+from auscult.search import build_index
+from encoders import HashedEncoder
+from leaflets import leaflets
+
+ENCODER = HashedEncoder(256)
+
+
+def secret() -> Document:
+    return build_document(
+        doc_id="ward-note",
+        title="Scabies",
+        sections=[Section("Plan", "Permethrin was given to Mrs Canary.", "ward-note-1")],
+        metadata={"access": "ward"},
+    )
+
+
+def long_one() -> Document:
+    text = " ".join(f"Line {n} says little." for n in range(300))
+    return build_document(doc_id="long/one#2", title="Long", sections=[Section("All", text)], metadata={"date": "2024"})
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("mcp")
+    build_index(leaflets(), ENCODER, place / "leaflets")
+    build_index([secret(), long_one()], ENCODER, place / "notes")
+    return {"leaflets": place / "leaflets", "notes": place / "notes"}
+
+
+@pytest.fixture
+def library(folders: dict[str, Path]) -> Library:
+    return Library(folders, encoder=ENCODER)
+
+
+def search(library: Library, question: str = "", entity: str = "", **options):  # type: ignore[no-untyped-def]
+    given = {"aspects": (), "index": "", "k": 5, "where": {}} | options
+    return tools.search(library, question, entity, **given)
+
+
+def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> None:
+    found = search(library, entity="Gout", aspects=["treatment"])
+    first = found.passages[0]
+    assert (first.index, first.document, first.heading) == ("leaflets", "leaflet-gout", "Treatment")
+    assert [each.text for each in first.sentences] == [
+        "Treatment often begins with allopurinol.",
+        "Ask your doctor before you stop a medicine.",
+    ]
+    cited = tools.cite(library, [each.id for each in first.sentences])
+    assert cited.all_exist
+    assert [each.text for each in cited.citations] == [each.text for each in first.sentences]
+    assert {(each.document, each.title, each.heading) for each in cited.citations} == {
+        ("leaflet-gout", "Gout", "Treatment")
+    }
+
+
+def test_an_invented_citation_does_not_exist(library: Library) -> None:
+    real = search(library, entity="Gout", aspects=["treatment"]).passages[0].sentences[0].id
+    cited = tools.cite(library, [real, real[:-4] + "0000", "leaflet-gout#0-5-abcd", "as doctors say"])
+    assert not cited.all_exist
+    assert [each.exists for each in cited.citations] == [True, False, False, False]
+    for each in cited.citations[1:]:
+        assert each.text == ""
+        assert each.problem.count(". ") == 0
+        assert each.problem.endswith(".")
+
+
+def test_all_indexes_are_asked_or_one(library: Library) -> None:
+    both = search(library, entity="Scabies", k=20)
+    assert {each.index for each in both.passages} == {"leaflets", "notes"}
+    scores = [each.probability for each in both.passages]
+    assert len(scores) <= 20
+    assert both.passages[0].document == "ward-note"
+    assert {each.index for each in search(library, entity="Scabies", index="leaflets", k=20).passages} == {"leaflets"}
+    only = search(library, entity="Gout", where={"source": "North"}, k=20)
+    assert {each.source for each in only.passages} == {"North"}
+    dated = search(library, entity="Long", where={"date": "2020..2024-06"})
+    assert [(each.document, each.date) for each in dated.passages] == [("long/one#2", "2024")]
+
+
+def test_that_nothing_answers_is_said(library: Library) -> None:
+    found = search(library, "Which trains go to Munich?")
+    assert found.nothing_here.startswith("Nothing here seems to answer this; the nearest follow (the chance")
+    assert found.passages
+    assert search(library, entity="Gout", aspects=["treatment"]).understood != ""
+
+
+def test_of_a_long_passage_the_best_sentences_are_shown(library: Library) -> None:
+    (passage, *_) = search(library, entity="Long", aspects=["line 250"], index="notes").passages
+    assert passage.document == "long/one#2"
+    assert len(passage.sentences) == 12
+    assert "Line 250 says little." in [each.text for each in passage.sentences]
+    assert passage.more_before + 12 + passage.more_behind == 300
+
+
+def test_reading_on(library: Library) -> None:
+    whole = tools.read(library, "", "long/one#2", "", 5, 5, 290)
+    assert (whole.first, whole.last, whole.sentences_in_all) == (290, 300, 300)
+    fifth = whole.sections[0].sentences[5]
+    assert fifth.text == "Line 295 says little."
+    around = tools.read(library, fifth.id, "", "", 2, 1, 0)
+    assert [each.text for each in around.sections[0].sentences] == [
+        f"Line {n} says little." for n in (293, 294, 295, 296)
+    ]
+    bounded = tools.read(library, "", "long/one#2", "", 0, 0, 0)
+    assert (bounded.first, bounded.last) == (0, 120)
+    sections = tools.read(library, "", "leaflet-gout", "leaflets", 0, 0, 0).sections
+    assert [each.heading for each in sections] == ["What is it?", "Symptoms", "Treatment"]
+    assert tools.text_of(library, "leaflets", "leaflet-gout") == leaflets()[3].text
+
+
+def test_coverage_and_indexes(library: Library) -> None:
+    table = tools.coverage(library, ["Gout", "zebra fever"], ["treatment"], "", {})
+    assert (table.index, table.entities, table.aspects) == ("leaflets", ["Gout", "zebra fever"], ["treatment"])
+    gout, zebra = table.cells
+    assert gout.document == "leaflet-gout"
+    assert gout.sentence is not None
+    assert tools.cite(library, [gout.sentence.id]).all_exist
+    assert zebra.word == "not found"
+    leaflet, notes = tools.indexes(library).indexes
+    assert (leaflet.name, leaflet.documents, leaflet.passages) == ("leaflets", 4, 12)
+    assert leaflet.fields == {"audience": ["patients"], "source": ["North", "South"]}
+    assert notes.fields["access"] == ["ward"]
+
+
+def test_a_group_sees_its_documents_alone(folders: dict[str, Path]) -> None:
+    outside, inside = Library(folders, [], ENCODER), Library(folders, ["ward"], ENCODER)
+    plan = search(inside, entity="Scabies", index="notes").passages[0].sentences[0]
+    assert "Canary" in plan.text
+    assert tools.cite(inside, [plan.id]).all_exist
+    assert not tools.cite(outside, [plan.id]).all_exist
+    told = repr(
+        [
+            search(outside, entity="Scabies", k=20),
+            tools.coverage(outside, ["Scabies"], ["plan"], "notes", {}),
+            tools.indexes(outside),
+        ]
+    )
+    assert "Canary" not in told
+    assert "ward" not in told
+    for ask in (
+        lambda: tools.read(outside, "", "ward-note", "", 0, 0, 0),
+        lambda: tools.read(outside, plan.id, "", "", 0, 0, 0),
+        lambda: tools.text_of(outside, "notes", "ward-note"),
+    ):
+        with pytest.raises(QueryError, match="here"):
+            ask()
+
+
+def test_a_new_generation_is_seen(tmp_path: Path) -> None:
+    build_index(leaflets(), ENCODER, tmp_path / "index")
+    library = Library({"index": tmp_path / "index"}, encoder=ENCODER)
+    before = library.searchers()["index"]
+    assert library.searchers()["index"] is before
+    with IndexUpdate(tmp_path / "index", ENCODER) as update:
+        update.delete(["leaflet-gout"])
+        update.commit()
+    with pytest.raises(QueryError, match="'leaflet-gout'"):
+        tools.text_of(library, "index", "leaflet-gout")
+    other = HashedEncoder(64)
+    build_index([replace(leaflets()[3], doc_id="again")], other, tmp_path / "index")
+    with pytest.raises(AuscultError, match="model 'hashed-64'"):
+        library.searchers()
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda library: search(library), "an entity, an aspect, or a question"),
+        (lambda library: search(library, "gout", k=0), "k from 1 to 20"),
+        (lambda library: search(library, "gout", index="none"), r"the name of an index \(leaflets, notes\)"),
+        (lambda library: search(library, "gout", where={"colour": "red"}), "a field of this index"),
+        (lambda library: search(library, "gout " * 500), "at most 2000 characters"),
+        (lambda library: tools.read(library, "", "", "", 0, 0, 0), "the id of a sentence or of a document"),
+        (lambda library: tools.read(library, "", "leaflet-gout", "", 0, 0, 99), "first from 0 to"),
+        (lambda library: tools.cite(library, []), "ids from 1 to 100"),
+        (lambda library: tools.coverage(library, ["gout"] * 30, ["treatment"] * 10, "", {}), "at most 200 cells"),
+    ],
+)
+def test_mistakes_are_told(library: Library, ask, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(QueryError, match=message):
+        ask(library)
