@@ -70,9 +70,9 @@ def test_bad_rows_may_be_left_out(tmp_path: Path) -> None:
     assert corpus.bad.counts == {"malformed row": 1}
 
 
-def test_one_text_file_is_no_folder_of_them(tmp_path: Path) -> None:
+def test_one_text_file_is_a_corpus_of_one_document(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Some words.")
-    with pytest.raises(CorpusMissingError, match=r"a folder of notes, one file each.*name its folder"):
-        open_corpus(str(tmp_path / "note.txt"))
+    (note,) = open_corpus(str(tmp_path / "note.txt")).documents()
+    assert (note.doc_id, note.text) == ("note.txt", "Some words.")
     with pytest.raises(CorpusMissingError, match="no such file or folder"):
         open_corpus("./nowhere")

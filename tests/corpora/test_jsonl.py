@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from auscult.corpora import open_corpus
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.records import BadRecords, RecordError, read_records
 from auscult.errors import CorpusMissingError
@@ -178,7 +177,7 @@ def test_a_file_of_another_kind_is_called_so(tmp_path: Path, make: Callable[[Pat
     path = tmp_path / "x.pdf"
     make(path)
     with pytest.raises(RecordError, match=rf"JSON lines in UTF-8, got {kind}.* \(.*x\.pdf, line 1\); write its text"):
-        list(open_corpus(str(path)).documents())
+        list(JsonlCorpus(path).documents())
     corpus = JsonlCorpus(path, write(tmp_path / "good.jsonl", GOOD), skip_bad=True)
     assert [d.doc_id for d in corpus.documents()] == ["a"]
     assert dict(corpus.bad.counts) == {"file of another kind": 1}

@@ -29,8 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_every_text_file_is_a_note(folder: Path) -> None:
-    corpus = open_corpus(str(folder))
-    assert isinstance(corpus, TextFolderCorpus)
+    corpus = TextFolderCorpus(folder)
     documents = {d.doc_id: check_document(d) for d in corpus.documents()}
     assert list(documents) == sorted(documents)
     assert set(documents) == {"c", "p1/a", "p1/2020/b"}
@@ -44,6 +43,11 @@ def test_every_text_file_is_a_note(folder: Path) -> None:
     assert documents["p1/a"].text == "ALLERGIES: café"
     assert [p.heading for p in documents["c"].passages] == [""]
     assert {d.metadata["patient"] for d in documents.values()} == set(documents)
+
+
+def test_a_folder_of_nothing_but_notes_is_opened_so(folder: Path) -> None:
+    (folder / "read.md").unlink()
+    assert isinstance(open_corpus(str(folder)), TextFolderCorpus)
 
 
 def test_folders_of_patients(folder: Path) -> None:
@@ -69,7 +73,7 @@ def test_folders_of_patients(folder: Path) -> None:
 def test_a_bad_file_is_named_or_skipped(folder: Path, content: bytes, kind: str, message: str) -> None:
     (folder / "d.txt").write_bytes(content)
     with pytest.raises(RecordError, match=message) as caught:
-        list(open_corpus(str(folder)).documents())
+        list(TextFolderCorpus(folder).documents())
     assert caught.value.kind == kind
     corpus = TextFolderCorpus(folder, skip_bad=True)
     for _ in range(2):
@@ -78,7 +82,7 @@ def test_a_bad_file_is_named_or_skipped(folder: Path, content: bytes, kind: str,
 
 
 def test_folders_without_notes(tmp_path: Path) -> None:
-    with pytest.raises(CorpusMissingError, match=r"no notes \(\*\.txt\)"):
+    with pytest.raises(CorpusMissingError, match="got no files; put files there"):
         open_corpus(str(tmp_path))
     with pytest.raises(CorpusMissingError, match=r"no file \*\.txt in it or below"):
         TextFolderCorpus(tmp_path)
@@ -104,8 +108,7 @@ def test_nothing_is_left_out_unsaid(tmp_path: Path) -> None:
         (tmp_path / name).write_text("Plan:\nRest.\n")
     (tmp_path / "a" / "linked").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "a" / "round").symlink_to(tmp_path / "a")
-    corpus = open_corpus(str(tmp_path / "a"))
-    assert isinstance(corpus, TextFolderCorpus)
+    corpus = TextFolderCorpus(tmp_path / "a")
     assert [note.doc_id for note in corpus.documents()] == ["linked/three", "one"]
     assert corpus.bad.counts == {"file that is not *.txt": 2}
     assert "scan.pdf" in corpus.bad.lines()[0]

@@ -230,7 +230,9 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
     assert isinstance(open_corpus(str(lines)), JsonlCorpus)
     lines.write_text('[{"id": "a", "text": "x"}]')
     with pytest.raises(DataError, match="one JSON object a line"):
-        list(open_corpus(str(lines)).documents())
+        list(JsonlCorpus(lines).documents())
+    # A list of records is read as a file of them.
+    assert [document.doc_id for document in open_corpus(str(lines)).documents()] == ["leaflets.json#a"]
 
 
 @pytest.mark.parametrize(

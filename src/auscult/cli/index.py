@@ -12,10 +12,9 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from auscult.cli.sources import HowOption, ReportOption, open_sources, progressed, reading_choices
 from auscult.concepts import KnowledgeBase
-from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
-from auscult.corpora.records import left_out
 from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.files.limits import peak_memory
@@ -45,10 +44,12 @@ class ExecutorName(StrEnum):
 
 
 def index(
-    corpus: Annotated[
-        str,
+    corpora: Annotated[
+        list[str],
         typer.Argument(
-            help="A corpus of the catalogue (`medquad`), a JSONL file, a table, or a folder: of text, BEIR, MIMIC."
+            metavar="PATH...",
+            help="Files, folders, archives and patterns, of PDF, HTML, DOCX, Markdown, XML, FHIR, text, tables and "
+            "JSON lines in any mixture; a folder of BEIR or MIMIC; or a corpus of the catalogue (`medquad`).",
         ),
     ],
     out: Annotated[
@@ -82,10 +83,12 @@ def index(
         ),
     ] = None,
     workers: Annotated[int, typer.Option(help="With --executor: how many; 0 for one a core.")] = 0,
+    how: HowOption = None,
+    report: ReportOption = None,
 ) -> None:
-    """Build an index of a corpus, to be asked with `search` and `explain`.
+    """Build an index of documents, to be asked with `search` and `explain`.
 
-    Example: `auscult index documents.jsonl --out my-index`
+    Example: `auscult index leaflets/ notes.zip --out my-index`
     """
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
@@ -93,30 +96,34 @@ def index(
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
     if workers and executor in (None, ExecutorName.HERE):
         raise ConfigError("--executor processes or ray beside it", "--workers without", "leave --workers out")
-    opened = open_corpus(corpus, skip_bad=skip_bad)
+    sources = open_sources(corpora, reading_choices(how), index=out, skip_bad=skip_bad, report=report)
     model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else _knowledge_base(knowledge or [])
     try:
-        with showing_progress() as (bar, task), _reader(encoder, model, out, executor, workers) as (reader, stream):
-            report = build_index(
-                stream(opened.documents(split)),
+        with (
+            showing_progress() as (bar, task),
+            sources.gathered(None, lambda done: bar.update(task, description=progressed(done))) as gathered,
+            _reader(encoder, model, out, executor, workers) as (reader, stream),
+        ):
+            done = build_index(
+                stream(sources.documents(gathered, split)),
                 reader,
                 out,
                 knowledge_base=known,
-                corpus=opened.name,
-                origin=origin_of(corpus),
+                corpus=sources.name,
+                origin=sources.origin(gathered),
+                files=gathered.files(prune=True),
                 model_path=_lasting(model),
                 batch_size=batch_size,
                 progress=lambda counts: bar.update(task, description=counted(counts)),
             )
     finally:
-        # Also where nothing was left to index, which they may explain.
-        for line in left_out(opened):
-            typer.echo(f"skipped: {line}", err=True)
+        # Also where nothing was left to index, which it may explain.
+        sources.tell(report)
     if known is None and not no_knowledge:
         typer.echo("no knowledge base on this machine (auscult data show knowledge-base): names go by words", err=True)
-    typer.echo(_summary(report, out))
+    typer.echo(_summary(done, out))
 
 
 @contextmanager
@@ -139,11 +146,6 @@ def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
 def _lasting(model: str) -> str:
     """The name of a shipped model, or the absolute path of a folder: what finds it from anywhere."""
     return model if model in SHIPPED else str(Path(model).resolve())
-
-
-def origin_of(corpus: str) -> str:
-    """What says where documents were read: a path from anywhere, or the name of a corpus."""
-    return str(Path(corpus).resolve()) if Path(corpus).exists() else corpus
 
 
 def counted(counts: Counts) -> str:

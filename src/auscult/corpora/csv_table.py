@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from auscult.corpora.jsonl import JsonlCorpus, mapped
 from auscult.corpora.records import BadRecords, Record
 from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.corpora.text_rows import read_rows
 from auscult.documents.note_headings import note_sections
 from auscult.interfaces import SentenceSplitter
+from auscult.readers.columns import Columns
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _FIELDS = ("id", "text", "title", "url", "source", "split")
@@ -29,12 +31,20 @@ class CsvCorpus(SectionedCorpus):
         name: The corpus' name; the file's without its endings when not given.
         skip_bad: Leave bad rows out and count them in `bad`, instead of raising.
         splitter: Finds sentences; the default splitter when not given.
+        columns: What columns mean, where they are not called as above; those that it does not name are left out.
     """
 
     def __init__(
-        self, path: Path | str, *, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
+        self,
+        path: Path | str,
+        *,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        columns: Columns | None = None,
     ) -> None:
         self.path = Path(path)
+        self._columns = columns or Columns()
         given = name or self.path.name.removesuffix(".gz").rpartition(".")[0]
         super().__init__(self.path, name=given, skip_bad=skip_bad, splitter=splitter)
 
@@ -42,16 +52,18 @@ class CsvCorpus(SectionedCorpus):
         """Stream the rows."""
         return read_rows(
             self.path,
-            ("id", "text"),
+            () if self._columns else ("id", "text"),
             skip_bad=self._skip_bad,
             report=report,
-            fold=str.lower,
+            fold=str if self._columns else str.lower,
             separators=",;\t",
             remedy="name the columns of a note's id and of its text so in the first line",
         )
 
     def draft(self, record: Record) -> Draft:
         """Read one note."""
+        if self._columns:
+            return JsonlCorpus(self.path, name=self.name).draft(mapped(record, self._columns))
         text = record.text("text")
         doc_id = record.text("id").strip()
         told = {name: value for name, value in record.fields.items() if name not in _FIELDS and value.strip()}

@@ -21,6 +21,7 @@ from auscult.corpora.sectioned import Draft, SectionedCorpus
 from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.interfaces import SentenceSplitter
+from auscult.readers.columns import ColumnMissingError, Columns
 
 
 class JsonlCorpus(SectionedCorpus):
@@ -31,19 +32,28 @@ class JsonlCorpus(SectionedCorpus):
         name: The corpus' name; the first file's name without its endings when not given.
         skip_bad: Leave bad records out and count them in `bad`, instead of raising.
         splitter: Finds sentences; the default splitter when not given.
+        columns: What fields mean, where they are not called as in the schema.
 
     Raises:
         CorpusMissingError: No file was named.
     """
 
     def __init__(
-        self, *paths: Path | str, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
+        self,
+        *paths: Path | str,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        columns: Columns | None = None,
     ) -> None:
+        self._columns = columns or Columns()
         given = name or (Path(paths[0]).name.removesuffix(".gz").removesuffix(".jsonl") if paths else "")
         super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
 
     def draft(self, record: Record) -> Draft:
         """Read one document."""
+        if self._columns:
+            record = mapped(record, self._columns)
         if "sections" in record.fields and "text" in record.fields:
             reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")
         text = record.text("text") if "text" in record.fields else None
@@ -72,3 +82,15 @@ class JsonlCorpus(SectionedCorpus):
             entity_ids=record.texts("entity_ids"),
             metadata=metadata,
         )
+
+
+def mapped(record: Record, columns: Columns) -> Record:
+    """A record in the public schema, by what a user says of its fields.
+
+    Raises:
+        RecordError: One of them is not there.
+    """
+    try:
+        return Record(record.path, record.line, columns.record(record.fields, record.line))
+    except ColumnMissingError as error:
+        reject("missing field", record.where, error.expected, error.got)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +15,7 @@ from auscult.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
 from auscult.corpora.csv_table import SUFFIXES, CsvCorpus
+from auscult.corpora.files import Choices, FilesCorpus
 from auscult.corpora.healthqa import HealthQaCorpus, split_files
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.medquad import DOCUMENTS, MedQuadCorpus
@@ -26,11 +29,14 @@ from auscult.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQ
 from auscult.corpora.openstax import OpenStaxCorpus
 from auscult.corpora.pmc_trials import PmcTrialsCorpus
 from auscult.corpora.pubmedqa import PubMedQaCorpus
-from auscult.corpora.text_folder import SUFFIX, TextFolderCorpus, text_files
+from auscult.corpora.text_folder import TextFolderCorpus, other_files, text_files
 from auscult.corpora.wikipedia import WikipediaCorpus
 from auscult.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
+from auscult.files.packed import open_unpacked
 from auscult.interfaces import Corpus
+from auscult.readers.columns import Columns
+from auscult.readers.walking import is_pattern
 
 # Both encyclopedias as one corpus: its split "test" is the part of WikiSectionQA that could be had.
 WIKISECTION = "wikisection"
@@ -41,6 +47,7 @@ _RANDOM = "notes:"
 NOTE_PREFIXES: Mapping[str, Candidates] = MappingProxyType({_RANDOM: "random", "notes-bm25:": "bm25"})
 # Before the path of a folder of notes: each folder in it holds one patient's.
 PATIENTS = "patients:"
+_PROBE = 4096
 _Opener = Callable[[Path, str, bool], Corpus]
 
 # The readers that catalogue entries name.
@@ -69,7 +76,9 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
 )
 
 
-def open_corpus(spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | None = None) -> Corpus:
+def open_corpus(
+    spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | None = None, choices: Choices | None = None
+) -> Corpus:
     """Open a corpus.
 
     Args:
@@ -80,9 +89,11 @@ def open_corpus(spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | N
             github.com/abachaa/MedQuAD, MIMIC-III's NOTEEVENTS.csv (plain or gzip-compressed) or its folder, or a
             folder of plain-text notes (*.txt). "patients:FOLDER" is such a folder in which each patient's notes lie
             in a folder of their own; "notes:" and "notes-bm25:" before a name or path of notes make the benchmark of
-            "clinical-notes" of them.
+            "clinical-notes" of them. Whatever else is there is read as files (`FilesCorpus`): folders of mixed kinds,
+            PDF, HTML, archives, and patterns of names ("notes/*.pdf").
         skip_bad: Leave bad records out and count them in the corpus' `bad`, instead of raising.
         labeller: Reads the labels off notes that queries are made of (`makes_queries`); by default its own defaults.
+        choices: How files are read; the mapping of columns holds for JSON lines and tables too.
 
     Returns:
         The corpus; nothing has been read yet.
@@ -99,7 +110,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | N
         return _note_queries(*sources, candidates=NOTE_QUERIES[spec], name=spec, labeller=labeller)
     for prefix, candidates in NOTE_PREFIXES.items():
         if spec.startswith(prefix):
-            notes = open_corpus(spec.removeprefix(prefix), skip_bad=skip_bad)
+            notes = _open_notes(spec.removeprefix(prefix), skip_bad)
             return _note_queries(notes, candidates=candidates, name=f"{prefix}{notes.name}", labeller=labeller)
     if spec.startswith(PATIENTS):
         return TextFolderCorpus(Path(spec.removeprefix(PATIENTS)), skip_bad=skip_bad, patient_folders=True)
@@ -110,6 +121,8 @@ def open_corpus(spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | N
             readable = ", ".join(name for name, found in catalogue().items() if found.reader)
             raise ConfigError("a data set of documents", f"{spec}, which has no reader", f"take one of {readable}")
         return READERS[reader](path, spec, skip_bad)
+    if is_pattern(spec):
+        return FilesCorpus(spec, choices=choices, skip_bad=skip_bad)
     path = Path(spec)
     try:
         path.stat()
@@ -119,22 +132,38 @@ def open_corpus(spec: str, *, skip_bad: bool = False, labeller: NoteLabeller | N
         reason = getattr(error, "strerror", None) or str(error)
         raise CorpusMissingError("a corpus' name or path", f"{spec[:80]!r} ({reason})", "correct it") from error
     if path.is_dir():
-        return _open_folder(path, skip_bad)
+        found = _known_folder(path, skip_bad)
+        return found or _files_of(path, skip_bad, choices)
     if path.is_file():
-        if note_events(path):
-            return MimicCorpus(path, skip_bad=skip_bad)
-        if is_task_b(path):
-            return BioasqCorpus(path, skip_bad=skip_bad)
-        if is_wikisection(path):
-            return WikiSectionCorpus(path, skip_bad=skip_bad)
-        if path.name.lower().endswith(SUFFIXES):
-            return CsvCorpus(path, skip_bad=skip_bad)
-        if path.suffix.lower() == SUFFIX:
-            raise CorpusMissingError("a folder of notes, one file each", f"the file {path}", "name its folder")
-        return JsonlCorpus(path, skip_bad=skip_bad)
+        columns = choices.columns if choices else None
+        return _known_file(path, skip_bad, columns) or FilesCorpus(path, choices=choices, skip_bad=skip_bad)
     if path.suffix in {".jsonl", ".gz", ".json", ".csv", ".tsv"} or "/" in spec:
         raise CorpusMissingError(f"a corpus at {path}", "no such file or folder", "correct the path")
     raise unknown_name(spec, or_else=" or an existing file or folder")
+
+
+def opens_as_files(spec: str) -> bool:
+    """Whether a path is of no corpus' format, so that its files are read each by its own (`FilesCorpus`).
+
+    A folder of nothing but notes (*.txt) is: as files they may have others beside them tomorrow.
+
+    Args:
+        spec: As `open_corpus` takes it.
+    """
+    if (
+        spec in catalogue()
+        or spec == WIKISECTION
+        or spec in NOTE_QUERIES
+        or spec.startswith((*NOTE_PREFIXES, PATIENTS))
+    ):
+        return False
+    path = Path(spec)
+    try:
+        if path.is_dir():
+            return _known_folder(path, skip_bad=True) is None
+        return is_pattern(spec) or (path.is_file() and _known_file(path, True, None) is None)
+    except (OSError, ValueError):
+        return False
 
 
 def makes_queries(spec: str) -> bool:
@@ -223,7 +252,56 @@ def divided_notes(spec: str) -> str:
     return f"{_RANDOM}{kind}{place}"
 
 
-def _open_folder(path: Path, skip_bad: bool) -> Corpus:
+def _open_notes(spec: str, skip_bad: bool) -> Corpus:
+    """Notes, of which a folder may hold other files beside them."""
+    path = Path(spec)
+    if spec not in catalogue() and path.is_dir() and _known_folder(path, skip_bad) is None:
+        return TextFolderCorpus(path, skip_bad=skip_bad)
+    return open_corpus(spec, skip_bad=skip_bad)
+
+
+def _files_of(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus:
+    """The files of a folder: notes, where there is nothing else."""
+    notes, others = text_files(path), other_files(path)
+    if notes and not others:
+        return TextFolderCorpus(path, skip_bad=skip_bad)
+    if not others:
+        remedy = "put files there, or name the folder or file that holds the documents"
+        raise CorpusMissingError(f"documents in the folder {path}", "no files", remedy)
+    return FilesCorpus(path, choices=choices, skip_bad=skip_bad)
+
+
+def _known_file(path: Path, skip_bad: bool, columns: Columns | None) -> Corpus | None:
+    """The corpus whose format a file is of; None for one of none."""
+    if note_events(path) and not columns:
+        return MimicCorpus(path, skip_bad=skip_bad)
+    if is_task_b(path):
+        return BioasqCorpus(path, skip_bad=skip_bad)
+    if is_wikisection(path):
+        return WikiSectionCorpus(path, skip_bad=skip_bad)
+    if path.name.lower().endswith(SUFFIXES):
+        return CsvCorpus(path, skip_bad=skip_bad, columns=columns)
+    if path.name.lower().endswith((".jsonl", ".jsonl.gz")) or _holds_objects(path):
+        return JsonlCorpus(path, skip_bad=skip_bad, columns=columns)
+    return None
+
+
+def _holds_objects(path: Path) -> bool:
+    """Whether a file begins as JSON lines do that are not of FHIR."""
+    try:
+        with open_unpacked(path) as opened:
+            head = opened.peek(_PROBE)[:_PROBE]
+    except (OSError, EOFError, zlib.error):
+        return False
+    return (
+        head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+        and b'"resourceType"' not in head
+        and not (head.startswith(b"{\\rtf"))
+    )
+
+
+def _known_folder(path: Path, skip_bad: bool) -> Corpus | None:
+    """The corpus whose files a folder holds; None for one of none."""
     if (path / DOCUMENTS).is_file():
         return MedQuadCorpus(path, skip_bad)
     if any(path.glob("[0-9]*_*_QA*/")):
@@ -241,13 +319,7 @@ def _open_folder(path: Path, skip_bad: bool) -> Corpus:
         return WikiSectionCorpus(*_wikisection_files(path), name=path.resolve().name, skip_bad=skip_bad)
     if any((path / f"corpus.jsonl{packed}").is_file() for packed in ("", ".gz")):
         return BeirCorpus(path, skip_bad=skip_bad)
-    if text_files(path):
-        return TextFolderCorpus(path, skip_bad=skip_bad)
-    raise CorpusMissingError(
-        f"documents in the folder {path}",
-        "no notes (*.txt), no corpus.jsonl, and no files of another corpus that is known",
-        "put notes there as text files, or name the folder or file that holds the documents",
-    )
+    return None
 
 
 def _note_queries(

@@ -32,6 +32,11 @@ def text_files(folder: Path) -> list[Path]:
     return [path for path in _files(folder) if path.suffix.lower() == SUFFIX]
 
 
+def other_files(folder: Path) -> list[Path]:
+    """The files below a folder that are no text files; see `text_files`."""
+    return [path for path in _files(folder) if path.suffix.lower() != SUFFIX]
+
+
 def _files(folder: Path) -> list[Path]:
     """All files below a folder, links to folders followed, but hidden ones."""
 

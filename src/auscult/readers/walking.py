@@ -29,9 +29,14 @@ def is_pattern(named: str) -> bool:
     return bool(_PATTERN & set(named)) and not os.path.lexists(named)
 
 
+def place_of(named: str) -> Path:
+    """The file or folder that was named; of a pattern the folder that its names count from."""
+    return _base(named) if is_pattern(named) else Path(named)
+
+
 def name_of(named: str) -> str:
-    """What it is called: its last part, or, of a pattern, that of the folder that its names count from."""
-    return (_base(named) if is_pattern(named) else Path(named)).resolve().name
+    """What it is called."""
+    return place_of(named).resolve().name
 
 
 def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[Found]:
@@ -45,7 +50,7 @@ def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[
     Raises:
         CorpusMissingError: There is nothing of that name.
     """
-    place = _base(named) if is_pattern(named) else Path(named)
+    place = place_of(named)
     folder = place.resolve() if place.is_dir() else None
     for name, path in _paths(named, without):
         yield from _unpacked(name, path, root, folder)

@@ -114,7 +114,7 @@ class UpdateReport:
 
 def update_index(
     sources: Mapping[str, Iterable[Document]],
-    encoder: DocumentEncoder,
+    encoder: DocumentEncoder | None,
     folder: str | Path,
     *,
     prune: bool = False,
@@ -128,7 +128,7 @@ def update_index(
 
     Args:
         sources: Documents by where they are read; streamed.
-        encoder: That made the index.
+        encoder: That made the index; None where the sources give no documents.
         folder: Of the index. Until the end readers see it as it was, and after a kill too.
         prune: Remove documents that are gone.
         kept: Ids of further documents of these sources, which the index has as they are.
