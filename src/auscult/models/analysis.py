@@ -92,10 +92,14 @@ class Analyzer:
 
     def held(self, text: str, terms: Collection[str]) -> set[str]:
         """Which of some index terms a text holds: what its own terms have in common with them."""
-        # Stemming never changes how a word begins: few words have to be stemmed.
-        firsts = {term[0] for term in terms}
-        words = [word for word in _TERM.findall(fold(text)) if word[0] in firsts]
-        return {*self._stemmed(words)} & {*terms}
+        # Stemming changes the end of a word alone: few words have to be stemmed, of most sentences none.
+        begins = tuple({term[: max(1, len(term) - 2)] for term in terms})
+        folded = fold(text)
+        for begin in begins:
+            if begin in folded:
+                words = [word for word in _TERM.findall(folded) if word.startswith(begins)]
+                return {*self._stemmed(words)} & {*terms}
+        return set()
 
     def _stemmed(self, words: list[str]) -> list[str]:
         return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words
