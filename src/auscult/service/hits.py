@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from auscult.documents import Original
-from auscult.interfaces import Hit
+from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Searcher
 from auscult.service import models
 
@@ -47,7 +47,7 @@ def told(searcher: Searcher, index: str, row: int, hit: Hit) -> models.Hit:
         doc_id=hit.doc_id,
         title=hit.title,
         heading=hit.heading,
-        above=list(getattr(hit, "above", ())),
+        above=list(hit.above),
         source=hit.source,
         url=hit.url,
         date=hit.metadata.get("date", ""),
@@ -58,21 +58,8 @@ def told(searcher: Searcher, index: str, row: int, hit: Hit) -> models.Hit:
         excerpt=_excerpt(hit),
         highlights=[(hit.sentences[number].start, hit.sentences[number].end) for number in sorted(best)],
         sentences=[
-            models.Sentence(
-                start=each.start,
-                end=each.end,
-                text=each.text,
-                score=each.score,
-                entity_score=each.entity_score,
-                aspect_score=each.aspect_score,
-                highlight=number in best,
-                source_ranges=places.source_ranges,
-                boxes=places.boxes,
-            )
-            for number, each, places in (
-                (number, each, places_of(original if number in best else None, each.start, each.end))
-                for number, each in enumerate(hit.sentences)
-            )
+            _sentence(each, original if number in best else None, highlight=number in best)
+            for number, each in enumerate(hit.sentences)
         ],
         score=hit.score,
         probability=hit.probability,
@@ -81,6 +68,22 @@ def told(searcher: Searcher, index: str, row: int, hit: Hit) -> models.Hit:
             for name, amount in sorted(hit.evidence.items(), key=lambda each: -each[1])
         ],
         original=original.media_type if original else None,
+    )
+
+
+def _sentence(sentence: SentenceScore, original: Original | None, *, highlight: bool) -> models.Sentence:
+    start, end = sentence.start, sentence.end
+    places = places_of(original, start, end) if original else _NOWHERE
+    return models.Sentence(
+        start,
+        end,
+        sentence.text,
+        sentence.score,
+        sentence.entity_score,
+        sentence.aspect_score,
+        highlight,
+        places.source_ranges,
+        places.boxes,
     )
 
 
@@ -99,9 +102,12 @@ class Places(NamedTuple):
 def places_of(original: Original | None, start: int, end: int) -> Places:
     """Where characters of a document's text stand in its original."""
     if original is None:
-        return Places([], [])
+        return _NOWHERE
     boxes = [models.Box(**box._asdict()) for box in original.boxes(start, end)]
     return Places(original.source_ranges(start, end), boxes)
+
+
+_NOWHERE: Final = Places([], [])
 
 
 def _excerpt(hit: Hit) -> tuple[int, int]:

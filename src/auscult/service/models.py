@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -121,38 +122,45 @@ class Understood(Told):
     note: str = Field(description="One line for people; empty where there was nothing to understand.")
 
 
-class Box(Told):
+# There are hundreds of these in an answer, made by us: plain records cost a fifth of what checked ones do.
+@dataclass(frozen=True, slots=True)
+class Box:
     """A rectangle on a page, in points from its upper left corner."""
 
-    page: int = Field(description="From 0.")
+    page: Annotated[int, Field(description="From 0.")]
     left: float
     top: float
     right: float
     bottom: float
 
 
-class Sentence(Told):
+@dataclass(frozen=True, slots=True)
+class Sentence:
     """One sentence of a hit with its scores."""
 
-    start: int = Field(description="Of the document's text; `end` is exclusive.")
+    start: Annotated[int, Field(description="Of the document's text; `end` is exclusive.")]
     end: int
     text: str
     score: float
     entity_score: float
     aspect_score: float
-    highlight: bool = Field(description="Whether it is among the passage's best.")
-    source_ranges: list[tuple[int, int]] = Field(
-        description="Of a highlighted sentence: where it stands in the decoded original file, half-open."
-    )
-    boxes: list[Box] = Field(description="Of a highlighted sentence: where it stands on the original's pages.")
+    highlight: Annotated[bool, Field(description="Whether it is among the passage's best.")]
+    source_ranges: Annotated[
+        list[tuple[int, int]],
+        Field(description="Of a highlighted sentence: where it stands in the decoded original file, half-open."),
+    ]
+    boxes: Annotated[
+        list[Box], Field(description="Of a highlighted sentence: where it stands on the original's pages.")
+    ]
 
 
-class Evidence(Told):
+@dataclass(frozen=True, slots=True)
+class Evidence:
     """One reason of a hit's score."""
 
     name: str
-    words: str = Field(description="The reason in words.", examples=["the title names what was asked about"])
-    amount: float = Field(description="What it adds to the score.")
+    words: Annotated[str, Field(description="The reason in words.", examples=["the title names what was asked about"])]
+    amount: Annotated[float, Field(description="What it adds to the score.")]
 
 
 class Hit(Told):

@@ -70,8 +70,13 @@ def address(settings: Settings, listening: socket.socket) -> str:
 def _listen(settings: Settings) -> socket.socket:
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, place = found[0]
-        return socket.create_server(place[:2], family=family, backlog=_BACKLOG, reuse_port=False)
+        family, kind, _, _, place = found[0]
+        # The event loop sends at once only on what says that it is TCP: else every answer waits 40 ms.
+        listening = socket.socket(family, kind, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(_BACKLOG)
+        return listening
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         where = f"{settings.host}, port {settings.port}"

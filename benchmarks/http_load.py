@@ -1,0 +1,198 @@
+"""How many searches a second does a served index answer, how fast, and does its memory stay where it is?
+
+    python benchmarks/http_load.py INDEX [--seconds 300] [--clients 8] [--threads N]
+
+Serves the index (`auscult serve INDEX`) in a process of its own, and asks it from this one: so many clients, each with
+a connection that is kept and without a pause, questions in words ("What are the symptoms of gout?") that the index'
+titles and the aspects make, no two alike until all have been asked, to ten hits with marked sentences. What clients
+take of the two cores is taken from the service.
+
+Times are the clients'. The cold start is from the command to the first answer. Memory is the service's (RSS), looked at
+every second; its growth is that of a line through the last two thirds.
+
+Completion: prefixes of one to six letters of names, one client, over the same connection.
+
+Writes benchmarks/results/http_load.json, into which what was measured before is merged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from auscult.files.writing import write_json
+from auscult.index import PassageIndex
+from auscult.provenance import stamp
+from auscult.queries.aspect_words import QUESTIONS, question_about
+
+RESULT = Path(__file__).resolve().parent / "results" / "http_load.json"
+_ASPECTS = ("symptoms", "treatment", "causes", "diagnosis", "prognosis", "inheritance", "frequency", "complications")
+
+
+def main() -> None:
+    """Measure, and write the record."""
+    parser = argparse.ArgumentParser(description="Measure a served index.")
+    parser.add_argument("index", type=Path)
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=0, help="of the service; 0 for its default")
+    given = parser.parse_args()
+    index = PassageIndex.open(given.index)
+    titles = sorted({index.reader.document_record(row).title for row in index.reader.documents.tolist()} - {""})
+    asked = questions(titles)
+    with serving(given.index, given.threads) as (port, pid, cold):
+        # A first look at everything that is read once.
+        Client(port, asked[:200]).run(200)
+        completion = complete(port, titles)
+        measured = load(port, pid, asked[200:], given.clients, given.seconds)
+    sizes = index.manifest.counts
+    record = {
+        "index": {"documents": sizes.documents, "passages": sizes.passages, "sentences": sizes.sentences},
+        "model": index.manifest.model.name,
+        "clients": given.clients,
+        "threads": given.threads or "default",
+        "seconds": round(given.seconds),
+        "cold_start_seconds": round(cold, 2),
+        **measured,
+        "completion_ms": completion,
+        **stamp(),
+    }
+    print(json.dumps(record, indent=1))
+    kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
+    same = ("model", "clients", "threads", "seconds")
+    write_json(RESULT, [*(each for each in kept if any(each[key] != record[key] for key in same)), record])
+
+
+def questions(titles: list[str], seed: int = 0) -> list[str]:
+    """Questions about what documents are titled, shuffled."""
+    found = [question_about(aspect, title) for title in titles for aspect in _ASPECTS if aspect in QUESTIONS]
+    random.Random(seed).shuffle(found)
+    return found
+
+
+@contextmanager
+def serving(index: Path, threads: int) -> Iterator[tuple[int, int, float]]:
+    """The service's port and process, and the seconds from its start to its first answer."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "auscult.cli.main", "serve", str(index), "--port", "0", "--no-page"]
+    command += ["--set", f"limits.threads={threads}"] if threads else []
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        port = int(line.rpartition(":")[2].partition("/")[0])
+        Client(port, ["What is gout?"]).run(1)
+        yield port, process.pid, time.perf_counter() - begun
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+class Client:
+    """Asks one question after the other over one connection.
+
+    Attributes:
+        times: Milliseconds of each answer.
+        errors: Answers that were none.
+    """
+
+    def __init__(self, port: int, asked: list[str]) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._asked = asked
+        self.times: list[float] = []
+        self.errors = 0
+
+    def run(self, most: int = 2**62, until: float = float("inf")) -> None:
+        """Ask so many, or until a moment of `time.perf_counter`."""
+        number = 0
+        while number < most and time.perf_counter() < until:
+            body = json.dumps({"question": self._asked[number % len(self._asked)]})
+            begun = time.perf_counter()
+            try:
+                self._connection.request("POST", "/api/v1/search", body, {"Content-Type": "application/json"})
+                answer = self._connection.getresponse()
+                content = answer.read()
+                wrong = answer.status != 200 or b'"hits":[{' not in content
+            except (OSError, http.client.HTTPException):
+                wrong = True
+                self._connection.close()
+            self.times.append(1000 * (time.perf_counter() - begun))
+            self.errors += wrong
+            number += 1
+
+
+def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) -> dict[str, Any]:
+    """What all clients together see."""
+    until = time.perf_counter() + seconds
+    share = len(asked) // clients
+    several = [Client(port, asked[number * share : (number + 1) * share]) for number in range(clients)]
+    threads = [threading.Thread(target=each.run, kwargs={"until": until}) for each in several]
+    for thread in threads:
+        thread.start()
+    memory = []
+    while time.perf_counter() < until:
+        memory.append(_resident(pid))
+        time.sleep(1)
+    for thread in threads:
+        thread.join()
+    times = sorted(each for client in several for each in client.times)
+    late = memory[len(memory) // 3 :]
+    slope = float(np.polyfit(np.arange(len(late)), late, 1)[0]) * 60 if len(late) > 1 else 0.0
+    return {
+        "searches": len(times),
+        "errors": sum(client.errors for client in several),
+        "searches_per_second": round(len(times) / seconds, 1),
+        "ms": {
+            "median": round(statistics.median(times), 1),
+            "p95": round(times[int(0.95 * len(times))], 1),
+            "p99": round(times[int(0.99 * len(times))], 1),
+            "most": round(times[-1], 1),
+        },
+        "memory_mb": {"first": round(memory[0]), "last": round(memory[-1]), "most": round(max(memory))},
+        "growth_mb_per_minute": round(slope, 2),
+    }
+
+
+def complete(port: int, titles: list[str], number: int = 1000) -> dict[str, float]:
+    """Milliseconds of completions."""
+    chance = random.Random(1)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    times = []
+    while True:
+        connection.request("GET", "/api/v1/entities?prefix=a")
+        if json.loads(connection.getresponse().read())["complete"]:
+            break
+        time.sleep(0.2)
+    for _ in range(number):
+        prefix = chance.choice(titles)[: chance.randint(1, 6)]
+        begun = time.perf_counter()
+        connection.request("GET", f"/api/v1/entities?prefix={quote(prefix)}")
+        connection.getresponse().read()
+        times.append(1000 * (time.perf_counter() - begun))
+    times.sort()
+    return {"median": round(statistics.median(times), 2), "p95": round(times[int(0.95 * number)], 2)}
+
+
+def _resident(pid: int) -> float:
+    """Megabytes of a process in memory."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+if __name__ == "__main__":
+    main()
