@@ -1,10 +1,12 @@
-"""The weights of the evidence for models that bring none: fits src/auscult/search/fusion.json.
+"""The weights of the evidence, fitted again: src/auscult/search/fusion.json, or a general encoder's own.
 
     AUSCULT_DATA=... python benchmarks/fit_evidence.py [--encoder FOLDER] [--questions N]
+    AUSCULT_DATA=... python benchmarks/fit_evidence.py --model fast
 
-Questions are made of the titles and headings of documents to learn from (`search.fitting`): Simple English Wikipedia,
-NHS pages and OpenStax with the shipped model, which has vectors for entity and aspect, and NHS pages with
-all-MiniLM-L6-v2, which has one for the question (found as `unseen_documents.py` finds it). No corpus that models are
+Questions are made of the titles and headings of documents to learn from (`search.fitting`). For models that bring no
+weights: Simple English Wikipedia, NHS pages and OpenStax with the shipped CDV, which has vectors for entity and aspect,
+and NHS pages with all-MiniLM-L6-v2, which has one for the question (found as `unseen_documents.py` finds it). For a
+general encoder: what its training fits them on, by its variant in `experiments/general.yaml`. No corpus that models are
 measured on is read. Five minutes on a core, most of them for the encoder to read.
 """
 
@@ -19,12 +21,17 @@ from pathlib import Path
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
 from auscult.files.writing import write_json
-from auscult.models import load_model
+from auscult.models import load_model, model_folder
 from auscult.search import Searcher, build_index, fusion
 from auscult.search.fitting import QUESTIONS, fit_indexes
-from unseen_documents import SHIPPED, find_encoder
+from auscult.search.weighing import fit_model, learned_from
+from auscult.training.experiment_files import variant_path
+from auscult.training.general.experiment import read_general_experiment
+from unseen_documents import find_encoder
 
 WEIGHTS = Path(fusion.__file__).with_name(fusion.FILE)
+SHIPPED = "cdv"
+EXPERIMENT = Path(__file__).resolve().parents[1] / "experiments" / "general.yaml"
 SPLIT = "train"
 
 
@@ -40,13 +47,24 @@ def indexes(encoder: Path, folder: Path) -> Iterator[Searcher]:
             yield Searcher.open(place, loaded)
 
 
+def fit_general(name: str, folder: Path) -> None:
+    """Fit a shipped general encoder's weights, as its training does."""
+    experiment = read_general_experiment(variant_path(EXPERIMENT, f"general-{name}"))
+    collections = learned_from(experiment, lambda line: print(line, file=sys.stderr))
+    fit_model(model_folder(name), collections, experiment, folder)
+
+
 def main() -> None:
     """Fit, and write."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
     options.add_argument("--questions", type=int, default=QUESTIONS, help="of each index")
+    options.add_argument("--model", choices=("fast", "best"), help="fit a shipped general encoder's own weights")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if chosen.model:
+            fit_general(chosen.model, Path(folder))
+            return
         fitted = fit_indexes(indexes(find_encoder(chosen.encoder), Path(folder)), chosen.questions)
     write_json(WEIGHTS, fitted.to_json())
 

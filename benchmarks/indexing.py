@@ -2,8 +2,9 @@
 
     AUSCULT_DATA=... python benchmarks/indexing.py [--model cdv ...] [--corpus medquad] [--encoder FOLDER]
 
-Measures reading, splitting, encoding, writing and committing together, and apart from that reading and splitting
-alone. The peer, where an encoder is found (as `unseen_documents.py` finds it), is BM25 and all-MiniLM-L6-v2 over the
+Measures reading, splitting, encoding, writing and committing together, and what each takes of it: documents as they
+come (read, split into sentences), vectors (encoded), and the rest (words counted, all written and synced, entities
+named). The peer, where an encoder is found (as `unseen_documents.py` finds it), is BM25 and all-MiniLM-L6-v2 over the
 same passages in twenty lines: `bm25s` and `sentence_transformers` with their own defaults, 256 tokens of a passage.
 Models and the peer take turns, so that each repeat tells ratios of one moment. Peak memory is the whole process', with
 all that was opened before. Writes benchmarks/results/indexing.json, a record a model.
@@ -18,19 +19,22 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import bm25s
 from sentence_transformers import SentenceTransformer
 
+from auscult.concepts import KnowledgeBase
 from auscult.corpora import open_corpus
 from auscult.corpora.knowledge import open_knowledge_base
+from auscult.documents import Document
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder
+from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.models import load_model
+from auscult.models.passage_rows import encode_passages
 from auscult.provenance import stamp
 from auscult.search import BuildReport, build_index
 from unseen_documents import find_encoder
@@ -41,6 +45,63 @@ RESULT = Path(__file__).resolve().parent / "results" / "indexing.json"
 def peak_memory() -> int:
     """Bytes this process has held at most (ru_maxrss is in KiB on Linux, in bytes on macOS)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+class Timed:
+    """An encoder, and how long it has encoded."""
+
+    def __init__(self, encoder: DocumentEncoder) -> None:
+        self.encoder = encoder
+        self.seconds = 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.encoder, name)
+
+    def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+        """As the encoder does."""
+        begun = time.perf_counter()
+        found = encode_passages(self.encoder, documents)
+        self.seconds += time.perf_counter() - begun
+        return found
+
+
+class TimedDocuments:
+    """Documents, and how long they took to come."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.documents = documents
+        self.seconds = 0.0
+
+    def __iter__(self) -> Iterator[Document]:
+        documents = iter(self.documents)
+        while True:
+            begun = time.perf_counter()
+            found = next(documents, None)
+            self.seconds += time.perf_counter() - begun
+            if found is None:
+                return
+            yield found
+
+
+@dataclass(frozen=True)
+class Built:
+    """One building: what it reports, and the seconds of its parts."""
+
+    report: BuildReport
+    reading: float
+    encoding: float
+
+    @property
+    def rest(self) -> float:
+        """Seconds of all else."""
+        return self.report.seconds - self.reading - self.encoding
+
+
+def built(corpus: str, encoder: DocumentEncoder, known: KnowledgeBase, folder: Path) -> Built:
+    """Build an index, its parts timed."""
+    documents, timed = TimedDocuments(open_corpus(corpus).documents()), Timed(encoder)
+    report = build_index(documents, timed, folder, knowledge_base=known, corpus=corpus)  # type: ignore[arg-type]
+    return Built(report, documents.seconds, timed.seconds)
 
 
 def seconds_of_peer(corpus: str, encoder: Any) -> float:
@@ -60,7 +121,7 @@ def seconds_of_peer(corpus: str, encoder: Any) -> float:
 def measure(corpus: str, models: Sequence[DocumentEncoder], peer: Any, repeats: int) -> list[dict[str, Any]]:
     """Build the index with every model several times; medians over repeats."""
     known = open_knowledge_base()
-    reports: list[list[BuildReport]] = [[] for _ in models]
+    runs: list[list[Built]] = [[] for _ in models]
     peers: list[float] = []
     sizes, peaks = [0] * len(models), [0] * len(models)
     for _ in range(repeats):
@@ -69,28 +130,29 @@ def measure(corpus: str, models: Sequence[DocumentEncoder], peer: Any, repeats: 
         for number, encoder in enumerate(models):
             with tempfile.TemporaryDirectory() as scratch:
                 folder = Path(scratch) / "index"
-                documents = open_corpus(corpus).documents()
-                reports[number].append(build_index(documents, encoder, folder, knowledge_base=known, corpus=corpus))
+                runs[number].append(built(corpus, encoder, known, folder))
                 sizes[number] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
             peaks[number] = peak_memory()
-    begun = time.perf_counter()
-    sentences = sum(len(document.sentences) for document in open_corpus(corpus).documents())
-    reading = time.perf_counter() - begun
-    return [
-        {
-            **asdict(built[0].counts),
-            "seconds": statistics.median(report.seconds for report in built),
-            "sentences_per_second": sentences / statistics.median(report.seconds for report in built),
-            "peer_sentences_per_second": sentences / statistics.median(peers) if peers else None,
-            "times_the_peer": statistics.median(
-                other / report.seconds for other, report in zip(peers, built, strict=True)
-            ) if peers else None,
-            "reading_and_splitting_seconds": reading,
-            "peak_memory_mb": peak / 1e6,
-            "index_mb": size / 1e6,
-        }
-        for built, size, peak in zip(reports, sizes, peaks, strict=True)
-    ]  # fmt: skip
+    return [_record(some, peers, peak, size) for some, peak, size in zip(runs, peaks, sizes, strict=True)]
+
+
+def _record(runs: Sequence[Built], peers: Sequence[float], peak: int, size: int) -> dict[str, Any]:
+    """Medians over repeats."""
+    counts = runs[0].report.counts
+    seconds = statistics.median(each.report.seconds for each in runs)
+    times = [other / each.report.seconds for other, each in zip(peers, runs, strict=False)]
+    return {
+        **asdict(counts),
+        "seconds": seconds,
+        "sentences_per_second": counts.sentences / seconds,
+        "peer_sentences_per_second": counts.sentences / statistics.median(peers) if peers else None,
+        "times_the_peer": statistics.median(times) if peers else None,
+        "reading_and_splitting_seconds": statistics.median(each.reading for each in runs),
+        "encoding_seconds": statistics.median(each.encoding for each in runs),
+        "words_and_writing_seconds": statistics.median(each.rest for each in runs),
+        "peak_memory_mb": peak / 1e6,
+        "index_mb": size / 1e6,
+    }
 
 
 def parse() -> argparse.Namespace:

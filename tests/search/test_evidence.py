@@ -27,6 +27,7 @@ CASES: dict[str, tuple[Query, list[int], list[int]]] = {
     "question_text": (IN_WORDS, [PLAQUES], []),
     "question_label": (Query("", "", text="scalp treatment"), [SHAMPOO], [CREAMS, LIGHT]),
     "question_document": (Query("", "", text="plaques and creams"), [CREAMS, PLAQUES], []),
+    "question_together": (IN_WORDS, [PLAQUES], []),
     "entity_document": (Query("", "eczema"), [LIGHT], []),
     "entity_passage": (NAMED, [LIGHT], []),
     "entity_title": (NAMED, [CREAMS, PLAQUES], [SHAMPOO]),
@@ -83,10 +84,22 @@ def test_what_was_not_asked_or_a_model_does_not_place_says_nothing(searchers: di
         return {name for name in EVIDENCE if not evidence_of(searchers[searcher], query, name).any()}
 
     named = {"entity_document", "entity_passage", "entity_title", "entity_vector"}
-    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {"question_vector"}
+    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {"question_together", "question_vector"}
     assert silent("parts", Query("", "", ("treatment",))) >= named | {"question_vector"}
     assert silent("parts", IN_WORDS) == {*named, "question_label", "aspect_heading", "aspect_vector", "question_vector"}
-    assert silent("whole", NAMED) == {"entity_vector", "aspect_vector"}
+    assert silent("whole", NAMED) == {"question_together", "entity_vector", "aspect_vector"}
+
+
+def test_words_that_stand_together_say_more_than_their_sum(searchers: dict[str, Searcher]) -> None:
+    asked = [Query("", "", text=text) for text in ("plaques", "itch", "Do plaques itch?", "plaques of light")]
+    together, each = (
+        [float(evidence_of(searchers["parts"], query, name)[PLAQUES]) for query in asked]
+        for name in ("question_together", "question_text")
+    )
+    np.testing.assert_allclose(together, np.square(each), rtol=1e-6)
+    # Half of the words count for less than half.
+    assert each[3] < each[2]
+    assert together[3] / together[2] < each[3] / each[2]
 
 
 def test_a_name_is_a_title_to_itself_and_less_to_a_longer_one(searchers: dict[str, Searcher]) -> None:

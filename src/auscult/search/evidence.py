@@ -5,6 +5,8 @@ vectors, in the passage. What was asked in a question's own words is looked for 
 
     question_text, question_label, question_document   coverage (`index.words`) of the question's words by the passage,
                                                        by its heading and title, by the document
+    question_together                                  of a question in words, question_text squared: words that stand
+                                                       together in one passage say more than each of them does
     entity_document, entity_passage, entity_title      best over the entity's names: coverage by the document, by the
                                                        passage; likeness to the title
     aspect_heading                                     best over the aspects: likeness to the heading
@@ -31,6 +33,7 @@ EVIDENCE: Final = (
     "question_text",
     "question_label",
     "question_document",
+    "question_together",
     "entity_document",
     "entity_passage",
     "entity_title",
@@ -62,10 +65,12 @@ def gather(
     aspects = [analyse(aspect) for aspect in query.aspects]
     vectors = index.reader.passage_vectors
     parts = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
+    by_text = words.coverage(asked, "text", _ONCE)
     columns = {
-        "question_text": words.coverage(asked, "text", _ONCE),
+        "question_text": by_text,
         "question_label": _label_coverage(words, asked, documents),
         "question_document": words.coverage(asked, "document", _ONCE)[documents],
+        "question_together": by_text**2 if query.text else 0.0,
         "entity_document": _best(words.coverage(name, "document") for name in names)[documents] if names else 0.0,
         "entity_passage": _best(words.coverage(name, "text") for name in names) if names else 0.0,
         "entity_title": _best(words.likeness(name, "title") for name in names)[documents] if names else 0.0,

@@ -9,7 +9,8 @@ one set for entity and aspects, one for questions in words. What questions were 
 nearly all weight. So both are hidden from a quarter of the questions, as in a collection that has none, and for another
 quarter those of passages about the entity, as where they stand under other words than were asked. Self-made questions
 hold words of their answers all the same, and people's do less: of a question in words, the weight of all but its vector
-is taken times `SHARE`.
+is taken times `SHARE`. Words that stand together keep theirs: that a passage holds all that was asked says the same
+whoever asks.
 
 The probability is a logistic regression on the evidence of first hits, with no negative weight either. Each question is
 asked of it twice, with its answers and with all passages about its entity taken out, so that half have no answer, and
@@ -53,10 +54,10 @@ HIDDEN: Final = ("question_label", "entity_title", "aspect_heading")
 """What titles and headings say."""
 HIDING: Final = (0.5, 0.25, 0.25)
 """Of how many questions none of it is hidden, that of all passages, and that of passages about the entity alone."""
-SHARE: Final = 0.25
-"""Chosen among 0.1 to 1 on the 72 development questions and 200 of BioASQ's training questions, with the general
-encoder."""
-_OF_VECTOR: Final = np.array([name == "question_vector" for name in EVIDENCE])
+SHARE: Final = 0.3
+"""Chosen among 0.2 to 0.4 on the 72 development questions and 200 training questions each of BioASQ and PubMedQA, with
+the general encoder `fast`."""
+_WHOLE: Final = np.isin(EVIDENCE, ("question_vector", "question_together"))
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
 _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
 _Array = npt.NDArray[np.float64]
@@ -136,7 +137,7 @@ def fit(questions: Iterable[Candidates]) -> Fusion:
         got = f"{len(asked)} of one kind"
         raise DataError("questions in words, and others by entity and aspect", got, "make more")
     parts, words = (_ranking(kinds[kind]) for kind in (False, True))
-    words = np.where(_OF_VECTOR, words, words * np.float32(SHARE))
+    words = np.where(_WHOLE, words, words * np.float32(SHARE))
     certainty = _certainty([(each, words if each.in_words else parts) for each in told])
     return Fusion(parts, words, certainty)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from auscult.provenance import stamp
 from auscult.search.fitting import FITTED_ON, QUESTIONS, fit_collections
 
 if TYPE_CHECKING:
+    from auscult.documents import Document
     from auscult.training.experiment import DataExperiment
     from auscult.training.folder import Outcome
 
@@ -36,7 +37,6 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
         say: Told of it.
     """
     from auscult.models.general.persistence import set_fusion
-    from auscult.training.data import read
     from auscult.training.general.adapting import divided
     from auscult.training.general.experiment import AdaptedExperiment
 
@@ -50,16 +50,39 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
             set_fusion(outcome.model, read_settings(model_folder(start))["fusion"], {"of": start, **stamp()})
             return
     else:
-        chance = random.Random(experiment.seed)
-        whole = {choice.name: read(choice, say)[1] for choice in experiment.corpora}
-        collections = {name: chance.sample(each, min(FITTED_ON, len(each))) for name, each in whole.items()}
+        collections = learned_from(experiment, say)
     say("fitting the weights of the evidence")
+    fit_model(outcome.model, collections, experiment, folder / "indexes")
+
+
+def learned_from(experiment: DataExperiment, say: Callable[[str], None]) -> dict[str, list[Document]]:
+    """By corpus, some of the documents that a model learned from, which its evidence is weighed on."""
+    from auscult.training.data import read
+
+    chance = random.Random(experiment.seed)
+    whole = {choice.name: read(choice, say)[1] for choice in experiment.corpora}
+    return {name: chance.sample(each, min(FITTED_ON, len(each))) for name, each in whole.items()}
+
+
+def fit_model(
+    model: Path, collections: Mapping[str, Sequence[Document]], experiment: DataExperiment, folder: Path
+) -> None:
+    """Fit the weights of a model's evidence on collections, and put them into its folder.
+
+    Args:
+        model: Its folder.
+        collections: As `fit_collections` takes them.
+        experiment: That it was trained by.
+        folder: Where indexes are kept.
+    """
+    from auscult.models.general.persistence import set_fusion
+
     known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
-    encoder = load_model(str(outcome.model))
-    fusion = fit_collections(collections, encoder, folder / "indexes", knowledge_base=known, seed=experiment.seed)
+    encoder = load_model(str(model))
+    fusion = fit_collections(collections, encoder, folder, knowledge_base=known, seed=experiment.seed)
     fitted_on = {
         "corpora": [choice.model_dump() for choice in experiment.corpora],
         "documents_of_each": FITTED_ON,
         "questions_of_each": QUESTIONS,
     }
-    set_fusion(outcome.model, fusion.to_json(), {**fitted_on, "seed": experiment.seed, **stamp()})
+    set_fusion(model, fusion.to_json(), {**fitted_on, "seed": experiment.seed, **stamp()})
