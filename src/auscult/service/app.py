@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, Final
+from typing import Final
 
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI
 
 from auscult import __version__
 from auscult.interfaces import DocumentEncoder
+from auscult.service.access import add_access
 from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback
 from auscult.service.jobs import Jobs
@@ -66,18 +65,12 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     for routes in (search, completion, uploads, documents, feedback, house):
         api.include_router(routes.router)
     app.include_router(api)
-    _add(app, "auscult.service.access", "add_access", settings)
+    add_access(app, settings)
     if settings.page:
-        _add(app, "auscult.service.page.routes", "add_page")
+        # Only here: templates take a while to import.
+        from auscult.service.page.routes import add_page
+
+        add_page(app)
     # Added last, so that it stands around all others: every answer has an id, and no fault gets out.
     app.add_middleware(Requests, metrics=app.state.metrics)
     return app
-
-
-def _add(app: FastAPI, module: str, function: str, *arguments: Any) -> None:
-    """What another file adds, where it is there."""
-    room = module.rpartition(".")[0]
-    if find_spec(room) and find_spec(module):
-        found = getattr(import_module(module), function, None)
-        if found is not None:
-            found(app, *arguments)

@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from auscult.corpora import open_corpus
+from auscult.corpora.files import Choices, FilesCorpus
 from auscult.documents import Document
+from auscult.readers.report import Problem
 
 _CHUNK: Final = 1 << 20
 _STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")
 _MOST: Final = 120
+_NAME: Final = "upload"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Documents of files that are being read.
-
-    Attributes:
-        documents: One after the other.
-        read: How many files have been read so far.
-        skipped: Files that could not be read, each with the reason.
-    """
-
-    documents: Iterator[Document]
-    read: Callable[[], int]
-    skipped: Callable[[], Sequence[tuple[str, str]]]
+Skipped = tuple[str, str]
+"""The name of a file that could not be read, and why."""
 
 
-def reading(folder: Path, access: str) -> Reading:
-    """Read the files of a folder.
+@contextmanager
+def reading(
+    folder: Path, access: str, looked_at: Callable[[int], None]
+) -> Iterator[tuple[Iterator[Document], list[Skipped]]]:
+    """The documents of uploaded files, and the files that could not be read.
 
     Args:
         folder: Of the files.
         access: The group that they are for; empty for everybody with access to the index.
+        looked_at: Is told how many files have been looked at.
     """
-    corpus = open_corpus(str(folder), skip_bad=True)
-    return Reading(
-        (for_group(document, access) if access else document for document in corpus.documents()),
-        lambda: 0,
-        lambda: [],
-    )
+    corpus = FilesCorpus(folder, name=_NAME, choices=Choices(access=access), skip_bad=True)
+    with corpus.gather(progress=lambda report: looked_at(report.files)) as gathered:
+        documents = (for_group(each, access) if access else each for each in gathered.documents())
+        yield documents, [(each.name, _why(each)) for each in corpus.report.problems]
+
+
+def _why(problem: Problem) -> str:
+    return str(problem).removeprefix(f"{problem.name}: ")
 
 
 def for_group(document: Document, access: str) -> Document:

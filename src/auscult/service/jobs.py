@@ -24,7 +24,7 @@ from auscult.files.writing import write_json
 from auscult.provenance import now
 from auscult.search.build import update_index
 from auscult.service.errors import refusal_of
-from auscult.service.intake import Reading, reading
+from auscult.service.intake import reading
 from auscult.service.state import State
 
 _LOG: Final = logging.getLogger("auscult.service")
@@ -194,9 +194,11 @@ class Jobs:
     def _do(self, job: Job) -> None:
         served = self._state.indexes[job.index]
         self._keep(replace(job, standing="reading"))
-        found = reading(self._spool / job.job_id, job.access)
         ids: list[str] = []
-        with served.changing:
+        with (
+            reading(self._spool / job.job_id, job.access, lambda read: self._seen(job, read=read)) as (found, skipped),
+            served.changing,
+        ):
             report = update_index(
                 {_ORIGIN: self._followed(job, found, ids)},
                 served.opened.searcher.encoder,
@@ -205,34 +207,39 @@ class Jobs:
                 progress=lambda _: self._go_on(),
             )
         self._state.refresh(job.index)
-        skipped = tuple(found.skipped())
-        ended: Standing = "done" if ids or not skipped else "failed"
+        empty = bool(skipped) and not ids
         self._keep(
             replace(
                 self._jobs[job.job_id],
-                standing=ended,
+                standing="failed" if empty else "done",
                 finished=now(),
-                read=job.files,
                 new=report.new,
                 changed=report.changed,
                 unchanged=report.unchanged,
                 doc_ids=tuple(ids),
-                skipped=skipped,
-                error="" if ended == "done" else "expected files that can be read, got none",
-                remedy="" if ended == "done" else "see what is said of each",
+                skipped=tuple(skipped),
+                error="expected files that can be read, got none" if empty else "",
+                remedy="see what is said of each" if empty else "",
             )
         )
 
-    def _followed(self, job: Job, found: Reading, ids: list[str]) -> Iterator[Document]:
+    def _followed(self, job: Job, found: Iterator[Document], ids: list[str]) -> Iterator[Document]:
         """Documents as they are read; how far it is can be seen meanwhile."""
-        for document in found.documents:
-            self._go_on()
+        for document in found:
             ids.append(document.doc_id)
-            with self._lock:
-                self._jobs[job.job_id] = replace(
-                    self._jobs[job.job_id], documents=len(ids), read=min(found.read(), job.files)
-                )
+            self._seen(job, documents=len(ids))
             yield document
+
+    def _seen(self, job: Job, *, read: int | None = None, documents: int | None = None) -> None:
+        """Tell how far a job is, without writing it down."""
+        self._go_on()
+        with self._lock:
+            now_ = self._jobs[job.job_id]
+            self._jobs[job.job_id] = replace(
+                now_,
+                read=now_.read if read is None else read,
+                documents=now_.documents if documents is None else documents,
+            )
 
     def _go_on(self) -> None:
         if self._stopping.is_set():
