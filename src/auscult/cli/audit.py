@@ -52,7 +52,7 @@ def show(
     Example: `auscult audit show audit.jsonl --who "Ward 3" --since 2026-05-31`
     """
     for record in _chosen(records(log), who, action, document, since, until):
-        typer.echo(json.dumps(record, ensure_ascii=False) if as_json else printable(_told(record)))
+        typer.echo(json.dumps(record, ensure_ascii=False) if as_json else _told(record))
 
 
 def _chosen(
@@ -86,4 +86,4 @@ def _told(record: dict[str, Any]) -> str:
         named,
         f"purpose: {record['purpose']}" if record.get("purpose") else "",
     ]
-    return "\t".join(filter(None, parts))
+    return "\t".join(printable(each) for each in parts if each)

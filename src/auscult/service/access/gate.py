@@ -11,9 +11,11 @@ from auscult.service.access.key_file import KeyFile
 from auscult.service.access.keys import PREFIX
 from auscult.service.access.tokens import Claims, Tokens
 from auscult.service.caller import ANYONE, NOBODY, Caller
+from auscult.service.guard.buckets import Buckets
 from auscult.service.settings import Settings
 
 _SCHEME: Final = "bearer "
+_FAILURES_PER_MINUTE: Final = 60
 
 
 class Gate:
@@ -22,6 +24,9 @@ class Gate:
     Args:
         settings: Of the service.
 
+    Attributes:
+        failures: How often an address may show what is no good.
+
     Raises:
         ConfigError: Strangers would be served, or keys cannot be read.
     """
@@ -29,6 +34,7 @@ class Gate:
     def __init__(self, settings: Settings) -> None:
         check_binding(settings)
         access = settings.access
+        self.failures = Buckets(_FAILURES_PER_MINUTE)
         self._keys = KeyFile(settings.keys) if settings.keys is not None else None
         self._tokens: Tokens | None = None
         if access.issuer:

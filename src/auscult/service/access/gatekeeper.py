@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from auscult.service.access.gate import Gate, shown_in
 from auscult.service.access.sessions import shown_by_cookie
 from auscult.service.caller import NOBODY, allowed
 from auscult.service.errors import Refusal
-from auscult.service.guard.buckets import Buckets
 from auscult.service.guard.refusing import address_of, refuse, too_many
 
 PUBLIC: Final = frozenset({"/health", "/ready", "/api/v1/health", "/api/v1/ready", "/openapi.json"})
 """Addresses that need no key: they tell nothing of what is served."""
 LOGIN: Final = "/login"
 _SAFE: Final = frozenset({"GET", "HEAD"})
-_FAILURES_PER_MINUTE: Final = 60
 
 
 class Gatekeeper:
@@ -30,7 +29,6 @@ class Gatekeeper:
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self.app = app
         self._gate = gate
-        self._failures = Buckets(_FAILURES_PER_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -44,12 +42,17 @@ class Gatekeeper:
         caller = await self._gate.caller(shown)
         scope.setdefault("state", {})["caller"] = caller
         if caller == NOBODY:
-            wait = self._failures.take(address_of(scope)) if shown else 0.0
+            wait = self._gate.failures.take(address_of(scope)) if shown else 0.0
             if wait:
                 await refuse(too_many(wait), scope, receive, send)
                 return
             if not _is_for_all(scope):
-                await refuse(_no_key(), scope, receive, send)
+                if "text/html" in headers.get("accept", "") and not scope["path"].startswith("/api/"):
+                    # A form of somebody whose session has ended.
+                    scope["state"]["audit"] = {"action": "refused"}
+                    await RedirectResponse(LOGIN, 303)(scope, receive, send)
+                else:
+                    await refuse(_no_key(), scope, receive, send)
                 return
         await self.app(scope, receive, send)
 

@@ -29,7 +29,7 @@ def install(app: FastAPI, settings: Settings) -> None:
     audit: AuditLog | None = opened_audit(settings)
     app.state.gate, app.state.audit = gate, audit
     layers: list[tuple[type[Any], dict[str, Any]]] = [
-        (SafeHeaders, {"tls": settings.access.certificate is not None}),
+        (SafeHeaders, {}),
         *([(CORSMiddleware, _cors(settings))] if settings.access.origins else []),
         *([(Auditing, {"log": audit, "goes_on": settings.access.audit_goes_on})] if audit is not None else []),
         (Origins, {"local": settings.is_local, "allowed": frozenset(settings.access.origins)}),

@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from auscult.service.access.gate import Gate
 from auscult.service.caller import NOBODY, Caller
+from auscult.service.guard.refusing import address_of, too_many
 
 _PLAIN: Final = "auscult_session"
 _SECURE: Final = "__Host-auscult_session"
@@ -25,17 +26,22 @@ async def sign_in(request: Request, shown: str, response: Response) -> bool:
     """Keep a session in a response, where a key or a token is good; whether it is.
 
     Whether or not, the request goes into the audit log as "login".
+
+    Raises:
+        Refusal: What was shown from here was wrong too often.
     """
     gate: Gate = request.app.state.gate
-    caller: Caller = await gate.caller(shown.strip())
+    shown = shown.strip()
+    caller: Caller = await gate.caller(shown) if len(shown) <= _LONGEST else NOBODY
     request.state.audit = {"action": "login", "result": int(caller != NOBODY)}
-    if caller == NOBODY or len(shown) > _LONGEST:
+    if caller == NOBODY:
+        wait = gate.failures.take(address_of(request.scope))
+        if wait:
+            raise too_many(wait)
         return False
     request.state.caller = caller
     secure = _is_secure(request.scope)
-    response.set_cookie(
-        _SECURE if secure else _PLAIN, shown.strip(), httponly=True, samesite="strict", secure=secure, path="/"
-    )
+    response.set_cookie(_SECURE if secure else _PLAIN, shown, httponly=True, samesite="strict", secure=secure, path="/")
     return True
 
 

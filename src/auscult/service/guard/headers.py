@@ -28,17 +28,16 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cache-Control": "no-store",
 }
 _A_YEAR: Final = "max-age=31536000"
+_OWN_FILES: Final = "/static/"
 
 
 class SafeHeaders:
-    """Adds what an answer does not say itself; a file of the page says how long it may be kept."""
+    """Adds what an answer does not say itself. Nothing is kept by a browser but the page's own files."""
 
-    def __init__(self, app: ASGIApp, tls: bool = False) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._headers = {**_HEADERS, **({"Strict-Transport-Security": _A_YEAR} if tls else {})}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -49,8 +48,12 @@ class SafeHeaders:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
+                if not scope["path"].startswith(_OWN_FILES):
+                    headers["Cache-Control"] = "no-store"
+                if scope.get("scheme") == "https":
+                    headers["Strict-Transport-Security"] = _A_YEAR
             await send(message)
 
         await self.app(scope, receive, sending)
