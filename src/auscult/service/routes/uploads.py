@@ -123,7 +123,8 @@ def _changeable(state: State, caller: Caller, index: str | None) -> Served:
 
 def _group(caller: Caller, access: str) -> str:
     """The group that uploaded documents are for: one of the caller's, where they see those of some groups alone."""
-    if caller.groups is None or access in caller.groups:
+    # Who is of no group sees what is everybody's, and adds to that.
+    if caller.groups is None or access in caller.groups or not (access or caller.groups):
         return access
     if not access and len(caller.groups) == 1:
         return next(iter(caller.groups))
