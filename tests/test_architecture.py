@@ -95,6 +95,7 @@ WITHOUT = {
     "transformers": (["transformers"], "from auscult.models.cdv.transformer import PooledTransformer as T; T('x')"),
     "ner": (["negspacy"], "from auscult.concepts.recognition import ContextFilter; ContextFilter()"),
     "gliner": (["gliner"], "from auscult.concepts.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
+    "mcp": (["mcp"], "from auscult.cli.main import main; main(['mcp', '.'])"),
     "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
     "evaluation": (
         ["ir_measures"],

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from auscult.cli.options import IndexModelOption
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, naming_extra
 from auscult.mcp.library import Library
 from auscult.models import load_model
 from auscult.service.settings import named_folders
@@ -48,8 +48,8 @@ def mcp(
     """
     if group and open_only:
         raise ConfigError("--group, or --open-only", "both", "give one of them")
-    from auscult.mcp.server import serve
-
+    with naming_extra("mcp", "mcp", "mcp.server"):
+        from auscult.mcp.server import serve
     groups = [] if open_only else group
     library = Library(named_folders(indexes), groups, load_model(model) if model else None)
     # What cannot be opened is told now, and not to the first who asks.

@@ -6,18 +6,17 @@ import logging
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.types import ToolAnnotations
+from pydantic import Field, ValidationError
+
 from auscult import __version__
-from auscult.errors import AuscultError, naming_extra
+from auscult.errors import AuscultError
 from auscult.mcp import tools
 from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
 from auscult.mcp.library import Library
-
-with naming_extra("mcp", "mcp", "pydantic"):
-    from mcp.server import MCPServer
-    from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
-    from mcp.server.mcpserver.resources import ResourceSecurity
-    from mcp.types import ToolAnnotations
-    from pydantic import Field, ValidationError
 
 Answer = TypeVar("Answer")
 _LOG: Final = logging.getLogger("auscult.mcp")
