@@ -17,7 +17,8 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import decoded
 from auscult.readers.fhir_pages import narrative_page
 from auscult.readers.fhir_resources import Fields, Resource, attachment_of
-from auscult.readers.html import HtmlReader
+from auscult.readers.html import read_page
+from auscult.readers.html_cleaning import Care
 from auscult.readers.strict_json import strict_json
 
 _RESOURCE: Final = re.compile(rb'\s*\{.*?"resourceType"\s*:\s*"[A-Z]', re.DOTALL)
@@ -156,14 +157,17 @@ class _Reading:
             try:
                 page = narrative_page(resource, facts.title)
                 if page:
-                    for draft in HtmlReader().read(SourceFile(f"{self._name}.html", page)):
-                        made = True
-                        metadata = {**draft.metadata, **facts.metadata}
-                        title = facts.title or draft.title
-                        yield replace(
-                            draft, content=page, title=title, source=facts.source, entity_ids=facts.entity_ids, url="",
-                            metadata=metadata,
-                        )  # fmt: skip
+                    draft = read_page(page, Care.INVISIBLE)
+                    made = True
+                    yield replace(
+                        draft,
+                        content=page,
+                        title=facts.title or draft.title,
+                        source=facts.source,
+                        url="",
+                        entity_ids=facts.entity_ids,
+                        metadata={**draft.metadata, **facts.metadata},
+                    )
             except UnreadableError as problem:
                 self._problems.append((resource.key, problem))
         for held in self._attached(resource):

@@ -15,7 +15,7 @@ from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.decoding import decoded
 from auscult.readers.drafting import draft_of
 from auscult.readers.flow import Flow
-from auscult.readers.html_cleaning import clean
+from auscult.readers.html_cleaning import Care, clean
 from auscult.readers.html_parsing import parse_html
 from auscult.readers.page_facts import facts_of
 from auscult.readers.roles import Role
@@ -59,13 +59,26 @@ class HtmlReader:
         Raises:
             UnreadableError: It has no words.
         """
-        source, encoding = decoded(file.content, declared_encoding(file.head))
-        page = parse_html(source)
-        facts = facts_of(page)
-        clean(page)
-        flow = Flow()
-        Typesetter(flow, role_of, level_of).set(page)
-        yield draft_of(flow, facts, media_type="text/html", encoding=encoding)
+        yield read_page(file.content)
+
+
+def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
+    """A page, or a part of one.
+
+    Args:
+        content: Its bytes.
+        care: How much of what is not its text is left out: of the narrative of a record, what is not seen.
+
+    Raises:
+        UnreadableError: It has no words.
+    """
+    source, encoding = decoded(content, declared_encoding(content[:4096]))
+    page = parse_html(source)
+    facts = facts_of(page)
+    clean(page, care)
+    flow = Flow()
+    Typesetter(flow, role_of, level_of).set(page)
+    return draft_of(flow, facts, media_type="text/html", encoding=encoding)
 
 
 def declared_encoding(head: bytes) -> str:

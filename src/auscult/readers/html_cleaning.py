@@ -1,7 +1,8 @@
 """What of a page is not its text: navigation, banners, forms, what is hidden, and lists of links to elsewhere.
 
 Nothing is guessed away that could be what the page says: a list of links below "Symptoms include:" stays, and where
-the rules would leave no words, fewer of them hold.
+the rules would leave no words, fewer of them hold. Names of classes and ids count where what they name is a small part
+of the page and holds neither its title nor its main part.
 """
 
 from __future__ import annotations
@@ -36,6 +37,18 @@ _BANNER: Final = re.compile(
     re.IGNORECASE,
 )
 _SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
+# What sites call the parts around a text: whole words of classes and ids ("site-footer", "related-posts").
+_NAMED_AROUND: Final = re.compile(
+    r"(?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?"
+    r"(?:footer|masthead|navbar|nav|navigation|menu|sidebars?|comments|comment[-_]?(?:list|form|respond)|disqus[-_]thread"
+    r"|respond|share|sharing|share(?:daddy|aholic)|share[-_]?(?:buttons?|links?|bar|tools)|addtoany[-_]\w+|pagination|pager"
+    r"|social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?)|related[-_]?(?:posts?|articles?|links?|stories)"
+    r"|jp[-_]relatedposts|post[-_]?(?:nav|meta)|entry[-_]?(?:meta|utility)|newsletter|subscribe|adverts?|advertisements?"
+    r"|ads?|copyright|impressum|tag[-_]?(?:cloud|list|links)|login|author[-_]?(?:box|bio)|widget[-_]?area"
+    r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
+    re.IGNORECASE,
+)
+_MOST_AROUND: Final = 1 / 3
 _LONGEST_BANNER: Final = 3000
 _ELSEWHERE: Final = re.compile(
     r"\W*(?:(?:see|read) also|read more|related\b.*|more (?:about|in|on|from)\b.*|more information|contents|share\b.*"
@@ -61,34 +74,37 @@ class Care(IntEnum):
 
 @dataclass(slots=True)
 class _Measure:
-    """Characters of an element, those in links, and its links: all, and those into the page."""
+    """An element's characters, those in links, its links, those into the page, and its parts that are the text."""
 
     length: int = 0
     linked: int = 0
     links: int = 0
     inward: int = 0
+    content: int = 0
 
     def add(self, other: _Measure) -> None:
         self.length += other.length
         self.linked += other.linked
         self.links += other.links
         self.inward += other.inward
+        self.content += other.content
 
 
-def clean(page: Element) -> bool:
+def clean(page: Element, most: Care = Care.LINKS) -> bool:
     """Mark what is not the text of a page as dropped.
 
     Args:
         page: Its tree.
+        most: The care to begin with.
 
     Returns:
         Whether words are left.
     """
     elements = [node for node in descend(page) if isinstance(node, Element)]
+    _restore(elements)
     measures = _measured(page)
-    for care in reversed(Care):
-        for element in elements:
-            element.dropped = False
+    for care in range(most, -1, -1):
+        _restore(elements)
         _drop_around(page, measures, care)
         if care >= Care.MAIN_ONLY:
             _keep_main(page, elements)
@@ -97,6 +113,11 @@ def clean(page: Element) -> bool:
         if _has_words(page):
             return True
     return False
+
+
+def _restore(elements: list[Element]) -> None:
+    for element in elements:
+        element.dropped = False
 
 
 def _has_words(page: Element) -> bool:
@@ -113,6 +134,7 @@ def _measured(page: Element) -> dict[int, _Measure]:
         element, parent, linked = stack.pop()
         order.append((element, parent, linked))
         measure = found[id(element)] = _Measure()
+        measure.content = int(element.tag == "h1" or _is_content(element))
         if element.tag == "a" and (href := element.get("href")) and not linked:
             linked = True
             measure.links = 1
@@ -130,7 +152,7 @@ def _measured(page: Element) -> dict[int, _Measure]:
     return found
 
 
-def _drop_around(page: Element, measures: dict[int, _Measure], care: Care) -> None:
+def _drop_around(page: Element, measures: dict[int, _Measure], care: int) -> None:
     total = measures[id(page)].length
     stack: list[tuple[Element, bool, bool]] = [(page, False, False)]
     while stack:
@@ -140,10 +162,14 @@ def _drop_around(page: Element, measures: dict[int, _Measure], care: Care) -> No
                 element.dropped = True
             elif care >= Care.AROUND:
                 measure = measures[id(element)]
-                element.dropped = _is_around(element, inside, in_heading, measure.length, total)
+                element.dropped = _is_around(element, measure, inside, in_heading, total)
             if not element.dropped:
-                content = inside or element.tag in _CONTENT or element.get("role") in _CONTENT
+                content = inside or _is_content(element)
                 stack.append((element, content, in_heading or element.tag in HEADINGS))
+
+
+def _is_content(element: Element) -> bool:
+    return element.tag in _CONTENT or element.get("role") in _CONTENT
 
 
 def _is_invisible(element: Element) -> bool:
@@ -157,8 +183,8 @@ def _is_invisible(element: Element) -> bool:
     return given.get("aria-hidden", "").lower() == "true" or bool(_HIDDEN_STYLE.search(given.get("style", "")))
 
 
-def _is_around(element: Element, inside: bool, in_heading: bool, length: int, total: int) -> bool:
-    tag, role = element.tag, element.get("role").lower()
+def _is_around(element: Element, measure: _Measure, inside: bool, in_heading: bool, total: int) -> bool:
+    tag, role, length = element.tag, element.get("role").lower(), measure.length
     if tag in _CONTROLS:
         # The heading of a part that folds is a button.
         return not in_heading
@@ -168,7 +194,8 @@ def _is_around(element: Element, inside: bool, in_heading: bool, length: int, to
         # Some sites put a form around the whole page.
         return length * 2 < total
     if not inside and (tag in _AROUND or role == "complementary"):
-        return True
+        # The header of a page may hold its title, and what introduces it.
+        return tag != "header" or not measure.content
     if tag == "sup":
         # The mark of a note.
         only = [child for child in element.elements if child.tag == "a"]
@@ -176,7 +203,9 @@ def _is_around(element: Element, inside: bool, in_heading: bool, length: int, to
     named = f"{element.get('class')} {element.get('id')}"
     if tag in _WHOLE or not named.strip():
         return False
-    return bool(length < _LONGEST_BANNER and _BANNER.search(named)) or bool(length < 300 and _SKIPPED.search(named))
+    if length < _LONGEST_BANNER and (_BANNER.search(named) or (length < 300 and _SKIPPED.search(named))):
+        return True
+    return not measure.content and length < _MOST_AROUND * total and any(map(_NAMED_AROUND.fullmatch, named.split()))
 
 
 def _keep_main(page: Element, elements: list[Element]) -> None:
@@ -221,7 +250,7 @@ def _drop_lists_of_links(page: Element) -> None:
             dropped.append(node)
             lost += measure.length
             continue
-        inside = inside or node.tag in _CONTENT or node.get("role") in _CONTENT
+        inside = inside or _is_content(node)
         stack.extend(
             (child, inside) for child in reversed(node.children) if isinstance(child, Piece) or not child.dropped
         )
