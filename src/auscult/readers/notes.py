@@ -49,34 +49,38 @@ def decode(content: bytes) -> tuple[str, str]:
     Raises:
         UnreadableError: It is no text.
     """
-    encoding = encoding_of(content)
+    encoding = encoding_of(content, whole=True)
     if not encoding:
         raise UnreadableError("binary file", "text", "bytes that are none", "save its text as UTF-8")
-    # Windows gives five bytes no letter; here they stay what they are.
-    return content.decode(encoding, "replace" if encoding == "cp1252" else "strict"), encoding
+    return content.decode(encoding), encoding
 
 
-def encoding_of(content: bytes) -> str:
-    """The encoding that bytes are text in; empty for what is none. Bytes may end inside a character."""
+def encoding_of(content: bytes, *, whole: bool = False) -> str:
+    """The encoding that bytes are text in; empty for what is none.
+
+    Args:
+        content: The bytes.
+        whole: They are all that there are; else they may end inside a character.
+    """
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            return encoding if _is_text(content, encoding) else ""
+            return encoding if _is_text(content, encoding, whole) else ""
     # Without a mark UTF-16 is told by its zeros, which stand at every second place of Latin text.
     if b"\0" in content[:_PROBE]:
         zeros = [content[start:_PROBE:2].count(b"\0") for start in (0, 1)]
         encoding = "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
         lopsided = max(zeros) > 0.4 * len(content[:_PROBE]) / 2 and min(zeros) == 0
-        return encoding if lopsided and _is_text(content, encoding) else ""
-    return next((each for each in ("utf-8", "cp1252") if _is_text(content, each)), "")
+        return encoding if lopsided and _is_text(content, encoding, whole) else ""
+    # Windows gives five bytes no letter; the last of these gives every byte one.
+    return next((each for each in ("utf-8", "cp1252", "latin-1") if _is_text(content, each, whole)), "")
 
 
-def _is_text(content: bytes, encoding: str) -> bool:
-    errors = "replace" if encoding == "cp1252" else "strict"
+def _is_text(content: bytes, encoding: str, whole: bool) -> bool:
     try:
-        text = codecs.getincrementaldecoder(encoding)(errors).decode(content)
+        text = codecs.getincrementaldecoder(encoding)().decode(content, whole)
     except UnicodeDecodeError:
         return False
-    return not _CONTROL.search(text[:_PROBE]) and text.count("\ufffd") * 100 <= len(text)
+    return not _CONTROL.search(text[:_PROBE])
 
 
 __all__ = ["NoteReader", "decode", "encoding_of"]

@@ -62,11 +62,6 @@ class Registry:
         for name, place in self._places.items():
             if name not in self._opened:
                 module, _, attribute = place.partition(":")
-                try:
-                    made = getattr(import_module(module), attribute)
-                except ModuleNotFoundError as error:
-                    if error.name != module:
-                        raise
-                    continue
+                made = getattr(import_module(module), attribute)
                 self._opened[name] = made(self._columns) if name == _ROWS else made()
             yield self._opened[name]

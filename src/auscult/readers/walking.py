@@ -51,7 +51,8 @@ def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[
         CorpusMissingError: There is nothing of that name.
     """
     place = place_of(named)
-    folder = place.resolve() if place.is_dir() else None
+    # Unlike a path's own method it says no where a name is none at all.
+    folder = place.resolve() if os.path.isdir(place) else None  # noqa: PTH112
     for name, path in _paths(named, without):
         yield from _unpacked(name, path, root, folder)
 

@@ -50,8 +50,8 @@ def draft_to_bytes(draft: DraftDocument) -> bytes:
         "remarks": list(draft.remarks),
         "has_content": draft.content is not None,
     }
-    # ASCII, so that any string survives, even one with half a surrogate pair.
-    head = json.dumps(told).encode("ascii")
+    # Not by escapes, of which two that are half a surrogate pair each would come back as one character.
+    head = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return packed(head, draft.content or b"", draft.runs.astype(RUN).tobytes(), draft.words.astype(WORD).tobytes())
 
 
@@ -63,7 +63,7 @@ def draft_from_bytes(content: bytes) -> DraftDocument:
     """
     try:
         head, held, runs, words = unpacked(content)
-        told = json.loads(head)
+        told = json.loads(head.decode("utf-8", "surrogatepass"))
         said = {name: _text(told[name]) for name in _SAID}
         return DraftDocument(
             **said,

@@ -1,0 +1,75 @@
+"""Plain text in every encoding that files come in."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from auscult.documents import build_document, check_document
+from auscult.documents.original import Original
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.notes import NoteReader, encoding_of
+from auscult.readers.registry import Registry
+
+NOTE = "CHIEF COMPLAINT: Übelkeit – and “pain”.\r\n\r\nPLAN:\r\nRest, 5 µg.\r\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        (NOTE.encode(), "utf-8"),
+        (codecs.BOM_UTF8 + NOTE.encode(), "utf-8-sig"),
+        (NOTE.encode("utf-16"), "utf-16"),
+        (codecs.BOM_UTF16_BE + NOTE.encode("utf-16-be"), "utf-16"),
+        (NOTE.encode("utf-16-le"), "utf-16-le"),
+        (NOTE.encode("utf-16-be"), "utf-16-be"),
+        (NOTE.encode("cp1252"), "cp1252"),
+    ],
+)
+def test_text_is_read_whatever_it_is_written_in(content: bytes, encoding: str) -> None:
+    (draft,) = NoteReader().read(SourceFile("a.txt", content))
+    assert (draft.text, draft.encoding) == (NOTE, encoding)
+    assert [(section.heading, section.text) for section in draft.sections] == [
+        ("CHIEF COMPLAINT", "Übelkeit – and “pain”."),
+        ("PLAN", "Rest, 5 µg."),
+    ]
+
+
+@pytest.mark.parametrize("content", [bytes(range(256)), b"\x89PNG\r\n\x1a\n\0\0", b"a\0b\0\0c", b"\xff\xfe\x00\xd8\x00\xd8"])
+def test_bytes_that_are_no_text_are_not_recognised(content: bytes) -> None:
+    assert not NoteReader().recognises(SourceFile("a.txt", content))
+
+
+@pytest.mark.parametrize(("content", "kind"), [(b"", "empty file"), (b" \n\t", "empty file"), (b"--- \n", "no words")])
+def test_files_without_words_are_told(content: bytes, kind: str) -> None:
+    file = SourceFile("a.txt", content)
+    with pytest.raises(UnreadableError) as caught:
+        list(Registry().reader_of(file).read(file))
+    assert caught.value.kind == kind
+
+
+def test_a_beginning_that_ends_inside_a_character_is_text() -> None:
+    cut = "naïve é".encode()[:-1]
+    assert (encoding_of(cut), encoding_of(cut, whole=True)) == ("utf-8", "cp1252")
+    assert encoding_of(b"odd \x81", whole=True) == "latin-1"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t\r"), min_size=1))
+def test_highlights_go_back_to_the_file(text: str) -> None:
+    content = text.encode()
+    try:
+        (draft,) = NoteReader().read(SourceFile("a.txt", content))
+    except UnreadableError:
+        return
+    document = check_document(build_document(doc_id="d", title="", sections=draft.sections, text=draft.text))
+    original = Original(
+        name="a.txt", media_type=draft.media_type, content=content, encoding=draft.encoding, runs=draft.runs
+    )
+    source = content.decode(draft.encoding)
+    for sentence in document.sentences:
+        ((start, end),) = original.source_ranges(sentence.start, sentence.end)
+        assert source[start:end] == document.slice(sentence)

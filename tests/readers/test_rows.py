@@ -1,0 +1,96 @@
+"""Tables and JSON lines, by the public schema and by a mapping of one's own."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from auscult.errors import ConfigError
+from auscult.readers.columns import Columns
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.rows import RowReader
+
+
+def read(name: str, content: str, columns: str = "") -> list[DraftDocument]:
+    file = SourceFile(name, content.encode())
+    reader = RowReader(Columns.parse(columns))
+    assert reader.recognises(file)
+    drafts = list(reader.read(file))
+    for draft in drafts:
+        for section in draft.sections:
+            assert section.start is not None
+            assert draft.text[section.start : section.start + len(section.text)] == section.text
+        assert draft.content is not None
+        assert draft.content.decode() == draft.text
+    return drafts
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_columns_are_what_the_mapping_says(separator: str) -> None:
+    lines = [["Nr", "Name", "Body", "Datum", "Ward"], ["7", "Gout", '"PLAN:\nRest."', "2024-05-01", "B2"]]
+    table = "\n".join(separator.join(line) for line in lines)
+    (draft,) = read("t.csv", table, "id=Nr,title=name,text=Body,date=Datum")
+    assert (draft.key, draft.title, draft.text, dict(draft.metadata)) == (
+        "7", "Gout", "PLAN:\nRest.", {"date": "2024-05-01"},
+    )  # fmt: skip
+    assert [(section.heading, section.text) for section in draft.sections] == [("PLAN", "Rest.")]
+
+
+def test_several_columns_of_text_are_headed_sections() -> None:
+    (draft,) = read("t.csv", "History,Plan,x\nCough.,Rest.,1\n", "text=History+Plan")
+    assert [(section.heading, section.text) for section in draft.sections] == [("History", "Cough."), ("Plan", "Rest.")]
+    assert draft.key == "2", "the number of the line, where no column is the id"
+
+
+def test_fields_of_json_are_mapped_along_paths() -> None:
+    record = {"note": {"body": "Cough.", "no": 12}, "codes": ["ICD10:M10", "X:1"], "ward": "B2"}
+    for content in (json.dumps(record), json.dumps([record]), json.dumps(record, indent=1)):
+        (draft,) = read("t.json", content, "text=note.body,id=note.no,entity_ids=codes,unit=ward")
+        assert (draft.text, draft.key, tuple(draft.entity_ids)) == ("Cough.", "12", ("ICD10:M10", "X:1"))
+        assert dict(draft.metadata) == {"unit": "B2"}
+
+
+def test_without_a_mapping_names_are_those_of_the_schema() -> None:
+    lines = [
+        {"id": "a", "title": "Gout", "sections": [{"heading": "H", "text": "One."}, {"text": " "}, {"text": "Two."}]},
+        {"id": "b", "text": "PLAN: Rest.", "metadata": {"ward": "B2", "n": 1}, "source": "S", "url": "u"},
+        {"id": "c", "text": " "},
+    ]
+    first, second = read("t.jsonl", "\n".join(map(json.dumps, lines)))
+    assert [(section.heading, section.text) for section in first.sections] == [("H", "One."), ("", "Two.")]
+    assert (second.source, second.url, dict(second.metadata)) == ("S", "u", {"ward": "B2"})
+    assert second.remarks == ["1 rows without words, first: line 3"]
+    (row,) = read("t.tsv", "ID\tText\tWard\n1\tCough.\tB2\n")
+    assert (row.key, row.text, dict(row.metadata)) == ("1", "Cough.", {"ward": "B2"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "told"),
+    [
+        ("t.csv", "a,b\n1,2\n", "", "only a, b .*--read map=text=COLUMN"),
+        ("t.csv", "a,b\n1,2\n", "text=c", r"a column c, got only 'a', 'b' \(line 2\); correct the mapping"),
+        ("t.csv", "a,b\n1\n", "text=a", r"2 columns, got 1 \(line 2\)"),
+        ("t.csv", 'a,b\n"1,2\n', "text=a", "values between separators"),
+        ("t.jsonl", '{"text": "x"}\n{"text', "", r"one JSON object a line, or a list of them, got malformed JSON"),
+        ("t.jsonl", '["x"]', "", "JSON objects"),
+        ("t.jsonl", "[" * 100_000, "", "malformed JSON"),
+        ("t.csv", "text\n.\n", "", "rows with words"),
+    ],
+)
+def test_mistakes_are_told(name: str, content: str, columns: str, told: str) -> None:
+    with pytest.raises(UnreadableError, match=told):
+        read(name, content, columns)
+
+
+@pytest.mark.parametrize("given", ["text", "=Body", "title=Name", "text=a,text=b", "text="])
+def test_what_is_no_mapping_is_refused(given: str) -> None:
+    with pytest.raises(ConfigError, match="mapping"):
+        Columns.parse(given)
+
+
+def test_a_mapping_is_told_as_it_is_typed() -> None:
+    told = "title=Name,text=History+Plan"
+    assert str(Columns.parse(told)) == told
+    assert Columns.parse(" title = Name , text = History + Plan") == Columns.parse(told)
+    assert not Columns.parse("")

@@ -1,0 +1,185 @@
+"""The files below what was named, and what archives that were packed to harm come to."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from auscult.errors import CorpusMissingError
+from auscult.readers.contract import UnreadableError
+from auscult.readers.walking import is_pattern, walk
+
+
+def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return held.getvalue()
+
+
+def put(folder: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def outcome(named: Path | str, **given: object) -> dict[str, bytes | str]:
+    """Each file's bytes, or the kind of its problem."""
+    found: dict[str, bytes | str] = {}
+    for each in walk(str(named), **given):  # type: ignore[arg-type]
+        assert each.name not in found
+        try:
+            found[each.name] = each.content()
+        except UnreadableError as problem:
+            found[each.name] = problem.kind
+    return found
+
+
+def test_a_folder_gives_its_files_in_the_order_of_names_without_hidden_ones(tmp_path: Path) -> None:
+    names = ["b.txt", "a/z.txt", "a/b/c.txt", "A.txt", "é.txt", "a.txt"]
+    hidden = [".git/x.txt", "a/.x.txt", "__MACOSX/y.txt", "~$open.docx", "Thumbs.db", "index/z.txt"]
+    put(tmp_path, {name: name.encode() for name in names + hidden})
+    found = outcome(tmp_path, without=[tmp_path / "index"])
+    assert list(found) == sorted(names)
+    assert all(content == name.encode() for name, content in found.items())
+
+
+def test_single_files_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"x/a.txt": b"1", "x/y/b.txt": b"2", "x/c.pdf": b"3", "odd[1].txt": b"4"})
+    assert outcome(tmp_path / "x/a.txt") == {"a.txt": b"1"}
+    assert outcome(tmp_path / "x/**/*.txt") == {"a.txt": b"1", "y/b.txt": b"2"}
+    assert outcome(tmp_path / "*/*") == {"x/a.txt": b"1", "x/c.pdf": b"3", "x/y/b.txt": b"2"}
+    monkeypatch.chdir(tmp_path)
+    assert outcome("x/?.*") == {"a.txt": b"1", "c.pdf": b"3"}
+    # A file whose name looks like a pattern is a file.
+    assert not is_pattern("odd[1].txt")
+    assert outcome("odd[1].txt") == {"odd[1].txt": b"4"}
+    for nothing in ("none.txt", "x/*.html", "n" * 300, "a\0b"):
+        with pytest.raises(CorpusMissingError):
+            outcome(nothing)
+
+
+def test_links_stay_in_the_folder_that_was_named(tmp_path: Path) -> None:
+    put(tmp_path, {"in/a.txt": b"a", "in/sub/b.txt": b"b", "out/secret.txt": b"s"})
+    (tmp_path / "in/inner.txt").symlink_to(tmp_path / "in/a.txt")
+    (tmp_path / "in/leak.txt").symlink_to(tmp_path / "out/secret.txt")
+    (tmp_path / "in/leaks").symlink_to(tmp_path / "out")
+    (tmp_path / "in/round").symlink_to(tmp_path / "in")
+    (tmp_path / "in/dangling").symlink_to(tmp_path / "in/nowhere")
+    os.mkfifo(tmp_path / "in/pipe")
+    assert outcome(tmp_path / "in") == {
+        "a.txt": b"a",
+        "dangling": "unreadable file",
+        "inner.txt": b"a",
+        "leak.txt": "link out of the folder",
+        "leaks": "link out of the folder",
+        "pipe": "no file",
+        "sub/b.txt": b"b",
+    }
+
+
+def test_members_of_archives_have_names_below_theirs(tmp_path: Path) -> None:
+    inner = zipped({"deep.txt": b"d", "deeper.zip": zipped({"x.txt": b"x"})})
+    members = {"b/c.txt": b"c", "a.txt": b"a", "__MACOSX/._a.txt": b"m", ".DS_Store": b"m", "inner.zip": inner}
+    put(tmp_path, {"n.zip": zipped(members), "t.txt.gz": gzip.compress(b"packed"), "z.ZIP": zipped({})})
+    assert outcome(tmp_path) == {
+        "n.zip/a.txt": b"a",
+        "n.zip/b/c.txt": b"c",
+        "n.zip/inner.zip/deep.txt": b"d",
+        "n.zip/inner.zip/deeper.zip": "nested archive",
+        "t.txt.gz": b"packed",
+        "z.ZIP": zipped({}),
+    }
+    assert outcome(tmp_path / "n.zip")["n.zip/a.txt"] == b"a"
+
+
+def test_a_file_of_an_office_program_is_one_file(tmp_path: Path) -> None:
+    content = zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<y/>"})
+    put(tmp_path, {"a.docx": content, "broken.docx": b"PK\x03\x04 and no more"})
+    assert outcome(tmp_path) == {"a.docx": content, "broken.docx": b"PK\x03\x04 and no more"}
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.txt", "/etc/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:\\evil.txt", "C:evil.txt"]
+)
+def test_names_that_lead_out_of_an_archive_are_refused(tmp_path: Path, name: str) -> None:
+    put(tmp_path, {"x/t.zip": zipped({name: b"evil", "good.txt": b"good"})})
+    found = outcome(tmp_path / "x")
+    assert found.pop("t.zip/good.txt") == b"good"
+    assert list(found.values()) == ["path traversal"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["t.zip", "x"], "nothing is unpacked to the disk"
+
+
+def linking() -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        link = zipfile.ZipInfo("link.txt")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    return held.getvalue()
+
+
+def encrypted() -> bytes:
+    content = bytearray(zipped({"x.txt": b"secret"}, zipfile.ZIP_STORED))
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + place] |= 1
+    return bytes(content)
+
+
+def damaged() -> bytes:
+    content = bytearray(zipped({"x.txt": b"whole and sound"}, zipfile.ZIP_STORED))
+    content[content.index(b"sound")] ^= 1
+    return bytes(content)
+
+
+def overlapping() -> bytes:
+    """A member that says it is short, and is a bomb: no more than it says is unpacked."""
+    content = zipped({"x.txt": bytes(50_000_000)})
+    return content.replace((50_000_000).to_bytes(4, "little"), (1_000).to_bytes(4, "little"))
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [
+        (lambda: zipped({"x.txt": bytes(50_000_000)}), {"m.zip/x.txt": "zip bomb"}),
+        (lambda: zipped({"in.zip": zipped({"x.txt": bytes(50_000_000)})}), {"m.zip/in.zip/x.txt": "zip bomb"}),
+        (lambda: zipped({f"{n}.txt": bytes(900_000) for n in range(12)}), {"m.zip": "zip bomb"}),
+        (overlapping, {"m.zip/x.txt": "broken archive"}),
+        (lambda: zipped({f"{n}": b"" for n in range(51)}), {"m.zip": "too many members"}),
+        (lambda: zipped({"big.txt": os.urandom(3_000_000)}), {"m.zip/big.txt": "too large"}),
+        (lambda: zipped({"x.txt": b"y"}, zipfile.ZIP_LZMA), {"m.zip/x.txt": "unknown packing"}),
+        (linking, {"m.zip/link.txt": "link in an archive"}),
+        (encrypted, {"m.zip/x.txt": "encrypted"}),
+        (damaged, {"m.zip/x.txt": "broken archive"}),
+        (lambda: zipped({"x.txt": b"y"})[:-30], {"m.zip": "broken archive"}),
+    ],
+)
+def test_archives_that_harm_are_told_and_the_rest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Callable[[], bytes], kinds: dict[str, str]
+) -> None:
+    put(tmp_path, {"m.zip": content(), "n.txt": b"good"})
+    monkeypatch.setenv("AUSCULT_LIMITS", "archive=60M, source=2M, members=50")
+    if "m.zip" in kinds and kinds["m.zip"] == "zip bomb":
+        monkeypatch.setenv("AUSCULT_LIMITS", "archive=10M")
+    assert outcome(tmp_path) == {**kinds, "n.txt": b"good"}
+
+
+def test_gzip_bombs_and_damage(tmp_path: Path) -> None:
+    put(
+        tmp_path, {"bomb.txt.gz": gzip.compress(bytes(50_000_000)), "cut.txt.gz": gzip.compress(os.urandom(900))[:-300]}
+    )
+    assert outcome(tmp_path) == {"bomb.txt.gz": "zip bomb", "cut.txt.gz": "broken archive"}
+
+
+def test_names_are_made_plain(tmp_path: Path) -> None:
+    put(tmp_path, {"a\nb\x1b[31m.txt": b"1", "n.zip": zipped({"c\td.txt": b"2"})})
+    (tmp_path / os.fsdecode(b"\xff.txt")).write_bytes(b"3")
+    assert outcome(tmp_path) == {"a_b_[31m.txt": b"1", "n.zip/c_d.txt": b"2", "?.txt": b"3"}

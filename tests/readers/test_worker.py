@@ -1,0 +1,125 @@
+"""Reading in a process of its own: whatever a file does to its reader, the next file is read."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from auscult.errors import ConfigError
+from auscult.files.limits import limits
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.worker import ReadingProcess
+from harmful_readers import READERS
+
+GOOD = SourceFile("good.txt", b"PLAN:\nRest.\n")
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReadingProcess]:
+    monkeypatch.setenv("AUSCULT_LIMITS", "seconds=30, reading=700M, drafts=100K")
+    with ReadingProcess(readers=READERS) as process:
+        yield process
+
+
+def read(process: ReadingProcess, name: str, content: bytes = b"Some words.") -> list[DraftDocument]:
+    return [draft for _, draft in process.read(SourceFile(name, content))]
+
+
+def is_there(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("deed", "kind", "told"),
+    [
+        ("exit", "reader ended", "exit code 7"),
+        ("signal", "reader ended", "broke down (SIGSEGV)"),
+        ("eat", "too much memory", "700,000,000 bytes of memory"),
+        ("flood", "too large", "at most 100,000 bytes are made"),
+        ("outside", "reader failed", "a draft of a document"),
+        ("overlap", "reader failed", "a draft of a document"),
+    ],
+)
+def test_what_a_file_does_is_its_own_problem(process: ReadingProcess, deed: str, kind: str, told: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        read(process, f"x.{deed}")
+    assert caught.value.kind == kind
+    assert told in str(caught.value)
+    ((name, draft),) = process.read(GOOD)
+    assert (name, draft.text, [section.text for section in draft.sections]) == ("text", "PLAN:\nRest.\n", ["Rest."])
+
+
+def test_a_file_that_takes_too_long_is_given_up(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    read(process, "a.txt")
+    monkeypatch.setenv("AUSCULT_LIMITS", "seconds=1")
+    with pytest.raises(UnreadableError, match="read in 1 s, got one that takes longer") as caught:
+        read(process, "x.sleep")
+    assert caught.value.kind == "timed out"
+    assert [each.text for each in read(process, "a.txt")] == ["Some words."]
+
+
+def test_no_words_of_a_file_are_in_the_error_of_its_reader(process: ReadingProcess) -> None:
+    with pytest.raises(UnreadableError, match=r"a fault of the reader \(ValueError\)") as caught:
+        read(process, "x.raise", b"Anna Weber")
+    assert "Weber" not in repr(caught.value)
+
+
+def test_a_reader_reaches_no_network_starts_no_program_and_writes_no_file(
+    process: ReadingProcess, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        with pytest.raises(UnreadableError, match="PermissionError"):
+            read(process, "x.connect", str(server.getsockname()[1]).encode())
+        with pytest.raises(TimeoutError):
+            server.accept()
+    target = tmp_path / "made"
+    for deed in ("run", "write"):
+        with pytest.raises(UnreadableError, match=r"PermissionError|OSError"):
+            read(process, f"x.{deed}", str(target).encode())
+    assert not target.exists() or not target.read_bytes()
+
+
+def test_what_a_reader_prints_is_no_answer(process: ReadingProcess) -> None:
+    (draft,) = read(process, "x.garble")
+    assert draft.text == "Some words."
+
+
+def test_one_process_reads_many_files_and_is_gone_at_the_end(process: ReadingProcess) -> None:
+    read(process, "a.txt")
+    assert process._process is not None
+    first = process._process.pid
+    for number in range(100):
+        assert [each.text for each in read(process, f"{number}.txt", b"Note %d." % number)] == [f"Note {number}."]
+    assert process._process.pid == first
+    process.close()
+    assert not is_there(first)
+    assert [each.text for each in read(process, "b.txt")] == ["Some words."]
+
+
+def test_time_that_passes_elsewhere_is_not_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = b'{"text": "First."}\n{"text": "Second."}\n'
+    with ReadingProcess() as process:
+        read(process, "a.txt")
+        monkeypatch.setenv("AUSCULT_LIMITS", "seconds=2")
+        taken = process.read(SourceFile("x.jsonl", lines))
+        assert next(taken)[1].text == "First."
+        time.sleep(2.2)
+        assert next(taken)[1].text == "Second."
+
+
+def test_limits_are_set_by_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUSCULT_LIMITS", "seconds=5, archive=1GB, ratio=10")
+    assert (limits().seconds, limits().archive, limits().ratio) == (5, 10**9, 10)
+    monkeypatch.setenv("AUSCULT_LIMITS", "hours=5")
+    with pytest.raises(ConfigError, match="seconds, reading, drafts"):
+        limits()
