@@ -97,9 +97,9 @@ CAUSES = (
 TREATMENT = "An attack is treated with anti-inflammatory tablets or colchicine and rest."
 
 
-def leaflet(pages: int = 3, decorate: Callable[[Drawn], None] | None = None) -> Drawn:
+def leaflet(pages: int = 3, decorate: Callable[[Drawn], None] | None = None, *, compressed: bool = True) -> Drawn:
     """A leaflet with a title, headings, a list, running headers and footers with page numbers."""
-    drawn = Drawn()
+    drawn = Drawn(pageCompression=int(compressed))
     drawn.canvas.setTitle("Gout: what you should know")
     drawn.canvas.setAuthor("Ward 7")
     for page in range(pages):
