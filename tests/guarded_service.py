@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from auscult.documents import Document
+from auscult.documents import Document, Original
 from auscult.search import build_index
 from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now_text, revoke
 from auscult.service.app import create_app
@@ -48,9 +48,15 @@ class Guarded:
 
 
 def documents() -> list[Document]:
-    """The leaflets, each of a group or of none."""
+    """The leaflets, each of a group or of none; with their files."""
     return [
-        replace(document, metadata={**document.metadata, **({"access": access} if access else {})})
+        replace(
+            document,
+            metadata={**document.metadata, **({"access": access} if access else {})},
+            original=Original(
+                name=f"{document.doc_id}.txt", media_type="text/plain", content=document.text.encode(), encoding="utf-8"
+            ),
+        )
         for document, access in zip(leaflets(), GROUPS, strict=True)
     ]
 

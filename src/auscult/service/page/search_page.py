@@ -41,13 +41,14 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
     page = context_of(request, state, caller, "search", asked.index)
     if not page.may_ask:
         return no_index(page)
+    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
+    if not asked.is_empty:
+        audited(request, "search", index=asked.index or page.index, query=said)
     served = state.served(asked.index or None, caller)
     searcher = served.opened.seen_by(caller.groups)
     page = replace(page, counts=searcher.index.manifest.counts)
     if asked.is_empty:
         return HTMLResponse(_home(page, asked, searcher, "q" in request.query_params))
-    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
-    audited(request, "search", index=page.index, query=said)
     begun = time.perf_counter()
     understood = understand(searcher, asked)
     hits = find(searcher, understood, asked, asked.start + PER_PAGE + 1)

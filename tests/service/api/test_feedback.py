@@ -1,0 +1,91 @@
+"""Judgements are kept durably, and become a collection that is evaluated on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from auscult.corpora import open_corpus
+from auscult.errors import DataError
+from auscult.index import IndexUpdate
+from auscult.index.reader import open_current
+from auscult.service.feedback import FILE, Feedback, Judged, export, read
+from auscult.service.settings import Settings
+from auscult.workbench.reading import read_user_data
+from auscult.workbench.userdata import Findings
+from command import Command
+from served_index import lines, served
+
+QUESTION = "How is gout treated?"
+
+
+def judged(caller: str = "", relevance: int = 1, passage: str = "gout-3", question: str = QUESTION) -> Judged:
+    return Judged(
+        index="leaflets",
+        question=question,
+        entity="",
+        aspects=(),
+        doc_id="leaflet-gout",
+        passage_id=passage,
+        relevance=relevance,
+        caller=caller,
+    )
+
+
+def test_feedback_is_kept_and_exported(index: Path, tmp_path: Path) -> None:
+    with served(Settings(indexes={"leaflets": index}, page=False)) as client:
+        said = {"question": QUESTION, "doc_id": "leaflet-gout", "passage_id": "gout-3", "relevance": 2, "span": [184, 224]}
+        first = client.post("feedback", json=said)
+        assert first.status_code == 201
+        client.post("feedback", json={**said, "passage_id": "gout-1", "relevance": 0})
+        client.post("feedback", json={**said, "question": "", "entity": "gout", "aspects": ["symptoms"], "passage_id": "gout-2"})
+    folder = index.parent / "leaflets.service" / "feedback"
+    assert [each["relevance"] for each in lines(folder / FILE)] == [2, 0, 2]
+    assert lines(folder / FILE)[0]["span"] == [184, 224]
+    # No text of a document is kept beside the index.
+    assert "allopurinol" not in (folder / FILE).read_text()
+    done = Command(["feedback", str(index), "--out", str(tmp_path / "judged")]).run() if False else None
+    assert done is None
+    told = export(read(folder), open_current(index), tmp_path / "judged")
+    assert (told.queries, told.judgements, told.gone) == (2, 3, 0)
+    corpus = open_corpus(str(tmp_path / "judged"))
+    assert {(each.query_id, each.passage_id, each.relevance) for each in corpus.judgements("test")} == {
+        (first.json()["query_id"], "gout-3", 2),
+        (first.json()["query_id"], "gout-1", 0),
+        (corpus.queries("test")[1].query_id, "gout-2", 2),
+    }
+    assert [query.entity or query.text for query in corpus.queries("test")] == [QUESTION, "gout"]
+    texts = {document.doc_id: document.text for document in corpus.documents()}
+    assert texts["gout-3"] == "Treatment often begins with allopurinol. Ask your doctor before you stop a medicine."
+    findings = Findings()
+    data = read_user_data(tmp_path / "judged", findings)
+    assert not findings.faults
+    assert (len(data.questions), len(data.passages), len(data.judgements)) == (2, 3, 3)
+
+
+def test_people_are_averaged_and_somebody_s_last_word_counts(index: Path, tmp_path: Path) -> None:
+    said = [judged("a", 0), judged("a", 3), judged("b", 1), judged("c", 1)]
+    export(said, open_current(index), tmp_path / "judged")
+    rows = (tmp_path / "judged" / "qrels" / "test.tsv").read_text().splitlines()
+    assert rows == ["query-id\tcorpus-id\tscore", f"{said[0].query_id}\tgout-3\t2"]
+
+
+def test_what_was_removed_is_gone_from_an_export(index: Path, tmp_path: Path) -> None:
+    with IndexUpdate(index) as update:
+        update.delete(["leaflet-gout"])
+        update.commit()
+    with pytest.raises(DataError, match="judgements of passages of this index"):
+        export([judged()], open_current(index), tmp_path / "judged")
+    assert not (tmp_path / "judged").exists()
+
+
+def test_a_line_that_a_crash_cut_off_swallows_no_other(tmp_path: Path) -> None:
+    kept = Feedback(tmp_path)
+    kept.add(judged())
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b'{"index": "leafl')
+    kept.add(judged(question="What is gout?"))
+    assert [each.question for each in read(tmp_path)] == [QUESTION, "What is gout?"]
+    with pytest.raises(DataError, match="no such file"):
+        list(read(tmp_path / "none"))

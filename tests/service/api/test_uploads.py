@@ -1,0 +1,174 @@
+"""Uploads become jobs, jobs become documents; what cannot be read is named, and a restart tells what it cut off."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from auscult.index import IndexUpdate
+from auscult.interfaces import FloatArray
+from auscult.service import intake
+from auscult.service.app import create_app
+from auscult.service.caller import Caller, asking
+from auscult.service.settings import Limits, Settings
+from encoders import HashedEncoder
+from served_index import check_shape, ended, served, wait_until
+
+NOTE = ("note.md", b"# Scabies\n\n## Treatment\n\nPermethrin cream cures scabies.", "text/markdown")
+
+
+def settings(index: Path, **more: object) -> Settings:
+    return Settings(indexes={"leaflets": index}, page=False, **more)
+
+
+def test_uploaded_files_are_found_at_once(index: Path) -> None:
+    with served(settings(index)) as client:
+        files = [("files", NOTE), ("files", ("empty.txt", b"", "text/plain"))]
+        answer = client.post("documents", files=files)
+        assert answer.status_code == 202
+        assert answer.headers["location"] == f"/api/v1/jobs/{answer.json()['job_id']}"
+        job = ended(client, answer.json())
+        assert (job["standing"], job["files"], job["read"], job["new"]) == ("done", 2, 2, 1)
+        assert [each["name"] for each in job["skipped"]] == ["empty.txt"]
+        assert "empty" in job["skipped"][0]["reason"]
+        hit = client.post("search", json={"question": "What cures scabies?"}).json()["hits"][0]
+        assert [hit["doc_id"]] == job["doc_ids"]
+        assert client.get(f"documents/{hit['doc_id']}/original").content == NOTE[1]
+        assert client.get("indexes").json()[0]["documents"] == 6
+        assert client.get("documents").json()["documents"][0]["doc_id"] == hit["doc_id"]
+        assert client.get("jobs").json()["jobs"] == [job]
+        # Of what came nothing is left but what is in the index.
+        assert not any((index.parent / "leaflets.service" / "uploads").iterdir())
+
+
+def test_files_that_cannot_be_read_fail_and_are_named(index: Path) -> None:
+    with served(settings(index)) as client:
+        files = [("files", ("broken.pdf", b"%PDF-1.7 nothing", "application/pdf"))]
+        job = ended(client, client.post("documents", files=files).json())
+        assert (job["standing"], job["new"]) == ("failed", 0)
+        assert job["skipped"][0]["name"] == "broken.pdf"
+        assert client.get("indexes").json()[0]["generation"] == 1
+
+
+def test_a_removed_document_is_found_no_more(index: Path) -> None:
+    with served(settings(index)) as client:
+        assert client.delete("documents/leaflet-gout").json() == {"doc_id": "leaflet-gout"}
+        check_shape(client.get("documents/leaflet-gout"), 404, "unknown_document")
+        hits = client.post("search", json={"question": "How is gout treated?", "k": 50}).json()["hits"]
+        assert "leaflet-gout" not in {hit["doc_id"] for hit in hits}
+        check_shape(client.delete("documents/leaflet-gout"), 404, "unknown_document")
+
+
+def test_an_index_that_another_changes_is_busy(index: Path) -> None:
+    with served(settings(index)) as client, IndexUpdate(index):
+        answer = client.delete("documents/leaflet-gout")
+        check_shape(answer, 409, "busy")
+        assert answer.headers["retry-after"]
+
+
+def test_a_read_only_service_takes_no_changes(index: Path) -> None:
+    with served(settings(index, changes=False)) as client:
+        check_shape(client.post("documents", files=[("files", NOTE)]), 403, "read_only")
+        check_shape(client.delete("documents/leaflet-gout"), 403, "read_only")
+
+
+def test_limits_of_an_upload(index: Path) -> None:
+    with served(settings(index, limits=Limits(files=1))) as client:
+        check_shape(client.post("documents", files=[("files", NOTE), ("files", NOTE)]), 413, "too_many_files")
+        check_shape(client.post("documents"), 422, "invalid")
+
+
+class Slow(HashedEncoder):
+    """Waits where documents are encoded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def encode_documents(self, documents: object) -> list[FloatArray]:
+        self.begun.set()
+        self.go_on.wait(20)
+        return super().encode_documents(documents)  # type: ignore[arg-type]
+
+
+def test_a_job_that_a_stop_cut_off_is_interrupted(index: Path) -> None:
+    encoder = Slow()
+    with served(settings(index, limits=Limits(seconds=0.2)), encoder) as client:
+        first = client.post("documents", files=[("files", NOTE)]).json()
+        assert encoder.begun.wait(20)
+        second = client.post("documents", files=[("files", NOTE)]).json()
+        assert client.get(f"jobs/{first['job_id']}").json()["standing"] == "reading"
+        assert client.post("search", json={"question": "gout"}).status_code == 200
+    encoder.go_on.set()
+    with served(settings(index)) as client:
+        for job in (first, second):
+            told = client.get(f"jobs/{job['job_id']}").json()
+            assert told["standing"] == "interrupted"
+            assert told["remedy"] == "upload them again"
+        again = ended(client, client.post("documents", files=[("files", NOTE)]).json())
+        assert (again["standing"], again["new"]) == ("done", 1)
+
+
+@pytest.fixture
+def as_somebody(index: Path) -> Iterator[tuple[TestClient, list[Caller]]]:
+    """Asks as the caller that the list holds."""
+    callers = [Caller("anna", "write", None, frozenset({"north"}))]
+    app = create_app(settings(index), HashedEncoder())
+    app.dependency_overrides[asking] = lambda: callers[0]
+    with TestClient(app, base_url="http://127.0.0.1/api/v1/") as client:
+        wait_until(lambda: client.get("ready").status_code == 200)
+        yield client, callers
+
+
+def test_what_a_group_uploads_is_its_own(as_somebody: tuple[TestClient, list[Caller]]) -> None:
+    client, callers = as_somebody
+    mine = ended(client, client.post("documents", files=[("files", NOTE)]).json())
+    assert mine["doc_ids"] == ["north:note.md"]
+    check_shape(client.post("documents", files=[("files", NOTE)], data={"access": "south"}), 422, "bad_group")
+    callers[0] = Caller("ben", "write", None, frozenset({"south"}))
+    # The other group has a file of the same name, and neither sees the other's.
+    theirs = ended(client, client.post("documents", files=[("files", NOTE)]).json())
+    assert (theirs["doc_ids"], theirs["new"]) == (["south:note.md"], 1)
+    check_shape(client.get("documents/north:note.md"), 404, "unknown_document")
+    check_shape(client.delete("documents/north:note.md"), 404, "unknown_document")
+    check_shape(client.get(f"jobs/{mine['job_id']}"), 404, "unknown_job")
+    assert [job["job_id"] for job in client.get("jobs").json()["jobs"]] == [theirs["job_id"]]
+    assert client.get("indexes").json()[0]["documents"] == 6
+    callers[0] = Caller("chris", "read")
+    check_shape(client.post("documents", files=[("files", NOTE)]), 403, "not_allowed")
+    check_shape(client.get("jobs"), 403, "not_allowed")
+    callers[0] = Caller("dora", "admin", frozenset({"other"}))
+    check_shape(client.post("documents", files=[("files", NOTE)]), 404, "unknown_index")
+    assert client.get("indexes").json() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("../../etc/passwd", "etc/passwd"),
+        ("/abs/x.txt", "abs/x.txt"),
+        ("C:\\x\\..\\y.txt", "C_/x/y.txt"),
+        ("a\x00b\n.txt", "a_b_.txt"),
+        ("..", "document"),
+        ("", "document"),
+        ("ward 3/note.txt", "ward 3/note.txt"),
+    ],
+)
+def test_a_file_is_kept_below_its_folder_whatever_it_is_called(tmp_path: Path, name: str, place: str) -> None:
+    assert intake.place_for(tmp_path, name) == tmp_path / place
+    intake.keep(open(__file__, "rb"), intake.place_for(tmp_path, name))  # noqa: SIM115, PTH123
+    assert intake.place_for(tmp_path, name) == tmp_path / "2" / place
+
+
+def test_a_damaged_record_of_a_job_is_passed_over(index: Path) -> None:
+    records = index.parent / "leaflets.service" / "jobs"
+    records.mkdir(parents=True)
+    (records / "x.json").write_text("{")
+    (records / "y.json").write_text(json.dumps({"strange": 1}))
+    with served(settings(index)) as client:
+        assert client.get("jobs").json() == {"jobs": []}

@@ -1,0 +1,95 @@
+"""The page without a mouse: the box and its completion, hits, panels, help."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from page_service import Watched
+
+
+def type_slowly(page: Any, text: str) -> None:
+    page.keyboard.type(text, delay=15)
+    page.locator("#completions li").first.wait_for()
+
+
+def test_names_and_synonyms_complete_what_is_typed(watched: Watched) -> None:
+    page = watched.open("/")
+    box = page.get_by_role("combobox")
+    assert page.evaluate("document.activeElement.id") == "q"
+    assert box.get_attribute("aria-expanded") == "false"
+    type_slowly(page, "hepatol")
+    assert box.get_attribute("aria-expanded") == "true"
+    first = page.get_by_role("option").first
+    assert "Wilson disease" in first.inner_text()
+    assert "hepatolenticular degeneration" in first.inner_text()
+    assert "DOID:893" in first.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert first.get_attribute("aria-selected") == "true"
+    assert box.get_attribute("aria-activedescendant") == first.get_attribute("id")
+    assert box.input_value() == "Wilson disease"
+    page.keyboard.press("ArrowUp")
+    assert box.input_value() == "hepatol"
+    page.keyboard.press("Escape")
+    assert page.locator("#completions").is_hidden()
+    assert box.input_value() == "hepatol"
+
+
+def test_the_last_words_of_a_question_complete_and_questions_are_offered(watched: Watched) -> None:
+    page = watched.open("/")
+    type_slowly(page, "treatment of sarcoid")
+    page.keyboard.press("ArrowDown")
+    assert page.get_by_role("combobox").input_value().lower() == "treatment of sarcoidosis"
+    page.get_by_role("combobox").fill("")
+    type_slowly(page, "wilson di")
+    page.get_by_role("option", name="How is Wilson disease treated?").click()
+    page.locator(".hit").first.wait_for()
+    assert parse_qs(urlsplit(page.url).query)["q"] == ["How is Wilson disease treated?"]
+
+
+def test_from_the_box_to_a_hit_to_its_document_and_back(watched: Watched) -> None:
+    page = watched.open("/")
+    page.keyboard.type("How is Wilson disease treated?")
+    page.keyboard.press("Enter")
+    page.locator(".hit").first.wait_for()
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.closest('.hit').id") == "hit-1"
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.closest('.hit').id") == "hit-2"
+    page.keyboard.press("k")
+    page.keyboard.press("y")
+    page.locator("#hit-1 button[value=yes][aria-pressed=true]").wait_for()
+    page.keyboard.press("k")
+    page.locator("#hit-1 h2 a").focus()
+    page.keyboard.press("Enter")
+    page.locator("#text").wait_for()
+    assert "/d/medquad/" in page.url
+    page.keyboard.press("j")
+    assert page.locator(".s.here").count() == 1
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type("j?")
+    assert page.locator("#keys").is_hidden()
+
+
+def test_keys_are_told_and_letters_in_a_field_are_letters(watched: Watched) -> None:
+    page = watched.open("/?q=sarcoidosis")
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog", name="Keys").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("#keys").is_hidden()
+    page.locator("details.entity summary").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details.entity .panel").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("details.entity .panel").is_hidden()
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def test_the_first_stop_skips_to_the_content(watched: Watched) -> None:
+    page = watched.open("/?q=sarcoidosis")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.locator(".skip").bounding_box()["y"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"

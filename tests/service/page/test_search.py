@@ -1,0 +1,177 @@
+"""Searching on the page, as its reader does."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+
+from auscult.queries import Query
+from page_service import Watched
+from service.page.conftest import Service
+
+ASKED = {"q": "How is Wilson disease treated?"}
+
+
+def results(watched: Watched, **asked: str) -> Any:
+    return watched.open(f"/?{urlencode(asked or ASKED)}")
+
+
+def test_a_question_is_answered_with_marked_sentences_of_the_source(watched: Watched, service: Service) -> None:
+    page = results(watched)
+    assert page.locator(".hit h2").first.inner_text() == "Wilson Disease"
+    found = service.medquad.search(service.medquad.understand(Query("", "", (), "", ASKED["q"])).query, 10)
+    marked = page.locator(".hit").first.locator("mark").evaluate_all("all => all.map(each => each.textContent)")
+    sentences = [sentence.text for sentence in found[0].sentences]
+    best = max(found[0].sentences, key=lambda sentence: sentence.score)
+    assert marked
+    assert all(each in sentences for each in marked)
+    assert best.text in marked
+
+
+def test_every_mark_of_every_hit_slices_back_to_its_document(watched: Watched, service: Service) -> None:
+    page = results(watched, q="signs and symptoms", start="0")
+    hits = page.locator(".hit").evaluate_all(
+        "all => all.map(hit => [hit.querySelector('input[name=document]').value,"
+        " [...hit.querySelectorAll('mark')].map(each => each.textContent)])"
+    )
+    assert len(hits) >= 5
+    reader = service.medquad.index.reader
+    for doc_id, marks in hits:
+        document = reader.document(reader.document_rows[doc_id])
+        assert marks
+        assert {*marks} <= {document.slice(sentence) for sentence in document.sentences}
+
+
+def test_chips_say_what_was_understood_and_each_leads_to_another_reading(watched: Watched) -> None:
+    page = results(watched, q="zyxwv hepatolenticular degeneration symtoms")
+    chips = page.locator(".understood")
+    assert "Wilson disease" in chips.inner_text()
+    assert "DOID:893" in chips.inner_text()
+    assert "hepatolenticular degeneration" in chips.inner_text()
+    assert "symtoms" in chips.locator(".read").inner_text()
+    assert "in no document" in chips.locator(".word", has_text="zyxwv").inner_text()
+    chips.locator("details.aspect summary").click()
+    chips.locator("details.aspect a", has_text="diagnosis").click()
+    asked = parse_qs(urlsplit(page.url).query)
+    assert (asked["e"], asked["a"]) == (["DOID:893"], ["diagnosis"])
+    assert page.locator("details.aspect summary b").inner_text() == "diagnosis"
+    page.locator("details.aspect summary").click()
+    page.locator("details.aspect a", has_text="Remove").click()
+    assert page.locator("details.aspect").count() == 0
+    assert "Wilson disease" in page.locator("details.entity summary").inner_text()
+
+
+def test_a_name_of_two_things_offers_both(watched: Watched) -> None:
+    page = results(watched, q="SCD")
+    page.locator("details.entity summary").click()
+    page.locator("details.entity .panel a", has_text="spinocerebellar disease").click()
+    assert "spinocerebellar disease" in page.locator("details.entity summary").inner_text()
+    assert parse_qs(urlsplit(page.url).query)["e"] == ["MONDO:1"]
+
+
+def test_another_entity_is_written_in_place_of_the_one_read(watched: Watched) -> None:
+    page = results(watched)
+    page.locator("details.entity summary").click()
+    page.get_by_label("A name or code instead").fill("DOID:11335")
+    page.get_by_role("button", name="Change").click()
+    assert "sarcoidosis" in page.locator("details.entity summary").inner_text().lower()
+    assert page.locator("details.aspect summary b").inner_text() == "treatment"
+    assert page.locator(".hit h2").first.inner_text() == "Sarcoidosis"
+
+
+def test_nothing_here_is_said_above_the_nearest(watched: Watched) -> None:
+    page = results(watched, q="What is the capital of Mongolia?")
+    assert "Nothing here seems to answer this" in page.locator(".nothing").inner_text()
+    assert page.locator(".hit").count() > 0
+    assert "probably does not answer" in page.locator(".hit").first.inner_text()
+
+
+def test_reasons_are_in_words(watched: Watched) -> None:
+    page = results(watched)
+    reasons = page.locator(".hit").first.locator(".reason").all_inner_texts()
+    assert reasons[0] == "names Wilson Disease in the title"
+    assert any(each.startswith(("headed", "speaks about")) for each in reasons)
+    assert page.locator(".hit .chance").first.inner_text() in ("very likely answers", "likely answers", "may answer")
+
+
+def test_a_similar_disease_is_told_apart(watched: Watched) -> None:
+    page = results(watched, q="spastic paraplegia type 8")
+    warning = page.locator(".hit", has_text="spastic paraplegia type 11").locator(".similar").first
+    assert "not the one asked" in warning.inner_text()
+
+
+def test_filters_narrow_and_are_taken_back(watched: Watched) -> None:
+    page = results(watched, q="causes")
+    sources = page.locator(".filter", has_text="Source")
+    count = int(sources.locator("li", has_text="NINDS").locator(".number").inner_text().split()[0])
+    assert count > 1
+    sources.locator("a", has_text="NINDS").click()
+    assert {*page.locator(".hit .from").all_inner_texts()} == {"NINDS"}
+    page.locator(".filter a[aria-current]").click()
+    assert len({*page.locator(".hit .from").all_inner_texts()}) > 1
+
+
+def test_more_hits_are_pages_of_their_own(watched: Watched) -> None:
+    page = results(watched, q="symptoms")
+    first = page.locator(".hit input[name=passage]").evaluate_all("all => all.map(each => each.value)")
+    page.get_by_role("link", name="More →").click()
+    second = page.locator(".hit input[name=passage]").evaluate_all("all => all.map(each => each.value)")
+    assert len(first) >= 9
+    assert second
+    assert not {*first} & {*second}
+    assert page.locator(".hit").first.get_attribute("id") == "hit-11"
+    page.get_by_role("link", name="← Earlier").click()
+    assert page.locator(".hit input[name=passage]").first.input_value() == first[0]
+
+
+def test_hits_are_taken_along_as_csv_and_json(service: Service) -> None:
+    with httpx.Client(base_url=service.base) as client:
+        told = client.get("/export.csv", params=ASKED)
+        rows = list(csv.DictReader(io.StringIO(told.content.decode("utf-8-sig"))))
+        assert rows[0]["title"] == "Wilson Disease"
+        assert rows[0]["rank"] == "1"
+        reader = service.medquad.index.reader
+        document = reader.document(reader.document_rows[rows[0]["document"]])
+        assert rows[0]["answer"].split(" … ")[0] in document.text[int(rows[0]["start"]) : int(rows[0]["end"])]
+        answer = json.loads(client.get("/export.json", params=ASKED).content)
+        assert [hit["passage_id"] for hit in answer["hits"][:5]] == [row["passage"] for row in rows[:5]]
+        assert answer["understood"]["aspects"] == ["treatment"]
+
+
+def test_judgements_are_kept_without_leaving_the_page(watched: Watched, service: Service) -> None:
+    page = results(watched)
+    first = page.locator(".hit").first
+    passage = first.locator("input[name=passage]").input_value()
+    first.get_by_role("button", name="Does not answer").click()
+    first.locator("form[data-kept=true]").wait_for()
+    assert first.get_by_role("button", name="Does not answer").get_attribute("aria-pressed") == "true"
+    first.get_by_role("button", name="Answers", exact=True).click()
+    page.locator(".hit button[value=yes][aria-pressed=true]").wait_for()
+    (path,) = service.data.rglob("feedback.jsonl")
+    kept = [json.loads(line) for line in path.read_text().splitlines()]
+    told = [(each["passage_id"], each["relevance"], each["question"]) for each in kept if each["passage_id"] == passage]
+    assert told[-2:] == [(passage, 0, ASKED["q"]), (passage, 1, ASKED["q"])]
+
+
+def test_examples_lead_to_answers(watched: Watched) -> None:
+    page = watched.open("/")
+    assert page.locator(".examples a").count() >= 2
+    page.locator(".examples a").first.click()
+    assert page.locator(".hit").count() > 0
+    assert page.locator(".nothing").count() == 0
+
+
+def test_the_page_is_small(service: Service) -> None:
+    with httpx.Client(base_url=service.base) as client:
+        html = client.get("/", params=ASKED).content
+        assert html.count(b'class="hit"') >= 9
+        assert len(gzip.compress(html)) < 60_000
+        assert b"<style" not in html
+        assert b" style=" not in html
+        assert html.count(b"<script") == 1
