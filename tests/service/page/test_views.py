@@ -42,7 +42,7 @@ def test_coverage_of_several_is_a_grid_whose_cells_lead_to_the_search(watched: W
 def test_two_sources_stand_side_by_side_by_aspect(watched: Watched) -> None:
     page = watched.open(f"/?{urlencode({'q': 'symptoms and treatment of neurofibromatosis'})}")
     page.get_by_role("link", name="Two sources side by side").click()
-    assert page.locator(".sides th[scope=row]").all_inner_texts() == ["symptoms", "treatment"]
+    assert page.locator(".sides th[scope=row]").all_inner_texts() == ["Symptoms", "Treatment"]
     first, second = page.locator(".sides thead th").all_inner_texts()
     assert first != second
     page.get_by_label("Column 2").select_option("NIDDK")
