@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from auscult.readers.pdf_words import Piece, Word, piece_of, rows_of
+from auscult.readers.pdf_words import Piece, Word, piece_of, rows_of, usual_size
 
 _MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
 _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?|(?:[A-Z]|[IVX]{1,4})[.)]?|\[[^\[\]]+\]")
@@ -21,6 +21,7 @@ _GAP: Final = 0.5
 _INDENT: Final = 0.9
 _ALIGNED: Final = 1.0
 _ALIKE: Final = 0.2
+_LOOK_BACK: Final = 12
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class Block:
     @property
     def size(self) -> float:
         """Of most of its letters."""
-        return piece_of(self.words).size
+        return usual_size(self.words)
 
     @property
     def bold(self) -> bool:
@@ -140,18 +141,16 @@ def _table_end(rows: Sequence[list[Piece]], at: int) -> int:
     """Where a table that begins at a row ends; 0 where none begins."""
     if len(rows[at]) < 2:
         return 0
-    starts = [piece.left for piece in rows[at]]
     end, full = at + 1, 1
     while end < len(rows):
         row, before = rows[end], rows[end - 1]
         size = row[0].size
         gap = min(piece.top for piece in row) - max(piece.bottom for piece in before)
-        if gap > 2.5 * size or not _in_columns(row, rows[at:end], size):
+        if gap > 2.5 * size or not _in_columns(row, rows[max(at, end - _LOOK_BACK) : end], size):
             break
         full += len(row) > 1
-        starts += [piece.left for piece in row]
         end += 1
-    while len(rows[end - 1]) < 2 and not _inner(rows[end - 1], rows[at : end - 1]):
+    while len(rows[end - 1]) < 2 and not _inner(rows[end - 1], rows[max(at, end - _LOOK_BACK) : end - 1]):
         end -= 1
     return end if full >= 2 else 0
 

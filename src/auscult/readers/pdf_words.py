@@ -26,6 +26,7 @@ class Word:
     Attributes:
         box: Left, top, right and bottom on the page as shown, in points.
         left: With top, right and bottom: where it is to somebody who turns the page so that its line runs level.
+        size: Of its largest letter, in half points.
         order: Its number among the words as they are drawn.
     """
 
@@ -43,28 +44,25 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Words side by side on one line, with no wide gap between them."""
+    """Words side by side on one line, with no wide gap between them.
+
+    Attributes:
+        size: Of most of its letters.
+        bold: Whether all of its words are.
+    """
 
     words: tuple[Word, ...]
     left: float
     top: float
     right: float
     bottom: float
+    size: float
+    bold: bool
 
     @property
     def text(self) -> str:
         """Its words, with blanks."""
         return " ".join(word.text for word in self.words)
-
-    @property
-    def size(self) -> float:
-        """Of most of its letters."""
-        return _most(self.words)
-
-    @property
-    def bold(self) -> bool:
-        """Whether all of its words are."""
-        return all(word.bold for word in self.words)
 
 
 def piece_of(words: Iterable[Word]) -> Piece:
@@ -76,7 +74,17 @@ def piece_of(words: Iterable[Word]) -> Piece:
         min(word.top for word in ordered),
         max(word.right for word in ordered),
         max(word.bottom for word in ordered),
+        usual_size(ordered),
+        all(word.bold for word in ordered),
     )
+
+
+def usual_size(words: Iterable[Word]) -> float:
+    """Of most letters, in half points."""
+    counted: dict[float, int] = {}
+    for word in words:
+        counted[word.size] = counted.get(word.size, 0) + len(word.text)
+    return max(counted, key=lambda size: (counted[size], size))
 
 
 def words_of(content: PageContent, page: int) -> dict[int, list[Word]]:
@@ -110,7 +118,7 @@ def rows_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """Pieces at one height, from left to right; rows from top to bottom."""
     rows: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda each: (each.top + each.bottom, each.left)):
-        if rows and any(_level(piece, other) for other in rows[-1]):
+        if rows and any(_level(piece, other) for other in reversed(rows[-1])):
             rows[-1].append(piece)
         else:
             rows.append([piece])
@@ -161,7 +169,7 @@ def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> W
         2: (content.width - right, content.height - bottom, content.width - left, content.height - top),
         3: (content.height - bottom, left, content.height - top, right),
     }.get(turn, (left, top, right, bottom))
-    size = max(glyph.size for glyph in glyphs)
+    size = round(max(glyph.size for glyph in glyphs) * 2) / 2
     bold = sum(glyph.bold for glyph in glyphs) * 2 > len(glyphs)
     return Word(text, page, (left, top, right, bottom), *level, size, bold, order)
 
@@ -193,25 +201,20 @@ def _level(one: Word | Piece, other: Word | Piece) -> bool:
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
     """Pieces that are drawn apart, and stand side by side, as one."""
-    found: list[Piece] = []
+    found: list[list[Piece]] = []
     for row in rows_of(pieces):
         for piece in row:
-            before = found[-1] if found else None
+            before = found[-1][-1] if found else None
             if before is not None and _level(before, piece) and _beside(before, piece):
-                found[-1] = piece_of((*before.words, *piece.words))
+                found[-1].append(piece)
             else:
-                found.append(piece)
-    return found
+                found.append([piece])
+    return [
+        together[0] if len(together) == 1 else piece_of(word for piece in together for word in piece.words)
+        for together in found
+    ]
 
 
 def _beside(before: Piece, piece: Piece) -> bool:
     size = max(before.words[-1].size, piece.words[0].size, 1.0)
     return -0.5 * size <= piece.left - before.right <= 0.6 * size
-
-
-def _most(words: Iterable[Word]) -> float:
-    counted: dict[float, int] = {}
-    for word in words:
-        rounded = round(word.size * 2) / 2
-        counted[rounded] = counted.get(rounded, 0) + len(word.text)
-    return max(counted, key=lambda size: (counted[size], size))

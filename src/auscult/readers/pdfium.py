@@ -215,6 +215,7 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
     turned, place_on_page = page.get_rotation() // 90, _placing(page)
     fonts: dict[int, tuple[float, bool, int]] = {}
     box, found, unmapped, high = raw.FS_RECTF(), [], 0, 0
+    known: dict[int, str] = {}
     for index in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(handle, index)
         if 0xD800 <= code < 0xDC00:
@@ -222,7 +223,9 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
             continue
         if 0xDC00 <= code < 0xE000:
             code, high = (0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0), 0
-        letter = _letter(code)
+        letter = known.get(code)
+        if letter is None:
+            letter = known[code] = _letter(code)
         if letter == " ":
             found.append(_SPACE)
             continue
