@@ -16,12 +16,11 @@ from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback
 from auscult.service.jobs import Jobs
 from auscult.service.metrics import Metrics
-from auscult.service.requests import Requests
+from auscult.service.requests import API, Requests
 from auscult.service.routes import completion, documents, feedback, house, search, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
-API: Final = "/api/v1"
 _ABOUT: Final = (
     "Finds the passages that answer a health question inside long documents. Ask in words, or by entity and aspects; "
     "every error has the shape of `Error`, and says what to do."

@@ -14,6 +14,8 @@ from auscult.service.errors import error_response, unforeseen
 from auscult.service.metrics import Metrics
 
 _LOG: Final = logging.getLogger("auscult.service")
+API: Final = "/api/v1"
+"""What all addresses of the API begin with."""
 _HEADER: Final = b"x-request-id"
 _KNOWN: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -59,7 +61,9 @@ class Requests:
 
 def _route(scope: Scope) -> str:
     """The pattern of the address that was asked, without what filled it."""
-    return str(getattr(scope.get("route"), "path", "none"))
+    pattern = str(getattr(scope.get("route"), "path", "none"))
+    # Routes of an included router know the rest of their address alone.
+    return API + pattern if scope["path"].startswith(API) and not pattern.startswith(API) else pattern
 
 
 def _place(error: BaseException) -> str:

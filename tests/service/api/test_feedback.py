@@ -33,22 +33,24 @@ def judged(caller: str = "", relevance: int = 1, passage: str = "gout-3", questi
     )
 
 
-def test_feedback_is_kept_and_exported(index: Path, tmp_path: Path) -> None:
+def test_feedback_is_kept_and_exported(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     with served(Settings(indexes={"leaflets": index}, page=False)) as client:
-        said = {"question": QUESTION, "doc_id": "leaflet-gout", "passage_id": "gout-3", "relevance": 2, "span": [184, 224]}
+        hit = {"doc_id": "leaflet-gout", "passage_id": "gout-3", "span": [184, 224]}
+        said = {"question": QUESTION, **hit, "relevance": 2}
+        pair = {"entity": "gout", "aspects": ["symptoms"], **hit, "passage_id": "gout-2", "relevance": 2}
         first = client.post("feedback", json=said)
         assert first.status_code == 201
         client.post("feedback", json={**said, "passage_id": "gout-1", "relevance": 0})
-        client.post("feedback", json={**said, "question": "", "entity": "gout", "aspects": ["symptoms"], "passage_id": "gout-2"})
+        client.post("feedback", json=pair)
     folder = index.parent / "leaflets.service" / "feedback"
     assert [each["relevance"] for each in lines(folder / FILE)] == [2, 0, 2]
     assert lines(folder / FILE)[0]["span"] == [184, 224]
     # No text of a document is kept beside the index.
     assert "allopurinol" not in (folder / FILE).read_text()
-    done = Command(["feedback", str(index), "--out", str(tmp_path / "judged")]).run() if False else None
-    assert done is None
-    told = export(read(folder), open_current(index), tmp_path / "judged")
-    assert (told.queries, told.judgements, told.gone) == (2, 3, 0)
+    done = Command(monkeypatch, capfd)("feedback", str(index), "--out", str(tmp_path / "judged"))
+    assert done == (0, f"2 questions, 3 judgements: {tmp_path / 'judged'}\n", "")
     corpus = open_corpus(str(tmp_path / "judged"))
     assert {(each.query_id, each.passage_id, each.relevance) for each in corpus.judgements("test")} == {
         (first.json()["query_id"], "gout-3", 2),
