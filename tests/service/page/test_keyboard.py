@@ -20,7 +20,7 @@ def test_names_and_synonyms_complete_what_is_typed(watched: Watched) -> None:
     assert box.get_attribute("aria-expanded") == "false"
     type_slowly(page, "hepatol")
     assert box.get_attribute("aria-expanded") == "true"
-    first = page.get_by_role("option").first
+    first = page.locator("#completions").get_by_role("option").first
     assert "Wilson disease" in first.inner_text()
     assert "hepatolenticular degeneration" in first.inner_text()
     assert "DOID:893" in first.inner_text()
@@ -42,7 +42,7 @@ def test_the_last_words_of_a_question_complete_and_questions_are_offered(watched
     assert page.locator("#q").input_value().lower() == "treatment of sarcoidosis"
     page.locator("#q").fill("")
     type_slowly(page, "wilson di")
-    page.get_by_role("option", name="How is Wilson disease treated?").click()
+    page.locator("#completions").get_by_role("option", name="How is Wilson disease treated?").click()
     page.locator(".hit").first.wait_for()
     assert parse_qs(urlsplit(page.url).query)["q"] == ["How is Wilson disease treated?"]
 

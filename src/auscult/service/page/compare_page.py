@@ -79,15 +79,17 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
 
 
 def _table(searcher: Searcher, query: Query, field: str, chosen: tuple[str, ...], asked: Asked) -> SideBySide | None:
-    """The columns; None where there are not two."""
-    try:
-        columns = chosen
-        if len(columns) < _COLUMNS:
-            first = side_by_side(searcher, query, field, k=1, where=asked.where).values
-            columns = (*columns, *(value for value in first if value not in columns))[:_COLUMNS]
-        return side_by_side(searcher, query, field, columns, k=_HITS, where=asked.where)
-    except QueryError:
-        return None
+    """The columns chosen, else those whose passages are found first; None where there are not two."""
+    for columns in (chosen, ()) if chosen else ((),):
+        try:
+            if len(columns) < _COLUMNS:
+                first = side_by_side(searcher, query, field, k=1, where=asked.where).values
+                columns = (*columns, *(value for value in first if value not in columns))[:_COLUMNS]
+            return side_by_side(searcher, query, field, columns, k=_HITS, where=asked.where)
+        except QueryError:
+            # Columns of another field, which was chosen before, are none of this one.
+            continue
+    return None
 
 
 def _rows(table: SideBySide, query: Query, asked: Asked, index: str) -> list[tuple[str, list[ShownAnswer]]]:

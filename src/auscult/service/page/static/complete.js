@@ -21,6 +21,9 @@ export function completion(input, list) {
   }
 
   function choose(number) {
+    // What is still on its way would take the choice back.
+    asked++;
+    clearTimeout(timer);
     chosen = number;
     [...list.children].forEach((each, place) => each.setAttribute("aria-selected", String(place === number)));
     const option = list.children[number];
@@ -64,7 +67,6 @@ export function completion(input, list) {
 
   async function ask() {
     const number = ++asked;
-    typed = input.value;
     if (typed.trim().length < 2) return close();
     const told = new URLSearchParams({ q: typed });
     const index = input.form.elements.index;
@@ -78,7 +80,7 @@ export function completion(input, list) {
     } catch { close(); }
   }
 
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, WAIT); });
+  input.addEventListener("input", () => { typed = input.value; clearTimeout(timer); timer = setTimeout(ask, WAIT); });
   input.addEventListener("blur", () => { asked++; close(); });
   input.form.addEventListener("submit", () => { clearTimeout(timer); asked++; close(); });
   input.addEventListener("keydown", (event) => {
