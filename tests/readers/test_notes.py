@@ -38,7 +38,9 @@ def test_text_is_read_whatever_it_is_written_in(content: bytes, encoding: str) -
     ]
 
 
-@pytest.mark.parametrize("content", [bytes(range(256)), b"\x89PNG\r\n\x1a\n\0\0", b"a\0b\0\0c", b"\xff\xfe\x00\xd8\x00\xd8"])
+@pytest.mark.parametrize(
+    "content", [bytes(range(256)), b"\x89PNG\r\n\x1a\n\0\0", b"a\0b\0\0c", b"\xff\xfe\x00\xd8\x00\xd8"]
+)
 def test_bytes_that_are_no_text_are_not_recognised(content: bytes) -> None:
     assert not NoteReader().recognises(SourceFile("a.txt", content))
 

@@ -46,8 +46,8 @@ _OWN = (
     (rf"(?<!\w){_TITLE}[^\S\n]+(?:{_TITLE}[^\S\n]+)*({_NAME})", _PERSON),
     (rf"(?<!\w){_LABEL}[^\S\n]*(?:{_TITLE}[^\S\n]+)*({_NAME})", _PERSON),
     (rf"(?<!\w)(\d{{1,2}}(?:st|nd|rd|th|\.)?[^\S\n]+(?:of[^\S\n]+)?{_MONTH}(?:,?[^\S\n]+\d{{4}})?)(?!\w)", _DATE),
-    (rf"(?<!\w)({_MONTH}[^\S\n]+\d{{1,2}}(?:st|nd|rd|th)?(?:,?[^\S\n]+\d{{4}})?)(?![\w.])", _DATE),
-    (r"(?<![\w/])(\d{1,4}[./-]\d{1,2}[./-]\d{2,4})(?![\w/])", _DATE),
+    (rf"(?<!\w)({_MONTH}[^\S\n]+\d{{1,2}}(?:st|nd|rd|th)?(?:,?[^\S\n]+\d{{4}})?)(?!\w)", _DATE),
+    (r"(?<![\w/])((?:\d{4}|\d{1,2})[./-]\d{1,2}[./-](?:\d{4}|\d{2}))(?![\w/])", _DATE),
     (r"([\w.+-]+@[\w-]+(?:\.[\w-]+)+)", _CONTACT),
     (r"(?<!\w)((?:https?://|www\.)\S+)", _CONTACT),
     (
@@ -89,9 +89,11 @@ class PresidioDeidentifier:
             if instead == _PERSON:
                 names.append(text[start:end])
         # A person who was named in full is called by a part of the name later on.
-        parts = {part for name in names for part in re.findall(rf"{_WORD}", name) if len(part) > 2}
+        words = {word for name in names for word in re.findall(_WORD, name)}
+        parts = {part for word in words for part in (word, *word.split("-")) if len(part) > 2}
         if parts:
-            pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(parts)))})(?!\w)"
+            longest_first = sorted(parts, key=lambda part: (-len(part), part))
+            pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"
             yield from ((match.start(), match.end(), _PERSON) for match in re.finditer(pattern, text))
 
     def _ranges(self, text: str) -> Iterator[tuple[int, int, str]]:
