@@ -25,7 +25,7 @@ import time
 import traceback
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +37,7 @@ from auscult.readers.contract import DraftDocument
 from auscult.readers.reading import FileRead, Reading
 from auscult.readers.walking import walk
 from good_files import good_files
-from hostile_files import hostile_files
+from hostile_files import GROUPS, hostile_files
 
 CANARY = "canary-7f3a91-unseen"
 SECONDS, MEMORY = 20, 2_000_000_000
@@ -291,13 +291,13 @@ def changed_files(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
         yield f"{number:06}-{stem}.{suffix}", mutated(chance, content, contents)
 
 
-def fuzz(count: int, seed: int, *, hostile: bool = True, kept: Path | None = None) -> Counts:
+def fuzz(count: int, seed: int, *, groups: Collection[str] = GROUPS, kept: Path | None = None) -> Counts:
     """Read so many changed files, and all that were made to harm.
 
     Args:
         count: Of changed ones.
         seed: Of the changes.
-        hostile: Whether those that were made to harm are read, too.
+        groups: Of those that were made to harm.
         kept: Where files with findings are copied to.
     """
     counts = Counts()
@@ -307,8 +307,7 @@ def fuzz(count: int, seed: int, *, hostile: bool = True, kept: Path | None = Non
         arena.mkdir(parents=True)
         secret = arena / "secret.txt"
         secret.write_text(CANARY)
-        made = hostile_files(address, secret) if hostile else {}
-        every = [("hostile-" + name, content) for name, content in made.items()]
+        every = [("hostile-" + name, content) for name, content in hostile_files(address, secret, groups).items()]
         changed = changed_files(count, seed)
         if every:
             read_all(iter(every), arena, counts)
@@ -339,7 +338,7 @@ def record(counts: Counts, count: int, seed: int, seconds: float) -> dict[str, A
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "changed": count,
-        "hostile": counts.files - count,
+        "made_to_harm": counts.files - count,
         "seed": seed,
         "read": counts.read,
         "documents": counts.documents,
@@ -365,7 +364,7 @@ def main() -> int:
     given = parser.parse_args()
     os.environ.setdefault(VARIABLE, f"seconds={SECONDS}, reading={MEMORY}")
     begun = time.perf_counter()
-    counts = fuzz(given.count, given.seed, hostile=not given.no_hostile, kept=given.keep)
+    counts = fuzz(given.count, given.seed, groups=() if given.no_hostile else GROUPS, kept=given.keep)
     told = record(counts, given.count, given.seed, time.perf_counter() - begun)
     print(json.dumps(told, indent=1, ensure_ascii=False))
     return 1 if counts.findings else 0

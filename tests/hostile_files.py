@@ -11,6 +11,7 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from good_files import GOUT, HTML, JATS, JSONL, NOTE, zipped
@@ -22,23 +23,28 @@ _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _IMAGE = b"/Type/XObject/Subtype/Image/Width 2000000000/Height 2000000000/BitsPerComponent 8/ColorSpace/DeviceRGB"
 
 
-def hostile_files(fetch: str, secret: Path) -> dict[str, bytes]:
+GROUPS = ("entities", "deep", "large", "pages", "word", "archives", "pdfs", "odd")
+
+
+def hostile_files(fetch: str, secret: Path, groups: Collection[str] = GROUPS) -> dict[str, bytes]:
     """Name to content.
 
     Args:
         fetch: An address that nobody may open ("http://127.0.0.1:9").
         secret: A file that nobody may open.
+        groups: Of what kinds.
     """
-    return {
-        **_entities(fetch, secret),
-        **_deep(),
-        **_large(),
-        **_pages(fetch),
-        **_word(fetch, secret),
-        **_archives(),
-        **_pdfs(fetch),
-        **_odd(),
+    makers: dict[str, Callable[[], dict[str, bytes]]] = {
+        "entities": lambda: _entities(fetch, secret),
+        "deep": _deep,
+        "large": _large,
+        "pages": lambda: _pages(fetch),
+        "word": lambda: _word(fetch, secret),
+        "archives": _archives,
+        "pdfs": lambda: _pdfs(fetch),
+        "odd": _odd,
     }
+    return {name: content for group in groups for name, content in makers[group]().items()}
 
 
 def _entities(fetch: str, secret: Path) -> dict[str, bytes]:

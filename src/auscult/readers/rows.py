@@ -25,6 +25,7 @@ _TABLES = (".csv", ".tsv")
 _LINES = (".jsonl", ".ndjson", ".json")
 _SEPARATORS = ",;\t"
 _WORD = re.compile(r"\w")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _BETWEEN = "\n\n"
 _HOW = "say what columns mean: --read map=text=COLUMN,title=COLUMN"
 
@@ -146,6 +147,7 @@ def _cells(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    halves = _SURROGATE.search(text) is not None
     try:
         found = _whole(text)
         if found is None:
@@ -153,12 +155,19 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, each in found:
             if not isinstance(each, dict):
                 raise _broken("JSON", "JSON objects", f"something else (line {number})")
-            yield number, each
+            yield number, _without_halves(each) if halves else each
     except (ValueError, RecursionError) as error:
         where = (
             f"malformed JSON ({error.msg} in line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         )
         raise _broken("JSON", "one JSON object a line, or a list of them", where or "malformed JSON") from error
+
+
+def _without_halves(value: dict[str, Any]) -> dict[str, Any]:
+    """An object whose strings hold no half of a surrogate pair, which JSON can write and no file of text can hold."""
+    written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+    mended: dict[str, Any] = json.loads(written.decode("utf-16", "replace"))
+    return mended
 
 
 def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
