@@ -65,6 +65,13 @@ def test_without_a_mapping_names_are_those_of_the_schema() -> None:
     assert (row.key, row.text, dict(row.metadata)) == ("1", "Cough.", {"ward": "B2"})
 
 
+def test_records_in_the_public_schema_are_read_beside_those_that_are_mapped() -> None:
+    lines = '{"id": "a", "text": "One."}\n{"Body": "Two."}\n{"id": "c", "text": "", "Body": "Three."}\n'
+    assert [(draft.key, draft.text) for draft in read("t.jsonl", lines, "text=Body")] == [
+        ("a", "One."), ("2", "Two."), ("3", "Three."),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "content", "columns", "told"),
     [

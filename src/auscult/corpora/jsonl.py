@@ -52,7 +52,7 @@ class JsonlCorpus(SectionedCorpus):
 
     def draft(self, record: Record) -> Draft:
         """Read one document."""
-        if self._columns:
+        if self._columns.fits(record.fields):
             record = mapped(record, self._columns)
         if "sections" in record.fields and "text" in record.fields:
             reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")

@@ -61,6 +61,13 @@ class Columns:
         """As it is typed again."""
         return ",".join(f"{name}={'+'.join(columns)}" for name, columns in self.told)
 
+    def fits(self, fields: Mapping[str, Any]) -> bool:
+        """Whether a row or object is to be mapped: not one that has no such text, and is in the public schema."""
+        if not self.told:
+            return False
+        named = any(_value(fields, column) is not None for column in dict(self.told)["text"])
+        return named or not {"text", "sections"} & {name.strip().lower() for name in fields}
+
     def record(self, fields: Mapping[str, Any], number: int) -> dict[str, Any]:
         """A row or object, mapped, in the public schema.
 

@@ -71,7 +71,7 @@ class RowReader:
 
     def _draft(self, fields: dict[str, Any], number: int) -> DraftDocument | None:
         try:
-            record = self._columns.record(fields, number) if self._columns else _as_named(fields, number)
+            record = self._columns.record(fields, number) if self._columns.fits(fields) else _as_named(fields, number)
         except ColumnMissingError as error:
             got = f"{error.got} (line {number})"
             raise UnreadableError("missing column", error.expected, got, error.remedy) from error

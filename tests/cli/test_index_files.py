@@ -1,0 +1,188 @@
+"""`auscult index` and `add` on files, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from auscult.index import PassageIndex
+from command import Command, hashed_model
+
+NOTE = "Patient: Anna Weber\nMRN: 0034512-7\n\nPLAN:\nDr. Hagen calls (030) 1234567 on 3 May 2024. Rest the joint.\n"
+SECRETS = ("Anna", "Weber", "Hagen", "0034512", "1234567", "3 May", "2024")
+INDEX = ("-m", "model", "-o", "index", "--no-knowledge")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    hashed_model(tmp_path / "model")
+    ward = tmp_path / "ward"
+    (ward / "sub").mkdir(parents=True)
+    (ward / "gout.html").write_text("<!doctype html><title>Gout</title><h1>Gout</h1><h2>Care</h2><p>Rest it.</p>")
+    (ward / "sub" / "note.txt").write_text("PLAN:\nDrink water.\n")
+    (ward / "empty.txt").write_text("")
+    with zipfile.ZipFile(tmp_path / "more.zip", "w") as archive:
+        archive.writestr("in.md", "# Flu\n\nStay in bed.\n")
+    (tmp_path / "rows.csv").write_text("Nr,Name,Body\n1,Mumps,Keep warm.\n")
+    (tmp_path / "lines.jsonl").write_text('{"id": "l1", "title": "Cold", "text": "Blow your nose."}\n')
+    return Command(monkeypatch, capfd)
+
+
+def ids(folder: Path) -> list[str]:
+    reader = PassageIndex.open(folder).reader
+    return [reader.document_record(row).doc_id for row in reader.documents.tolist()]
+
+
+def test_any_mixture_of_paths_is_one_index(command: Command, tmp_path: Path) -> None:
+    done = command("index", "ward", "more.zip", "lines.jsonl", "*.csv", *INDEX, "--read", "map=title=Name,text=Body",
+                   "--report", "report.json")  # fmt: skip
+    assert done.code == 0
+    assert done.out.startswith("5 documents, 5 passages, ")
+    assert "files: 5; documents read: 4 (HTML 1, Markdown 1, table 1, text 1); not read: 1\n" in done.err
+    assert "not read: empty.txt: empty file (expected a file with words, got an empty one;" in done.err
+    assert ids(tmp_path / "index") == ["l1", "gout.html", "sub/note.txt", "more.zip/in.md", "rows.csv#2"]
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["files"], report["documents"], report["formats"]["HTML"]) == (5, 4, 1)
+    assert [each["file"] for each in report["not_read"]] == ["empty.txt"]
+    hit = json.loads(command("search", "index", "rest it", "--json", "-k", "1").out)
+    assert (hit["doc_id"], hit["heading"], hit["metadata"]["file"]) == ("gout.html", "Care", "gout.html")
+    index = PassageIndex.open(tmp_path / "index")
+    original = index.reader.original(index.reader.document_rows["gout.html"])
+    assert original is not None
+    assert original.content == (tmp_path / "ward" / "gout.html").read_bytes()
+    index.verify()
+
+
+def test_a_mapping_holds_for_a_single_table_and_json_lines_too(command: Command, tmp_path: Path) -> None:
+    assert command("index", "rows.csv", *INDEX, "--read", "map=id=nr,title=name,text=body").code == 0
+    assert ids(tmp_path / "index") == ["1"]
+    (tmp_path / "own.jsonl").write_text('{"no": 7, "note": {"body": "Rest."}}\n')
+    assert command("index", "own.jsonl", *INDEX, "--read", "map=text=note.body,id=no").code == 0
+    assert ids(tmp_path / "index") == ["7"]
+    done = command("index", "rows.csv", *INDEX, "--read", "map=text=Text")
+    assert done.code == 2
+    assert "a column Text, got only 'Nr', 'Name', 'Body'" in done.err
+
+
+def test_adding_reads_what_changed_and_tells_what_is_gone(command: Command, tmp_path: Path) -> None:
+    command("index", "ward", *INDEX)
+    done = command("add", "index", "ward")
+    assert done.out.startswith("new: 0, changed: 0, unchanged: 2, gone: 0; 2 documents")
+    assert "files: 3; unchanged: 2; documents read: 0; not read: 1\nnot read: empty.txt" in done.err
+    generation = PassageIndex.open(tmp_path / "index").manifest.generation
+    (tmp_path / "ward" / "sub" / "note.txt").write_text("PLAN:\nDrink tea.\n")
+    (tmp_path / "ward" / "copy.html").write_bytes((tmp_path / "ward" / "gout.html").read_bytes())
+    (tmp_path / "ward" / "new.md").write_text("# Cold\n\nBlow it.\n")
+    done = command("add", "index", "ward")
+    assert done.out.startswith("new: 2, changed: 1, unchanged: 0, gone: 0; 3 documents")
+    assert "same text as another: 1" in done.err
+    assert set(ids(tmp_path / "index")) == {"copy.html", "sub/note.txt", "new.md"}
+    (tmp_path / "ward" / "new.md").unlink()
+    assert "gone: 1 (still in the index; --prune removes them: new.md)" in command("add", "index", "ward").out
+    assert "gone: 1 (removed: new.md)" in command("add", "index", "ward", "--prune").out
+    index = PassageIndex.open(tmp_path / "index")
+    assert index.manifest.generation == generation + 2, "nothing new is no new generation"
+    index.verify()
+
+
+def test_the_index_is_not_read_into_itself(command: Command, tmp_path: Path) -> None:
+    assert command("index", "ward", "-m", "model", "-o", "ward/index", "--no-knowledge").code == 0
+    assert command("add", "ward/index", "ward").out.startswith("new: 0, changed: 0, unchanged: 2")
+
+
+@pytest.mark.parametrize("named", ["ward", "ward/Weber Anna.txt", "more.jsonl"])
+def test_what_is_taken_out_is_in_no_byte_of_the_index(command: Command, tmp_path: Path, named: str) -> None:
+    (tmp_path / "ward" / "Weber Anna.txt").write_text(NOTE)
+    record = {"id": "0034512-7", "title": "Letter on Mrs. Weber", "text": NOTE, "metadata": {"patient": "Anna Weber"}}
+    (tmp_path / "more.jsonl").write_text(json.dumps(record) + "\n")
+    how = ("--read", "deidentify=presidio")
+    assert command("index", named, *INDEX, *how).code == 0
+    assert command("add", "index", named, *how).out.startswith("new: 0, changed: 0")
+    command("search", "index", "rest the joint")
+    for path in (tmp_path / "index").rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            for encoding in ("utf-8", "utf-16-le"):
+                assert not [secret for secret in SECRETS if secret.encode(encoding) in content], path
+    reader = PassageIndex.open(tmp_path / "index").reader
+    texts = [reader.document(row).text for row in reader.documents.tolist()]
+    assert any("Dr. <NAME> calls <CONTACT> on <DATE>. Rest the joint." in text for text in texts)
+    assert {reader.original(row) for row in reader.documents.tolist()} == {None}
+
+
+def test_one_of_ones_own_takes_out_what_it_finds(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "ward" / "sub" / "note.txt").write_text("PLAN:\nGive 1961 pills.\n")
+    assert command("index", "ward", *INDEX, "--read", "deidentify=own_deidentifier:Numbers").code == 0
+    assert b"1961" not in b"".join(path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ward/empty.txt"], "expected a file with words, got empty file: an empty one (empty.txt)"),
+        (["none/*.txt"], "files that the pattern names"),
+        (["ward", "nowhere"], "nowhere"),
+        (["ward", "--read", "shape=round"], "--read with map=, deidentify=, originals=, access="),
+        (["ward", "--read", "originals=maybe"], "--read originals=yes or originals=no, got 'maybe'"),
+        (["ward", "--read", "map=title=Name"], "say which column holds it: text="),
+        (["ward", "--read", "deidentify=nobody"], "a de-identifier: presidio"),
+        (["ward", "--report", "ward"], "a file to write, got ward"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_leave_nothing(
+    command: Command, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
+    done = command("index", *arguments, *INDEX)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
+
+
+def test_a_folder_without_a_readable_file_is_an_error_that_names_them(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "empty.txt").write_text("")
+    done = command("index", "bad", *INDEX)
+    assert done.code == 2
+    assert "not read: empty.txt" in done.err
+    assert "at least one document" in done.err
+
+
+def wait_for(log: Path, sentence: str, process: subprocess.Popen[bytes]) -> None:
+    begun = time.monotonic()
+    while sentence not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() - begun < 60, log.read_text()
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_an_index_follows_a_folder_until_it_is_interrupted(command: Command, tmp_path: Path) -> None:
+    assert command("index", "ward", "-o", "index", "--no-knowledge").code == 0
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        arguments = [sys.executable, "-m", "auscult.cli.main", "add", "index", "ward", "--watch"]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        process = subprocess.Popen(arguments, cwd=tmp_path, stdout=file, stderr=file, env=environment)
+    try:
+        wait_for(log, "watching; Ctrl-C ends it", process)
+        (tmp_path / "ward" / "new.txt").write_text("PLAN:\nA new note.\n")
+        wait_for(log, "new: 1, changed: 0, unchanged: 2, gone: 0; 3 documents", process)
+        (tmp_path / "ward" / "gout.html").unlink()
+        wait_for(log, "new: 0, changed: 0, unchanged: 2, gone: 1 (removed: gout.html); 2 documents", process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert set(ids(tmp_path / "index")) == {"sub/note.txt", "new.txt"}
