@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,7 @@ class _Lines:
 
 def read_all(files: Iterator[tuple[str, bytes]], arena: Path, counts: Counts) -> None:
     """Read files in batches, each from a folder of its own."""
-    while batch := [each for each, _ in zip(files, range(_BATCH), strict=False)]:
+    while batch := [*islice(files, _BATCH)]:
         folder = arena / "in"
         folder.mkdir()
         for name, content in batch:

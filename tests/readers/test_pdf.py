@@ -75,6 +75,16 @@ def test_what_pages_repeat_at_their_edges_is_left_out() -> None:
     assert "3. More on treatment" in text
 
 
+def test_a_header_that_says_the_title_is_left_out_of_one_page_too() -> None:
+    drawn = Drawn()
+    drawn.line(60, 40, "Gout in adults", ("Helvetica", 8))
+    drawn.line(60, 90, "Gout in adults", TITLE)
+    drawn.paragraph(60, 130, 470, GOUT)
+    draft = read(drawn.content())
+    assert draft.text == f"Gout in adults\n\n{GOUT}"
+    assert outline(draft) == [""]
+
+
 def test_page_numbers_in_a_margin_count_with_the_pages() -> None:
     drawn = Drawn()
     for page in range(4):

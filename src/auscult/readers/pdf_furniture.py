@@ -36,7 +36,10 @@ def without_furniture(pages: Sequence[PagePieces]) -> list[list[Piece]]:
     Digits count as equal. On documents of up to five pages two pages are enough, on longer ones three. A number that
     counts with the pages is one of theirs.
     """
-    found = [[*_at_edges(page), *_beside(page), *_counting(page, number)] for number, page in enumerate(pages)]
+    found = [
+        [*_at_edges(page), *_titles(page), *_beside(page), *_counting(page, number)]
+        for number, page in enumerate(pages)
+    ]
     seen: dict[Key, set[int]] = {}
     for number, keys in enumerate(found):
         for key, _ in keys:
@@ -44,9 +47,25 @@ def without_furniture(pages: Sequence[PagePieces]) -> list[list[Piece]]:
     enough = 2 if len(pages) <= 5 else 3
     kept = []
     for page, keys in zip(pages, found, strict=True):
-        dropped = {id(piece) for key, piece in keys if len(seen[key]) >= enough or _PAGE_NUMBER.fullmatch(str(key[1]))}
+        dropped = {id(piece) for key, piece in keys if len(seen[key]) >= enough or _known(key)}
         kept.append([piece for piece in page.pieces if id(piece) not in dropped])
     return kept
+
+
+def _known(key: Key) -> bool:
+    """Whether something is known by itself, on one page."""
+    return key[0] == "title" or _PAGE_NUMBER.fullmatch(str(key[1])) is not None
+
+
+def _titles(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
+    """What stands at the top in small letters, and in larger ones below: a title, and a header that repeats it."""
+    larger: dict[str, float] = {}
+    for piece in page.pieces:
+        larger[piece.text] = max(larger.get(piece.text, 0.0), piece.size)
+    for row in _outermost("top", rows_of(page.pieces), page.height):
+        for piece in row:
+            if larger[piece.text] >= 1.3 * piece.size:
+                yield ("title", piece.text), piece
 
 
 def _at_edges(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
