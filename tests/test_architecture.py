@@ -53,7 +53,11 @@ WIDE = {
         "workbench/folder.py",
         "evaluation/records.py",
         "evaluation/tracks.py",
+        "service/models.py",
+        "service/routes/",
     ),
+    "fastapi": ("service/",),
+    "starlette": ("service/",),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
     "scipy": (
         "models/lexical.py",

@@ -30,7 +30,11 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     """
     for folder in settings.indexes.values():
         open_current(folder).close()
-    with naming_extra("serve", "fastapi", "uvicorn", "starlette", "prometheus_client", "multipart", "jinja2", "jwt"):
+    with naming_extra(
+        "serve", "fastapi", "uvicorn", "starlette", "prometheus_client", "python_multipart", "jinja2", "jwt"
+    ):
+        # FastAPI reads uploads with it, and says so only at the first.
+        import python_multipart  # noqa: F401
         import uvicorn
 
         from auscult.service.app import create_app
