@@ -56,6 +56,7 @@ WIDE = {
         "service/models.py",
         "service/routes/",
     ),
+    "anyio": ("service/",),
     "fastapi": ("service/",),
     "starlette": ("service/",),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
