@@ -30,6 +30,8 @@ def test_the_demo_indexes_and_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert done.output.count("IgA nephropathy  leaflets") == 1
     assert "Most begin where fat has narrowed a heart artery" in done.output
     assert "autosomal recessive" in done.output
+    # The last thing it says is how to open the page on what it has just indexed.
+    assert f"serve {tmp_path / 'index'}   the page" in done.output
     searcher = Searcher.open(tmp_path / "index", load_model("fast"))
     assert searcher.index.manifest.counts.documents == 12
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -63,13 +66,20 @@ def demo(
         console.rule("[bold]3. Measure")
         _measure(console, corpus)
     console.rule("[bold]Where to go next")
+    here, program = escape(str(out)), escape(_program())
     console.print(
-        f"auscult search {escape(str(out))} --entity 'IgA nephropathy' --aspect symptoms --json\n"
-        f"auscult explain {escape(str(out))} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
-        "auscult index your-documents.jsonl --out your-index     # docs/jsonl-format.md\n"
-        "auscult train experiments/cdv-adapted.yaml              # learn your own documents, without labels",
+        f"[bold]{program} serve {here}[/]   the page, on what was just indexed: open the address that it prints\n"
+        f"{program} search {here} 'What helps against gout?'\n"
+        f"{program} explain {here} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
+        f"{program} index YOUR-FOLDER --out your-index   PDF, Word, HTML, FHIR, notes: docs/your-documents.md\n"
+        f"{program} train --documents YOUR-FOLDER --backbone best --out your-model   learn from them, without labels",
         soft_wrap=True,
     )
+
+
+def _program() -> str:
+    """What to type for this program: its name, or where it is, which `make demo` puts on no path."""
+    return "auscult" if shutil.which("auscult") else os.path.relpath(sys.argv[0])
 
 
 def _documents(console: Console) -> str:
