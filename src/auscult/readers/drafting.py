@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from auscult.documents.building import Section
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.flow import Flow, Heading, has_words
 
@@ -52,6 +53,9 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_f
         )
     title = _title(flow.headings, facts.title.casefold(), told_first)
     sections, paths = flow.sections(title)
+    if not sections:
+        # Nothing but headings: they are what it says.
+        sections, paths = [Section("", text.strip(), start=len(text) - len(text.lstrip()))], [()]
     return DraftDocument(
         text=text,
         sections=sections,

@@ -106,8 +106,8 @@ class _Reading:
             bundles = [Resource(value)]
             while bundles:
                 resource = bundles.pop()
-                number += 1
                 if resource.kind != "Bundle":
+                    number += 1
                     if not resource.kind:
                         self._miss(where, "no resource", "a resource with its type", "none")
                     yield replace(resource, number=number)

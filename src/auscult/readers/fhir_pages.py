@@ -6,14 +6,17 @@ read from and what is kept of it.
 
 from __future__ import annotations
 
-from html import escape
+import re
+from html import escape, unescape
 from typing import Final
 
 from auscult.readers.contract import UnreadableError
 from auscult.readers.fhir_resources import Fields, Resource
+from auscult.readers.flow import has_words
 
 _DEEPEST: Final = 30
 _LOWEST: Final = 6
+_TAG: Final = re.compile(r"<[^<>]*+>")
 
 
 def narrative_page(resource: Resource, title: str) -> bytes:
@@ -63,7 +66,9 @@ def _section(section: Fields, depth: int) -> list[str]:
 
 
 def _narrative(holder: Fields) -> str:
-    return "" if holder.text("text", "status") == "empty" else holder.text("text", "div")
+    """The XHTML of what a resource or a section says, if it has words."""
+    div = holder.text("text", "div")
+    return div if has_words(unescape(_TAG.sub(" ", div))) else ""
 
 
 __all__ = ["narrative_page"]

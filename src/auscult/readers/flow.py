@@ -156,6 +156,11 @@ class Flow:
         return self._last in WHITE
 
     @property
+    def after_digit(self) -> bool:
+        """Whether the next words go on behind a digit, with nothing between."""
+        return self._last.isdigit() and not (self._gap or self._marker or self._join or self._blank)
+
+    @property
     def text(self) -> str:
         """All of it."""
         return "".join(self._parts)

@@ -72,8 +72,8 @@ def _values(written: str) -> list[str]:
 
 def _plain(written: str) -> str:
     written = written.strip()
-    if len(written) > 1 and written[0] == written[-1] and written[0] in "\"'":
-        return written[1:-1].strip()
+    if written.startswith(('"', "'")) and (closing := written.find(written[0], 1)) > 0:
+        return written[1:closing].strip()
     return written.partition(" #")[0].strip()
 
 

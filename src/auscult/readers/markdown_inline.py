@@ -70,7 +70,7 @@ class _Inline:
             "entity": self._entity,
             "address": self._address,
             "comment": self._comment,
-            "tag": re.Match.end,
+            "tag": self._tag,
             "open": self._open,
             "close": self._close,
             "marks": self._emphasis,
@@ -125,6 +125,13 @@ class _Inline:
             # A comment goes on to the end of the paragraph.
             return len(self._text)
         return end + 3
+
+    def _tag(self, match: re.Match[str]) -> int:
+        around = self._text[match.start() - 1 : match.start()], self._text[match.end() : match.end() + 1]
+        if match.group().lower() == "<sup>" and around[0].isdigit() and (around[1].isdigit() or around[1] in "-\u2212"):
+            # 10<sup>9</sup> is no 109.
+            self._keep(match.start(), match.end(), "^")
+        return match.end()
 
     def _open(self, match: re.Match[str]) -> int:
         self._brackets.append(self._keep(*match.span()))

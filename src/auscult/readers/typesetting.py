@@ -6,13 +6,17 @@ A format says what part each of its elements plays; from there on HTML, JATS and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from auscult.readers.flow import Flow
 from auscult.readers.grids import is_data, readable_table
 from auscult.readers.roles import Role
 from auscult.readers.tree import Element, Piece, descend, written
 
-_DEEPEST_INDENT = 6
+_DEEPEST_INDENT: Final = 6
+# 10<sup>9</sup> is no 109: a raised number behind a number is parted from it.
+_RAISED: Final = "sup"
+_POWER: Final = written("^")
 
 
 class Typesetter:
@@ -81,9 +85,12 @@ class Typesetter:
             flow.begin_heading(self._level(element))
         elif role is Role.ITEM:
             flow.marker(self._marker())
+        elif role is Role.INLINE:
+            if element.tag == _RAISED and flow.after_digit and _is_number(element):
+                flow.add(_POWER)
         elif role is Role.DEFINITION and self._term:
             flow.join()
-        elif role is not Role.INLINE:
+        else:
             self._part()
             if role in (Role.LIST, Role.NUMBERED):
                 self._lists.append(0 if role is Role.NUMBERED else None)
@@ -139,6 +146,8 @@ class Typesetter:
                     gap = "; "
                 elif role is not Role.INLINE:
                     gap = gap or " "
+                elif node.tag == _RAISED and not gap and found and found[-1].text[-1:].isdigit() and _is_number(node):
+                    found.append(_POWER)
             elif node.text.strip():
                 if gap and found:
                     found.append(written(gap))
@@ -147,6 +156,12 @@ class Typesetter:
             elif found:
                 found.append(node)
         return found
+
+
+def _is_number(raised: Element) -> bool:
+    """Whether raised characters begin as a number does."""
+    first = next((node.text for node in descend(raised) if isinstance(node, Piece) and node.text.strip()), "")
+    return first.lstrip().lstrip("-\u2212\u2013+")[:1].isdigit()
 
 
 __all__ = ["Typesetter"]

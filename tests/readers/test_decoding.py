@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auscult.readers.decoding import decoded
+
+
+@pytest.mark.parametrize(
+    ("content", "declared", "encoding"),
+    [
+        ("é".encode(), "", "utf-8"),
+        ("é".encode("cp1252"), "", "cp1252"),
+        ("é".encode("cp1252"), "utf-8", "cp1252"),
+        ("é".encode("cp1252"), "Latin-1", "cp1252"),
+        ("é".encode("iso-8859-15"), "iso-8859-15", "iso8859-15"),
+        ("é".encode(), "unicode_escape", "utf-8"),
+        ("é".encode(), "no-such", "utf-8"),
+        ("\ufeffé".encode(), "cp1252", "utf-8-sig"),
+        ("\ufeffé".encode("utf-16-be"), "", "utf-16"),
+        ("\ufeffé".encode("utf-32-le"), "", "utf-32"),
+    ],
+)
+def test_a_mark_goes_before_what_is_declared_and_that_before_guesses(
+    content: bytes, declared: str, encoding: str
+) -> None:
+    assert decoded(content, declared) == ("é", encoding)
+
+
+@given(st.binary(max_size=40), st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "big5", "cp1252", "ascii"]))
+def test_the_name_tells_how_to_decode_again(content: bytes, declared: str) -> None:
+    text, encoding = decoded(content, declared)
+    assert content.decode(encoding, "replace") == text

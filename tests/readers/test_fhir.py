@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import base64
+import io
+import json
+import socket
+from typing import Any
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.fhir import FhirReader
+from readings import read, read_sample, sources_of
+
+READER = FhirReader()
+
+
+def attached(data: bytes, media_type: str = "text/plain", **more: Any) -> dict[str, Any]:
+    attachment = {"contentType": media_type, "data": base64.b64encode(data).decode(), **more}
+    return {
+        "resourceType": "DocumentReference",
+        "id": "d",
+        "status": "current",
+        "content": [{"attachment": attachment}],
+    }
+
+
+def composition(*sections: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"resourceType": "Composition", "id": "c", "title": "Letter", "section": list(sections), **more}
+
+
+def section(title: str, words: str, *inner: dict[str, Any]) -> dict[str, Any]:
+    return {"title": title, "text": {"status": "generated", "div": f"<div>{words}</div>"}, "section": list(inner)}
+
+
+def refused(content: Any, name: str = "x.json") -> UnreadableError:
+    data = (
+        content
+        if isinstance(content, bytes)
+        else (content if isinstance(content, str) else json.dumps(content)).encode()
+    )
+    with pytest.raises(UnreadableError) as raised:
+        list(READER.read(SourceFile(name, data)))
+    return raised.value
+
+
+def test_a_bundle_is_read_by_its_texts() -> None:
+    drafts = read_sample(READER, "bundle.json")
+    assert {draft.key: draft.title for draft in drafts} == {
+        "Composition/c1": "Discharge summary",
+        "DiagnosticReport/r1": "X-ray knee",
+        "DiagnosticReport/r1/2": "X-ray knee",
+        "DocumentReference/d1": "Progress note",
+        "DocumentReference/d4": "",
+    }
+    letter, conclusion, report, note, of_a_binary = drafts
+    assert [(each.heading, each.text) for each in letter.sections] == [
+        ("Hospital course", "Acute gout of the left knee & fever; WBC 12 × 10^9/L."),
+        ("Joints", "- Knee: “hot”"),
+        ("Medication", "Drug: Colchicine | Dose: 500 mcg"),
+    ]
+    assert list(letter.heading_paths) == [(), ("Hospital course",), ()]
+    assert letter.source == "Ward 7"
+    assert letter.metadata == {
+        "patient": "Patient/p1",
+        "date": "2024-05-02",
+        "type": "Discharge summary",
+        "status": "final",
+        "author": "Dr A. Lee",
+    }
+    assert conclusion.sections[0].heading == "Conclusion"
+    assert conclusion.text.endswith("No fracture.\n\nEffusion & swelling.")
+    assert conclusion.entity_ids == ("ICD10:M10.0",)
+    assert report.text == "Report\n\nSoft tissue swelling."
+    assert [each.heading for each in note.sections] == ["Assessment", "Plan"]
+    assert (note.media_type, note.content) == ("text/plain", b"Assessment:\nGout flare.\n\nPlan:\nColchicine.\n")
+    assert of_a_binary.text == "Seen in clinic today."
+
+
+def test_what_was_not_read_is_told() -> None:
+    first, *others = read_sample(READER, "bundle.json")
+    told = "\n".join(first.remarks)
+    assert "DiagnosticReport/r1 was not read: expected an attachment of text" in told
+    assert "DocumentReference/d2" in told
+    assert "only an address, which is not fetched" in told
+    assert "DocumentReference/d3 was not read: expected a resource that stands" in told
+    assert "resources without texts: 1 Patient" in told
+    assert not any(draft.remarks for draft in others)
+
+
+def test_a_narrative_is_kept_as_the_page_that_highlights_go_back_to() -> None:
+    letter = read_sample(READER, "bundle.json")[0]
+    assert letter.media_type == "text/html"
+    assert letter.content is not None
+    assert sources_of(letter, "left knee & fever", letter.content) == ["left knee &amp; fever"]
+
+
+def test_a_narrative_loses_nothing_but_what_is_not_seen() -> None:
+    words = "<nav>a</nav><form>b</form><ul class='menu'><li><a href='c'>c</a></li></ul><p style='display:none'>d</p>"
+    (draft,) = read(READER, json.dumps(composition(section("Plan", words))))
+    assert draft.sections[0].text.split() == ["a", "b", "-", "c"]
+
+
+def test_titles_are_escaped_in_that_page() -> None:
+    (draft,) = read(READER, json.dumps(composition(section("<b>A & B</b>", "x"), title="<script>t</script>")))
+    assert draft.title == "<script>t</script>"
+    assert draft.sections[0].heading == "<b>A & B</b>"
+
+
+def test_lines_are_resources_and_bad_ones_are_told() -> None:
+    lines = [attached(b"One."), {"a": 1}, composition(section("Plan", "Two."))]
+    text = "\n".join([*map(json.dumps, lines), '{"a": NaN}', "[1]", '{"id": 1, "id": 2}', "", "no"])
+    for name in ("x.ndjson", "x.json"):
+        first, second = read(READER, text, name)
+        assert (first.text, second.sections[0].text) == ("One.", "Two.")
+        told = [remark.partition(" was")[0] for remark in first.remarks]
+        assert told == ["line 2", "line 4", "line 5", "line 6", "line 8", "resources without texts: 1 without a type"]
+
+
+def test_attachments_are_read_by_their_type() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer)
+    canvas.drawString(72, 700, "Gout in a page.")
+    canvas.save()
+    (draft,) = read(READER, json.dumps(attached(buffer.getvalue(), "application/pdf")))
+    assert "Gout in a page." in draft.text
+    assert (draft.media_type, draft.content) == ("application/pdf", buffer.getvalue())
+    assert len(draft.words)
+    for media_type, data, text in (
+        ("text/html; charset=utf-8", b"<p>a<p>b", "a\n\nb"),
+        ("TEXT/PLAIN", b"a", "a"),
+        ("application/xml", b"<x>a</x>", "a"),
+        ("text/markdown", b"*a*", "a"),
+    ):
+        (draft,) = read(READER, json.dumps(attached(data, media_type, title="T")))
+        assert (draft.text, draft.title) == (text, "T")
+
+
+def test_the_first_format_that_can_be_read_is_the_document() -> None:
+    reference = attached(b"{\\rtf1}", "text/rtf")
+    reference["content"] += attached(b"First.")["content"] + attached(b"Second.")["content"]
+    (draft,) = read(READER, json.dumps(reference))
+    assert draft.text == "First."
+
+
+def test_keys_stay_apart() -> None:
+    bundle = {
+        "resourceType": "Bundle",
+        "entry": [
+            {"resource": attached(b"One.")},
+            {"resource": attached(b"Two.")},
+            {"fullUrl": "urn:uuid:7", "resource": {**attached(b"Three."), "id": "../x"}},
+            {"resource": {**attached(b"Four."), "id": 4}},
+            {"resource": {"resourceType": "Bundle", "entry": [{"resource": {**attached(b"Five."), "id": "e"}}]}},
+        ],
+    }
+    keys = [draft.key.removeprefix("DocumentReference/") for draft in read(READER, json.dumps(bundle))]
+    assert keys == ["d", "d~2", "7", "4", "e"]
+
+
+def test_no_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("something was asked")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    reference = attached(b"")
+    reference["content"][0]["attachment"] = {"contentType": "text/plain", "url": "http://127.0.0.1:9/x"}
+    assert refused(reference).kind == "attachment not here"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("", "broken JSON"),
+        ("{", "broken JSON"),
+        ('{"resourceType": "A", "a": Infinity}', "broken JSON"),
+        ('{"resourceType": "A", "a": ' + "9" * 5000 + "}", "broken JSON"),
+        ('{"resourceType": "A", "resourceType": "B"}', "key twice"),
+        ('{"resourceType": "A", "a": ' + "[" * 100_000 + "]" * 100_000 + "}", "deep nesting"),
+        ('{"resourceType": "A", "a": ' + "[" * 300 + "]" * 300 + "}", "deep nesting"),
+        ({"resourceType": "Patient"}, "no text"),
+        ([], "no text"),
+        ({"resourceType": "Bundle", "entry": {"resource": 7}}, "no text"),
+        (composition(), "empty file"),
+        (composition(section("Plan", "<br/>")), "empty file"),
+        ({**composition(section("Plan", "x")), "status": "entered-in-error"}, "entered in error"),
+        (attached(b""), "attachment not here"),
+        (attached(b" "), "empty file"),
+        (attached(b"x", "image/png"), "attachment of another type"),
+        (attached(b"x", ""), "attachment of another type"),
+        (
+            {**attached(b"x"), "content": [{"attachment": {"contentType": "text/plain", "data": "%"}}]},
+            "broken attachment",
+        ),
+        ({"resourceType": "DocumentReference", "content": "x"}, "empty file"),
+    ],
+)
+def test_what_cannot_be_read_is_named(content: Any, kind: str) -> None:
+    assert refused(content).kind == kind
+
+
+def test_sections_are_not_nested_without_end() -> None:
+    nested = section("Deepest", "x")
+    for _ in range(40):
+        nested = section("Deep", "y", nested)
+    assert refused(composition(nested)).kind == "deep nesting"
+
+
+def test_an_error_tells_nothing_of_a_patient() -> None:
+    for content in ('{"resourceType": "Canary", "Canary": 1, "Canary": 2}', '{"resourceType": "A", "x": "Canary'):
+        assert "Canary" not in str(refused(content))
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b'{"resourceType": "Bundle"', True),
+        (b'\xef\xbb\xbf\n{\n "id": "x",\n "resourceType" : "Composition"', True),
+        (b'{"id": "x"}', False),
+        (b'"resourceType": "Bundle"', False),
+    ],
+)
+def test_resources_are_told_by_their_type(head: bytes, told: bool) -> None:
+    assert READER.recognises(SourceFile("x.txt", head)) is told

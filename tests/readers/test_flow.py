@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from auscult.readers.flow import Flow, has_words
+from auscult.readers.tree import Piece, written
+
+
+def piece(source: str, words: str) -> Piece:
+    start = source.index(words)
+    return Piece(words, start, start + len(words))
+
+
+def test_neighbours_are_one_run_and_wide_white_space_is_its_own() -> None:
+    source = "one two\n  three"
+    flow = Flow()
+    flow.add(piece(source, "one "))
+    flow.add(piece(source, "two\n  three"))
+    assert flow.text == "one two three"
+    assert flow.runs.tolist() == [(0, 7, 0, 7), (7, 8, 7, 10), (8, 13, 10, 15)]
+
+
+def test_single_white_space_is_a_blank_inside_its_run() -> None:
+    flow = Flow()
+    flow.add(Piece("a\tb\nc", 0, 5))
+    assert flow.text == "a b c"
+    assert flow.runs.tolist() == [(0, 5, 0, 5)]
+
+
+def test_what_stands_in_no_source_is_in_no_run() -> None:
+    flow = Flow()
+    flow.marker("- ")
+    flow.add(Piece("a", 4, 5))
+    flow.block()
+    flow.add(written("of ours"))
+    flow.line()
+    flow.add(Piece("&", 7, 12))
+    assert flow.text == "- a\n\nof ours\n&"
+    assert flow.runs.tolist() == [(2, 3, 4, 5), (13, 14, 7, 12)]
+
+
+def test_sections_know_the_headings_above() -> None:
+    flow = Flow()
+    for level, words in ((1, "Gout"), (3, "Deep"), (2, "Signs"), (3, "Skin"), (2, "Care")):
+        flow.begin_heading(level)
+        flow.add(written(words))
+        flow.end_heading()
+        flow.add(written(f"On {words}."))
+    sections, paths = flow.sections(flow.headings[0])
+    assert [(section.heading, section.text) for section in sections] == [
+        ("", "On Gout."),
+        ("Deep", "On Deep."),
+        ("Signs", "On Signs."),
+        ("Skin", "On Skin."),
+        ("Care", "On Care."),
+    ]
+    assert paths == [(), (), (), ("Signs",), ()]
+    assert flow.sections()[1] == [(), ("Gout",), ("Gout",), ("Gout", "Signs"), ("Gout",)]
+
+
+def test_words_have_a_letter_or_a_digit() -> None:
+    assert has_words("… 7")
+    assert not has_words(" —\u200b…")

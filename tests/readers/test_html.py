@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import pytest
+
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.html import HtmlReader
+from readings import SAMPLES, read, read_sample, sources_of
+
+READER = HtmlReader()
+GOUT = """Gout
+
+Gout is a type of arthritis that causes sudden, severe joint\u00a0pain.
+
+Symptoms of gout
+
+Symptoms can include:
+
+- severe pain
+- hot skin
+- swelling & redness
+  - often of the big toe
+
+Ask for an urgent appointment if
+
+1. you have a high temperature
+2. the pain gets worse
+or spreads
+
+Treatment
+
+Treatment is usually by a GP.
+Ask about:
+
+Medicines
+Medicine: Allopurinol | Dose: 100\u202fmg
+Medicine: Allopurinol | Dose: 300\u202fmg
+Medicine: Colchicine
+
+Uric acid: A waste product.
+
+Tophi:
+
+- lumps under the skin
+
+Related conditions"""
+
+
+def text_of(page: str) -> str:
+    return read(READER, page)[0].text
+
+
+def test_a_page_is_read_as_people_read_it() -> None:
+    (draft,) = read_sample(READER, "gout.html")
+    assert draft.text == GOUT
+    assert [(section.heading, path) for section, path in zip(draft.sections, draft.heading_paths, strict=True)] == [
+        ("", ()),
+        ("Symptoms of gout", ()),
+        ("Ask for an urgent appointment if", ("Symptoms of gout",)),
+        ("Treatment", ()),
+    ]
+    assert (draft.title, draft.source, draft.url) == ("Gout", "Patient Leaflets", "https://leaflets.example/gout")
+    assert draft.metadata == {"language": "en", "date": "2024-03-05", "author": "Ann Lee"}
+    assert (draft.media_type, draft.encoding, draft.content) == ("text/html", "utf-8", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "marked"),
+    [
+        ("swelling & redness", ["swelling &amp; redness"]),
+        ("causes sudden, severe", ["causes\n         ", "sudden", ", severe"]),
+        ("joint\u00a0pain", ["joint&nbsp;pain"]),
+        ("Treatment is usually", ["Treatment is ", "usually"]),
+        ("- hot skin", ["hot skin"]),
+        ("Medicine: Allopurinol | Dose: 300\u202fmg", ["300&#8239;mg"]),
+    ],
+)
+def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> None:
+    content = (SAMPLES / "gout.html").read_bytes()
+    (draft,) = read(READER, content)
+    assert sources_of(draft, words, content) == marked
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>a<p>b<div>c<p>d</div>e", "a\n\nb\n\nc\n\nd\n\ne"),
+        ("a<b>b</i>c</b><br>d<br/><br>e", "abc\nd\n\ne"),
+        ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "- a\n- b\n  - c\n- d\n\ne"),
+        ("<ul><li></li><li> </li></ul><p>a", "a"),
+        ("<pre>\n a  b\n\tc </pre>d", " a  b\n\tc \n\nd"),
+        ("<textarea>t</textarea><p>a<select><option>b</select>", "a"),
+        ("<b>a</b> b<i> c </i>\n d&#32;e", "a b c d e"),
+        ("a<!-- b -->c<!doctype x>d<?php e ?>f", "acdf"),
+        ("a < b &amp c &notit; &bogus; &#x41;&#0;&#99999999999;", "a < b & c ¬it; &bogus; A\ufffd\ufffd"),
+        ("<h2><div>A</div></h2>b", "A\n\nb"),
+        ("4 &times; 10<sup>9</sup>/L in m<sup>2</sup>", "4 × 10^9/L in m2"),
+        ("a<sup><a href=#n1>[1]</a></sup> b<wbr>c", "a bc"),
+        ("<p>a<title>b</p>c", "a\n\nc"),
+        ("<dl><dt>a<dd>b<dt>c:<dd>d<dt>e<dd></dl>f", "a: b\n\nc: d\n\ne\n\nf"),
+        ("<details><summary>a</summary>b</details>", "a\n\nb"),
+        ("x<script>a</scripty>b</SCRIPT >y", "xy"),
+        ("<noscript>a</noscript><svg><text>b</text></svg><p aria-hidden=true>c<p style=';display:none'>d<p>e", "e"),
+        ("<![CDATA[a]]>b", "ab"),
+    ],
+)
+def test_markup_is_read_as_browsers_do(page: str, text: str) -> None:
+    assert text_of(page) == text
+
+
+@pytest.mark.parametrize(
+    ("table", "lines"),
+    [
+        ("<tr><th>Drug<th>Dose<tr><td>A<td>1<tr><td>B<td>2", ["Drug: A | Dose: 1", "Drug: B | Dose: 2"]),
+        ("<tr><td>A<td>1<tr><td>B<td>2", ["A | 1", "B | 2"]),
+        ("<tr><th>Dose<td>1 mg<td>x<tr><th>When?<td>daily", ["Dose: 1 mg | x", "When? daily"]),
+        ("<tr><th rowspan=2>Drug<th colspan=2>Dose<tr><th>old<th>young<tr><td>A<td>1<td>2",
+         ["Drug: A | Dose old: 1 | Dose young: 2"]),
+        ("<tr><th>Drug<th>Dose<tr><td colspan=2>Adults<tr><td>A<td>1", ["Adults", "Drug: A | Dose: 1"]),
+        ("<tr><th>Drug<th>Use<tr><td>A<td><p>one<p>two<ul><li>three<li>four</ul>",
+         ["Drug: A | Use: one two; three; four"]),
+        ("<tr><th>A<th>B", ["A | B"]),
+    ],
+)  # fmt: skip
+def test_each_row_of_a_table_can_be_read_alone(table: str, lines: list[str]) -> None:
+    assert text_of(f"<p>Table</p><table>{table}</table><p>after").split("\n\n") == ["Table", "\n".join(lines), "after"]
+
+
+def test_a_table_that_lays_out_a_page_is_read_as_blocks() -> None:
+    page = "<table><tr><td><h2>A</h2><p>one</td><td><p>two<table><tr><td>x<td>y</table></td></tr></table>"
+    assert text_of(page) == "A\n\none\n\ntwo\n\nx | y"
+
+
+def test_what_is_around_the_text_is_left_out() -> None:
+    around = (
+        "<div class='site-header'>Site</div><nav>Menu</nav><aside>Aside</aside><div id='cookie-notice'>Cookies</div>"
+        "<ul><li><a href=/a>one</a><li><a href=/b>two</a><li><a href=/c>three</a></ul><form>Search</form>"
+    )
+    assert (
+        text_of(f"<body>{around}<p>{'The text. ' * 20}</p><footer>Foot</footer>").strip() == ("The text. " * 20).strip()
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "text"),
+    [
+        (
+            "<p>Symptoms include:</p><ul><li><a href=/a>pain</a><li><a href=/b>heat</a><li><a href=/c>cold</a></ul>",
+            "Symptoms include:\n\n- pain\n- heat\n- cold",
+        ),
+        ("<section class='recommendations social-history'><p>Offer one.</p></section>", "Offer one."),
+        ("<h3><button>What is gout?</button></h3><p>A disease.</p>", "What is gout?\n\nA disease."),
+        ("<header><h1>Gout</h1><p>What all should know.</p></header>", "Gout\n\nWhat all should know."),
+        ("<form><p>Much text of a page in a form.</p></form>", "Much text of a page in a form."),
+    ],
+)
+def test_what_may_be_the_text_is_kept(kept: str, text: str) -> None:
+    assert text_of(f"<p>Before.</p>{kept}<p>End.") == f"Before.\n\n{text}\n\nEnd."
+
+
+def test_only_the_main_part_is_read_where_there_is_one() -> None:
+    assert text_of("<div>Beside</div><main><p>The text.</main><div>Below</div>") == "The text."
+    assert "Beside" in text_of(f"<div>{'Beside. ' * 20}</div><main>x</main>")
+
+
+def test_a_page_of_nothing_but_navigation_is_still_read() -> None:
+    assert "Gout" in text_of("<nav><a href=/gout>Gout</a></nav>")
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("<title>Gout - NHS</title><p>x", "Gout"),
+        ("<title>Gout - symptoms and causes</title><p>x", "Gout - symptoms and causes"),
+        ("<title>Site: a | Gout</title><meta property=og:site_name content='Site: a'><p>x", "Gout"),
+        ("<title>Gout | The Clinic</title><h1>The Clinic</h1><h1>Gout</h1><p>x", "Gout"),
+        ("<title>About gout</title><h1>Causes</h1><p>x<h1>Treatment</h1><p>y", "About gout"),
+        ("<h1>Gout</h1><p>x", "Gout"),
+        ("<p>x", ""),
+    ],
+)  # fmt: skip
+def test_the_title_is_the_first_heading_or_the_pages(page: str, title: str) -> None:
+    assert read(READER, page)[0].title == title
+
+
+def test_a_heading_that_is_never_closed_is_none() -> None:
+    (draft,) = read(READER, f"<h2>{'word ' * 100}")
+    assert [section.heading for section in draft.sections] == [""]
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("<p>Müller".encode("cp1252"), "cp1252"),
+        ("<p>Müller".encode(), "utf-8"),
+        ("\ufeff<p>Müller".encode(), "utf-8-sig"),
+        ("<p>Müller".encode("utf-16"), "utf-16"),
+        (b"<meta charset=iso-8859-1>" + "<p>Müller’".encode("cp1252"), "cp1252"),
+        (b"<meta http-equiv=Content-Type content='a; charset=koi8-r'>" + "<p>Mller Подагра".encode("koi8-r"), "koi8-r"),
+        (b"<meta charset=rot13>" + "<p>Müller".encode(), "utf-8"),
+        (b"<meta charset=utf-8>" + "<p>Müller".encode("cp1252"), "cp1252"),
+    ],
+)  # fmt: skip
+def test_the_encoding_is_found(content: bytes, encoding: str) -> None:
+    (draft,) = read(READER, content)
+    assert draft.encoding == encoding
+    assert draft.text.startswith("M")
+    assert "ller" in draft.text
+
+
+@pytest.mark.parametrize(
+    "page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>", "<p hidden>x"]
+)
+def test_a_page_without_words_is_refused(page: str) -> None:
+    with pytest.raises(UnreadableError) as raised:
+        list(READER.read(SourceFile("x.html", page.encode())))
+    assert raised.value.kind == "empty file"
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "told"),
+    [
+        ("a", b"<!-- x --><!DOCTYPE html>", True),
+        ("a", b"\xef\xbb\xbf <HTML>", True),
+        ("a", b"<?xml version='1.0'?><!DOCTYPE html>", True),
+        ("a.htm", b"<p>x", True),
+        ("a.txt", b"<p>x", False),
+        ("a.html", b"%PDF-1.7", False),
+        ("a.xml", b"<?xml version='1.0'?><article>", False),
+        ("a", b"<!---->" * 500, False),
+    ],
+)
+def test_pages_are_told_by_their_beginning(name: str, head: bytes, told: bool) -> None:
+    assert READER.recognises(SourceFile(name, head)) is told

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import base64
+import builtins
+import io
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.xml import XmlReader
+from readings import SAMPLES, read, read_sample, sources_of
+
+READER = XmlReader()
+MEDQUAD = """<?xml version="1.0" encoding="UTF-8"?>
+<Document id="0000010" source="NIDDK" url="http://niddk.example/gout">
+<Focus>Gout</Focus>
+<FocusAnnotations><Category>Disease</Category><UMLS><CUIs><CUI>C0018099</CUI></CUIs>
+<SemanticTypes><SemanticType>T047</SemanticType></SemanticTypes><SemanticGroup>Disorders</SemanticGroup></UMLS>
+<Synonyms><Synonym>Podagra</Synonym></Synonyms></FocusAnnotations>
+<QAPairs>
+<QAPair pid="1"><Question qid="1-1" qtype="information">What is (are) Gout ?</Question>
+<Answer>Gout hurts.
+
+   - A lot &amp; often.</Answer></QAPair>
+<QAPair pid="2"><Question qid="1-2" qtype="treatment">How to treat it ?</Question><Answer> </Answer></QAPair>
+<QAPair pid="3"><Question qid="1-3" qtype="">Is it rare ?</Question><Answer>No.</Answer></QAPair>
+</QAPairs></Document>"""
+
+
+def refused(content: bytes | str) -> UnreadableError:
+    data = content.encode() if isinstance(content, str) else content
+    with pytest.raises(UnreadableError) as raised:
+        list(READER.read(SourceFile("x.xml", data)))
+    return raised.value
+
+
+def test_an_article_is_read_without_its_references() -> None:
+    (draft,) = read_sample(READER, "article.nxml")
+    sections = {section.heading: section.text for section in draft.sections}
+    assert sections == {
+        "Background": "Gout hurts.",
+        "Methods": "We gave 40\u202fpeople colchicine < 2\u00a0mg.",
+        "Introduction": "Gout is common in 10^6 people.",
+        "Outcomes": "1. pain\n2. swelling",
+        "Results": "Table 1\n\nPain by group\n\n"
+        "Group: Colchicine | Pain: 3.1\nGroup: Placebo | Pain: 5.6\n\nScale of 0 to 10.",
+        "Acknowledgements": "We thank all.",
+    }
+    assert list(draft.heading_paths) == [("Abstract",), ("Abstract",), (), ("Introduction",), (), ()]
+    assert "Smith" not in draft.text
+    assert draft.title == "Colchicine in acute gout: a trial"
+    assert (draft.source, draft.url) == ("Journal of Joints", "https://pmc.ncbi.nlm.nih.gov/articles/PMC123456/")
+    assert draft.metadata == {
+        "pmcid": "PMC123456",
+        "doi": "10.1000/joints.7",
+        "date": "2024-03-05",
+        "author": "Ann Lee; Bo Müller",
+        "language": "en",
+        "type": "research-article",
+        "licence": "https://creativecommons.org/licenses/by/4.0/",
+        "keywords": "gout; colchicine",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "marked"),
+    [
+        ("We gave 40\u202fpeople colchicine < 2\u00a0mg.", ["We gave 40&#x202F;people colchicine &lt; 2&nbsp;mg."]),
+        ("in acute gout", ["in ", "acute", " gout"]),
+        ("1. pain", ["pain"]),
+    ],
+)
+def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> None:
+    content = (SAMPLES / "article.nxml").read_bytes()
+    (draft,) = read(READER, content)
+    assert sources_of(draft, words, content) == marked
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "utf-8-sig"])
+def test_offsets_count_characters_in_any_encoding(encoding: str) -> None:
+    declared = encoding.removesuffix("-sig")
+    body = "<x><p>Müller é &#233;\r\n<![CDATA[<b> & &amp;]]> zu Köln</p></x>"
+    content = f'<?xml version="1.0" encoding="{declared}"?>\r\n{body}'.encode(encoding)
+    (draft,) = read(READER, content)
+    assert draft.text == "Müller é é <b> & &amp; zu Köln"
+    assert sources_of(draft, "é é", content) == ["é &#233;"]
+    assert sources_of(draft, "& &amp; zu", content) == ["& &amp;", " zu"]
+
+
+def test_articles_of_a_set_have_keys() -> None:
+    article = (
+        "<article><front><article-meta><article-id pub-id-type='pmc'>{0}</article-id></article-meta></front>"
+        "<body><p>Text {0}.</p></body></article>"
+    )
+    drafts = read(READER, f"<pmc-articleset>{article.format(1)}{article.format(2)}</pmc-articleset>")
+    assert [(draft.key, draft.text) for draft in drafts] == [("PMC1", "Text 1."), ("PMC2", "Text 2.")]
+
+
+def test_medquads_questions_are_headings_of_their_answers() -> None:
+    (draft,) = read(READER, MEDQUAD)
+    assert [(section.heading, section.text) for section in draft.sections] == [
+        ("information", "Gout hurts.\n\n   - A lot & often."),
+        ("Is it rare ?", "No."),
+    ]
+    assert "What is (are) Gout ?" in draft.text
+    assert "How to treat" not in draft.text
+    assert (draft.title, draft.source, draft.url) == ("Gout", "NIDDK", "http://niddk.example/gout")
+    assert draft.entity_ids == ("UMLS:C0018099",)
+    assert draft.metadata["synonyms"] == "Podagra"
+    assert sources_of(draft, "lot & often", MEDQUAD) == ["lot &amp; often"]
+    assert (
+        refused(MEDQUAD.replace("Gout hurts.", "").replace("- A lot &amp; often.", "").replace("No.", "")).kind
+        == "empty file"
+    )
+
+
+def test_a_clinical_document_is_read_by_its_narrative() -> None:
+    (draft,) = read_sample(READER, "discharge.xml")
+    assert [(section.heading, section.text) for section in draft.sections] == [
+        ("DISCHARGE DIAGNOSIS", "Acute gout of the left knee"),
+        ("Comorbidity", "1. Hypertension\n2. CKD 3"),
+        ("Discharge medications", "Medication: Colchicine 500µg | Dosage: 1 tablet twice a day"),
+    ]
+    assert list(draft.heading_paths) == [(), ("DISCHARGE DIAGNOSIS",), ()]
+    assert (draft.title, draft.source) == ("Discharge Summary", "Community Hospital")
+    assert draft.metadata == {
+        "patient": "998991",
+        "date": "2024-05-02",
+        "author": "Henry Seven",
+        "language": "en-GB",
+        "type": "Discharge summary",
+        "document": "DOC-7",
+        "sections": "LOINC:11535-2; LOINC:10183-2",
+    }
+    content = (SAMPLES / "discharge.xml").read_bytes()
+    assert sources_of(draft, "Colchicine 500µg", content) == ["Colchicine 500&#181;g"]
+
+
+def test_the_name_of_a_patient_is_left_where_it_is() -> None:
+    (draft,) = read_sample(READER, "discharge.xml")
+    assert "Canary" not in repr(draft)
+    assert "1950" not in repr(draft)
+
+
+def test_the_body_of_a_clinical_document_may_be_an_attachment() -> None:
+    body = (
+        "<ClinicalDocument xmlns='urn:hl7-org:v3'><title>Note</title><component><nonXMLBody>"
+        "<text mediaType='{}' representation='B64'>{}</text></nonXMLBody></component></ClinicalDocument>"
+    )
+    page = b"<h2>Plan</h2><p>Rest &amp; fluids."
+    (draft,) = read(READER, body.format("text/html", base64.b64encode(page).decode()))
+    assert (draft.title, draft.content, draft.media_type) == ("Note", page, "text/html")
+    assert draft.text == "Plan\n\nRest & fluids."
+    assert refused(body.format("text/rtf", "eA==")).kind == "attachment of another type"
+    assert refused(body.format("text/plain", "!")).kind == "broken attachment"
+    elsewhere = body.replace(">{}<", "><reference value='http://x.example/note.txt'/><")
+    assert "not fetched" in str(refused(elsewhere.format("text/plain")))
+
+
+def test_any_other_xml_is_read_by_its_elements() -> None:
+    (draft,) = read(
+        READER,
+        "<book><title>Joints</title><part><head>Gout</head><p>It <i>really</i> hurts.</p><p>Yes.</p></part></book>",
+    )
+    assert draft.text == "Joints\n\nGout\n\nIt really hurts.\n\nYes."
+    assert draft.title == "Joints"
+    assert [(section.heading, section.text) for section in draft.sections] == [("Gout", "It really hurts.\n\nYes.")]
+
+
+LAUGHS = "<!DOCTYPE x [" + "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 30)) + "]><x>&l29;</x>"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LAUGHS,
+        "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><x>&e;</x>",
+        "<!DOCTYPE x [<!ENTITY % e SYSTEM 'http://x.example/e.dtd'>%e;]><x>y</x>",
+        "<!DOCTYPE x [<!ENTITY e 'y'>]><x>&e;</x>",
+        "<!DOCTYPE x PUBLIC '-//X' 'http://x.example/x.dtd' [<!ENTITY e 'y'>]><x>&e;</x>",
+    ],
+)
+def test_entities_of_a_files_own_are_refused(content: str) -> None:
+    error = refused(content)
+    assert error.kind == "declared entities"
+    assert "passwd" not in str(error)
+
+
+def test_nothing_is_opened_whatever_a_file_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (
+        "<?xml-stylesheet href='http://x.example/x.xsl'?><!DOCTYPE x SYSTEM 'file:///etc/passwd'>"
+        "<x xmlns:xi='http://www.w3.org/2001/XInclude'>y &undefined; <xi:include href='file:///etc/passwd'/></x>"
+    )
+    read(READER, content)
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("something was opened")
+
+    for holder, name in ((builtins, "open"), (io, "open"), (os, "open"), (Path, "open"), (socket, "socket")):
+        monkeypatch.setattr(holder, name, refuse)
+    (draft,) = READER.read(SourceFile("x.xml", content.encode()))
+    assert draft.text == "y &undefined;"
+    with pytest.raises(UnreadableError):
+        list(READER.read(SourceFile("x.xml", LAUGHS.encode())))
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("", "empty file"),
+        ("<x/>", "empty file"),
+        ("<x>…</x>", "empty file"),
+        ("<article><front/></article>", "empty file"),
+        ("<ClinicalDocument/>", "empty file"),
+        ("<x>", "broken XML"),
+        ("<x>a</y>", "broken XML"),
+        ("x", "broken XML"),
+        ("<x>a & b</x>", "broken XML"),
+        (b"<x>\x00</x>", "broken XML"),
+        ("<x/><y/>", "broken XML"),
+    ],
+)
+def test_what_cannot_be_read_is_named(content: str | bytes, kind: str) -> None:
+    assert refused(content).kind == kind
+
+
+def test_where_xml_is_broken_is_told_and_not_what_stands_there() -> None:
+    error = refused("<x>\n<p>Canary</x>")
+    assert "line 2" in str(error)
+    assert "Canary" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "told"),
+    [
+        ("a", b"<?xml version='1.0'?><x>", True),
+        ("a.xml", b" <x>", True),
+        ("a.nxml", "<?xml?><x>".encode("utf-16"), True),
+        ("a.xml", b"x", False),
+        ("a", b"<x>", False),
+        ("a.xml", b"<?xml version='1.0'?><!DOCTYPE html><html>", False),
+    ],
+)
+def test_xml_is_told_by_its_beginning(name: str, head: bytes, told: bool) -> None:
+    assert READER.recognises(SourceFile(name, head)) is told
