@@ -11,13 +11,14 @@ from fastapi import APIRouter, FastAPI
 
 from auscult import __version__
 from auscult.interfaces import DocumentEncoder
+from auscult.readers.page_images import PageRenderer
 from auscult.service.access import add_access
 from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback
 from auscult.service.jobs import Jobs
 from auscult.service.metrics import Metrics
 from auscult.service.requests import API, Requests
-from auscult.service.routes import completion, documents, feedback, house, search, uploads
+from auscult.service.routes import completion, documents, feedback, house, passages, search, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
@@ -57,11 +58,12 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.state.auscult = state
     app.state.jobs = Jobs(settings.data_folder, state)
     app.state.feedback = Feedback(settings.feedback_folder)
+    app.state.page_renderer = PageRenderer()
     app.state.metrics = Metrics()
     app.state.metrics.watch(state)
     add_errors(app)
     api = APIRouter(prefix=API)
-    for routes in (search, completion, uploads, documents, feedback, house):
+    for routes in (search, completion, passages, uploads, documents, feedback, house):
         api.include_router(routes.router)
     app.include_router(api)
     add_access(app, settings)

@@ -457,3 +457,66 @@ class Kept(Told):
     """That a judgement is kept."""
 
     query_id: str = Field(description="The same for all judgements of one question.")
+
+
+class SpanRequest(Question):
+    """The stretch of a document that answers, or what is a step larger or smaller than one."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": "How is gout treated?", "doc_id": "leaflet-gout"}]}
+    )
+
+    index: IndexName | None = None
+    doc_id: str = Field(max_length=2_000)
+    step: Literal["best", "grow", "shrink"] = "best"
+    first: int = Field(0, ge=0, le=2**31, description="Of the span that grows or shrinks: its first sentence, from 0.")
+    last: int = Field(0, ge=0, le=2**31, description="One past its last sentence.")
+
+
+class SpanTold(Told):
+    """A stretch of sentences of a document."""
+
+    doc_id: str
+    start: int = Field(description="Of the document's text; `end` is exclusive.")
+    end: int
+    first: int = Field(description="Number of its first sentence, from 0.")
+    last: int = Field(description="One past its last sentence.")
+    score: float = Field(description="The mean of its sentences' scores.")
+    text: str
+    source_ranges: list[tuple[int, int]]
+    boxes: list[Box]
+
+
+class CoverageRequest(Asked):
+    """Which aspects of which entities are answered?"""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"entities": ["gout", "migraine"], "aspects": ["symptoms", "treatment"]}]}
+    )
+
+    index: IndexName | None = None
+    entities: list[Words] = Field(min_length=1, max_length=200)
+    aspects: list[Words] = Field(
+        default_factory=list, max_length=100, description="Empty for those that the collection has headings for."
+    )
+    where: Where = Field(default_factory=dict)
+
+
+class CoverageCell(Told):
+    """What is known of an aspect of an entity."""
+
+    word: Literal["answered", "perhaps", "not found"]
+    probability: float = Field(description="That the passage answers; 0 where there is none.")
+    doc_id: str = Field(description="Of the best passage; empty where there is none.")
+    passage_id: str
+    title: str
+    heading: str
+    note: str = Field(description="That it is about something similar; else empty.")
+
+
+class CoverageTold(Told):
+    """A table: a row an entity, a cell an aspect."""
+
+    entities: list[Understood]
+    aspects: list[str]
+    rows: list[list[CoverageCell]]

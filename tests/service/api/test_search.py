@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from fastapi.testclient import TestClient
+from reportlab.pdfgen.canvas import Canvas
 
 from auscult.documents import Section, build_document
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.service.settings import Settings
 from encoders import HashedEncoder
-from served_index import served
+from served_index import check_shape, ended, served
 
 
 def test_a_question_is_answered_with_what_was_understood(client: TestClient, index: Path) -> None:
@@ -126,3 +127,45 @@ def test_fields_are_counted(client: TestClient) -> None:
     told = {each["field"]: each["values"] for each in client.get("fields").json()["fields"]}
     assert told["source"] == {"North": 2, "South": 2, "": 1} or told["source"]["North"] == 2
     assert told["audience"] == {"patients": 4}
+
+
+def test_the_answering_stretch_grows_and_shrinks(client: TestClient) -> None:
+    asked = {"question": "How is gout treated?", "doc_id": "leaflet-gout"}
+    best = client.post("spans", json=asked).json()
+    whole = client.get("documents/leaflet-gout").json()["text"]
+    assert whole[best["start"] : best["end"]] == best["text"]
+    assert "allopurinol" in best["text"]
+    edges = {"first": best["first"], "last": best["last"]}
+    larger = client.post("spans", json={**asked, **edges, "step": "grow"}).json()
+    assert larger["first"] <= best["first"] < best["last"] <= larger["last"]
+    assert larger["last"] - larger["first"] > best["last"] - best["first"]
+    smaller = client.post("spans", json={**asked, **edges, "step": "shrink"}).json()
+    assert smaller["last"] - smaller["first"] < best["last"] - best["first"]
+    check_shape(client.post("spans", json={**asked, "step": "grow"}), 422, "bad_span")
+    check_shape(client.post("spans", json={**asked, "step": "grow", "last": 10**6}), 422, "bad_span")
+
+
+def test_coverage_says_which_aspects_are_answered(client: TestClient) -> None:
+    told = client.post("coverage", json={"entities": ["podagra", "migraine"], "aspects": ["treatment"]}).json()
+    assert told["aspects"] == ["treatment"]
+    assert [row[0]["doc_id"] for row in told["rows"]] == ["leaflet-gout", "leaflet-migraine"]
+    assert told["entities"][0]["entities"][0]["concept"]["code"] == "X:3"
+
+
+def test_a_page_of_a_pdf_is_a_picture(index: Path, tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "scabies.pdf"))
+    canvas.drawString(72, 700, "Permethrin cream cures scabies.")
+    canvas.save()
+    with (
+        served(Settings(indexes={"leaflets": index}, page=False)) as client,
+        (tmp_path / "scabies.pdf").open("rb") as file,
+    ):
+        job = ended(client, client.post("documents", files=[("files", ("scabies.pdf", file))]).json())
+        (doc_id,) = job["doc_ids"]
+        picture = client.get(f"documents/{doc_id}/pages/0.png")
+        assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
+        check_shape(client.get(f"documents/{doc_id}/pages/1.png"), 404, "no_page")
+        check_shape(client.get("documents/leaflet-gout/pages/0.png"), 404, "no_original")
+        hit = client.post("search", json={"question": "What cures scabies?"}).json()["hits"][0]
+        (box,) = hit["sentences"][0]["boxes"]
+        assert (box["page"], round(box["left"])) == (0, 72)

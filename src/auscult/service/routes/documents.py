@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from auscult.documents import Original
 from auscult.index.reader import GenerationReader
 from auscult.index.store import DocumentRecord
+from auscult.readers.page_images import PageRenderer
 from auscult.search.explain import explain
 from auscult.service import answering, hits, models, understood
 from auscult.service.caller import Asking, Caller, allowed
@@ -21,6 +22,7 @@ from auscult.service.state import State
 
 router = APIRouter(tags=["documents"])
 DocId = Annotated[str, Path(max_length=2_000, description="A document's id; it may hold slashes.")]
+_PDF: Final = "application/pdf"
 _INERT: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -101,6 +103,30 @@ def original(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
     name = quote(file.name.rpartition("/")[2] or "document", safe="")
     headers = {**_INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(file.content, media_type=file.media_type or "application/octet-stream", headers=headers)
+
+
+@router.get(
+    "/documents/{doc_id:path}/pages/{page}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}, **ERRORS},
+)
+def page(
+    request: Request,
+    doc_id: DocId,
+    page: Annotated[int, Path(ge=0, le=100_000, description="From 0, as boxes count them.")],
+    caller: Asking,
+    state: Stated,
+    scale: Annotated[float, Query(gt=0, le=4, description="Pixels a point.")] = 1.5,
+    index: IndexQuery = None,
+) -> Response:
+    """A page of a PDF as a picture."""
+    file = original_of(request, state, caller, index, doc_id)
+    if file.media_type != _PDF or page >= len(file.pages):
+        message = "expected a page of a PDF that is kept, got another"
+        raise Refusal(404, "no_page", message, "see how many the document has: GET /api/v1/documents/ID")
+    renderer: PageRenderer = request.app.state.page_renderer
+    picture = renderer.render(file.content, page, scale)
+    return Response(picture, media_type="image/png", headers=_INERT)
 
 
 @router.get("/documents/{doc_id:path}/places", response_model=models.PlacesOf, responses=ERRORS)
