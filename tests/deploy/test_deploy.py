@@ -1,0 +1,127 @@
+"""What containers are told agrees with what there is; no engine is needed to see that."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.main import get_command
+
+from auscult.cli.main import application
+from auscult.service.app import create_app
+from auscult.service.settings import Limits, Settings
+from places import ROOT
+
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+KUBERNETES: list[dict[str, Any]] = [*yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))]
+PORT = Settings(indexes={"x": Path("x")}).port
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Of the Dockerfile, with lines that go on joined."""
+    joined = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", DOCKERFILE))
+    pairs = (line.strip().partition(" ") for line in joined.splitlines() if line.strip())
+    return [(name, rest.strip()) for name, _, rest in pairs]
+
+
+def addresses() -> set[str]:
+    return set(create_app(Settings(indexes={"x": Path("x")}, page=False)).openapi()["paths"])
+
+
+def check_command(arguments: list[str]) -> None:
+    """That the command line takes a command and its options."""
+    command = get_command(application([arguments[0]])).commands[arguments[0]]  # type: ignore[attr-defined]
+    command.make_context(arguments[0], arguments[1:])
+
+
+def of(name: str) -> list[str]:
+    return [rest for each, rest in instructions() if each == name]
+
+
+def test_the_image_runs_a_command_that_there_is() -> None:
+    (entry,), (command,) = of("ENTRYPOINT"), of("CMD")
+    assert yaml.safe_load(entry) == ["auscult"]
+    arguments = yaml.safe_load(command)
+    check_command(arguments)
+    assert arguments[arguments.index("--host") + 1] == "0.0.0.0"  # noqa: S104
+    assert "--keys" in arguments
+    assert of("EXPOSE") == [str(PORT)]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE).group(1).split(",")) <= extras.keys()  # type: ignore[union-attr]
+
+
+def test_the_image_is_small_and_not_the_super_user_s() -> None:
+    names = [name for name, _ in instructions()]
+    assert "ADD" not in names
+    bases = of("FROM")
+    assert all(":" in base and "latest" not in base for base in bases)
+    assert len(bases) == 2
+    user = of("USER")[-1]
+    assert re.fullmatch(r"[1-9]\d+:[1-9]\d+", user)
+    assert names.index("USER") < names.index("ENTRYPOINT")
+    for copied in of("COPY"):
+        sources = [each for each in shlex.split(copied)[:-1] if not each.startswith("--")]
+        if "--from=" not in copied:
+            assert all((ROOT / each).exists() for each in sources), copied
+    assert not re.search(r"(?i)password|secret|token", " ".join(rest for _, rest in instructions()))
+    assert of("STOPSIGNAL") == ["SIGTERM"]
+
+
+def test_it_is_looked_whether_it_is_ready() -> None:
+    (check,) = of("HEALTHCHECK")
+    path = re.search(rf"http://127\.0\.0\.1:{PORT}(/[\w/]+)", check)
+    assert path
+    assert path.group(1) in addresses()
+
+
+def test_the_composition_gives_no_more_than_is_needed() -> None:
+    service = COMPOSE["services"]["auscult"]
+    assert service["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert any(each.startswith("/tmp") for each in service["tmpfs"])  # noqa: S108
+    assert (ROOT / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    assert service["secrets"][0]["source"] in COMPOSE["secrets"]
+    assert service["secrets"][0]["target"] in of("CMD")[0]
+    assert int(service["stop_grace_period"].rstrip("s")) > Limits().seconds
+
+
+def test_the_cluster_runs_it_with_probes_limits_and_no_rights() -> None:
+    deployment, service = KUBERNETES
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    check_command(container["args"])
+    assert container["ports"] == [{"name": "http", "containerPort": PORT}]
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert container[probe]["httpGet"]["path"] in addresses()
+        assert container[probe]["httpGet"]["port"] == "http"
+    assert container["livenessProbe"]["httpGet"]["path"].endswith("/health")
+    assert container["resources"]["limits"].keys() == {"cpu", "memory"}
+    rights = container["securityContext"]
+    assert (rights["allowPrivilegeEscalation"], rights["readOnlyRootFilesystem"]) == (False, True)
+    assert rights["capabilities"] == {"drop": ["ALL"]}
+    assert (pod["securityContext"]["runAsNonRoot"], pod["automountServiceAccountToken"]) == (True, False)
+    assert str(pod["securityContext"]["runAsUser"]) == of("USER")[-1].partition(":")[0]
+    assert pod["terminationGracePeriodSeconds"] > Limits().seconds
+    mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    assert mounted.keys() == {each["name"] for each in pod["volumes"]}
+    for option in ("--keys", "--audit"):
+        path = container["args"][container["args"].index(option) + 1]
+        assert any(path.startswith(place + "/") for place in mounted.values())
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert deployment["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert service["spec"]["selector"].items() <= labels.items()
+    assert service["spec"]["ports"][0]["targetPort"] == "http"
+
+
+@pytest.mark.parametrize("path", [DEPLOY / "compose.yaml", DEPLOY / "kubernetes.yaml"], ids=lambda path: path.name)
+def test_commands_in_comments_are_there(path: Path) -> None:
+    for command in re.findall(r"(?m)^#\s+auscult (\w+)", path.read_text(encoding="utf-8")):
+        assert command in get_command(application()).commands  # type: ignore[attr-defined]
