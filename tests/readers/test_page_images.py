@@ -37,6 +37,14 @@ def test_highlights_lie_on_ink_and_nowhere_else_is_any() -> None:
     assert not rest.any()
 
 
+def test_what_is_filled_into_a_form_is_on_the_picture() -> None:
+    drawn = Drawn()
+    drawn.line(60, 100, "Name of the patient:")
+    drawn.canvas.acroForm.textfield(name="n", x=200, y=drawn.size[1] - 104, width=150, height=16, value="Ann Example")
+    ink = pixels(page_png(drawn.content(), 0, 2.0)) < 100
+    assert ink[180:210, 410:520].any()
+
+
 def test_a_large_scale_or_page_is_drawn_within_bounds() -> None:
     large = Drawn(size=(14_000, 14_000))
     large.line(60, 100, "Far from the other corner")

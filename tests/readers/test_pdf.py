@@ -338,6 +338,48 @@ def test_a_pdf_that_opens_without_its_owners_password_is_read() -> None:
     assert read(drawn.content()).text == GOUT
 
 
+def test_what_is_filled_into_a_form_is_read_where_it_is_shown() -> None:
+    drawn = Drawn()
+    drawn.line(60, 100, "Name of the patient:")
+    drawn.canvas.acroForm.textfield(name="n", x=200, y=drawn.size[1] - 104, width=150, height=16, value="Ann Example")
+    drawn.canvas.textAnnotation("A comment", (400, 700, 420, 720))
+    draft = read(drawn.content())
+    assert draft.text.replace(" | ", " ") == "Name of the patient: Ann Example"
+    box = draft.words[-2]
+    assert draft.text[box["start"] : box["end"]] == "Ann"
+    assert 200 <= box["left"] < 210
+    assert box["top"] < 100 <= box["bottom"] + 2
+
+
+def test_lines_without_blanks_between_words_are_joined_without() -> None:
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    drawn = Drawn()
+    drawn.lines(
+        60, 100, ["痛风是一种由尿酸结晶引起的关节炎，最常见于大脚趾", "的关节，夜间发作。"], ("STSong-Light", 10)
+    )
+    assert read(drawn.content()).text == "痛风是一种由尿酸结晶引起的关节炎，最常见于大脚趾的关节，夜间发作。"
+
+
+def test_lines_that_run_up_or_down_a_page_are_read_after_it() -> None:
+    drawn = Drawn()
+    for turn, x in ((90, 30), (-90, 560)):
+        drawn.canvas.saveState()
+        drawn.canvas.translate(x, 400)
+        drawn.canvas.rotate(turn)
+        drawn.canvas.setFont("Helvetica", 10)
+        drawn.canvas.drawString(0, 0, f"Line at {turn} degrees")
+        drawn.canvas.restoreState()
+    drawn.paragraph(60, 100, 400, GOUT)
+    draft = read(drawn.content())
+    assert draft.text == f"{GOUT}\n\nLine at -90 degrees\n\nLine at 90 degrees"
+    original = Original(name="a", media_type="a", content=b"", words=draft.words, pages=draft.pages)
+    for box in original.boxes(draft.text.index("degrees"), draft.text.index("degrees") + 7):
+        assert box.bottom - box.top > box.right - box.left
+
+
 def test_what_is_drawn_twice_for_a_shadow_is_read_once() -> None:
     drawn = Drawn()
     drawn.line(60, 100, "A heavy word")

@@ -2,7 +2,7 @@
 
 The text is rebuilt from where words stand on the page: columns, paragraphs, lists and tables; headings by the size and
 weight of letters and by the outline. What repeats at the edges of pages is left out. A page without a text layer is
-named; a document without any is refused as scanned. Fields of forms and notes in the margin are not read.
+named; a document without any is refused as scanned. What is filled into forms is read; comments are not.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
 _ENDS_PARTED: Final = re.compile(rf"[^\W\d_]{{2,}}[-\u2010{_SOFT}]$")
+# Chinese and Japanese, with their signs: no blanks stand between words.
+_WITHOUT_BLANKS: Final = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 # No word of its own, and so never the second half of a compound.
 _ENDINGS: Final = re.compile(
@@ -85,6 +87,8 @@ class Text:
         """A line's last word, and what stands between it and the next line."""
         shown = _shown(last)
         if first is None:
+            return [(shown, last)]
+        if _WITHOUT_BLANKS.match(last.text[-1]) and _WITHOUT_BLANKS.match(first.text[0]):
             return [(shown, last)]
         if not _ENDS_PARTED.search(last.text) or not first.text[:1].isalpha():
             return [(shown, last), (" ", None)]

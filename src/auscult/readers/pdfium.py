@@ -10,7 +10,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -79,6 +79,10 @@ class Pdf:
 
     def __init__(self, document: Any) -> None:
         self._document = document
+        self._has_form = document.get_formtype() != 0
+        if self._has_form:
+            # This build of PDFium runs no scripts of a form's.
+            document.init_forms()
 
     def __len__(self) -> int:
         """How many pages it has."""
@@ -145,6 +149,12 @@ class Pdf:
 
         try:
             page = self._document[number]
+            if self._has_form:
+                # What was filled in becomes part of the page, in memory.
+                with suppress(PdfiumError):
+                    page.flatten()
+                page.close()
+                page = self._document[number]
         except PdfiumError as error:
             raise _broken(f"a page {number + 1} that cannot be opened") from error
         try:
@@ -174,7 +184,7 @@ def opened(content: bytes) -> Iterator[Pdf]:
             if error.err_code in (_PASSWORD, _SECURITY):
                 remedy = "save a copy without a password, and read that"
                 raise UnreadableError("encrypted PDF", "a PDF without a password", "one with", remedy) from None
-            raise _broken("what cannot be opened as one") from None
+            raise _broken("a file that cannot be opened as one") from None
         try:
             yield Pdf(document)
         finally:

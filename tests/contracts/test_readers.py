@@ -1,0 +1,89 @@
+"""What every reader keeps to: it knows its own files, its drafts' offsets fit, and what is broken is a user error."""
+
+from __future__ import annotations
+
+import pickle
+from importlib import import_module
+
+import pytest
+
+from auscult.errors import AuscultError
+from auscult.readers.contract import DraftDocument, Reader, SourceFile
+from auscult.readers.registry import READERS, Registry
+from fuzz_readers import check_draft
+from good_files import good_files
+
+GOOD = {name: content for name, content in good_files().items() if not name.endswith(".zip")}
+# Which reader reads which of them.
+READ_BY = {
+    "pdf": ["leaflet.pdf", "plain.pdf"],
+    "docx": ["leaflet.docx"],
+    "fhir": ["bundle.json", "resources.ndjson"],
+    "xml": ["medquad.xml", "article.xml", "letter.xml"],
+    "html": ["page.html"],
+    "rows": ["table.csv", "rows.jsonl"],
+    "markdown": ["leaflet.md"],
+    "note": ["note.txt"],
+}
+PAIRS = [(name, file) for name, files in READ_BY.items() for file in files]
+
+
+def reader(name: str) -> Reader:
+    module, _, attribute = READERS[name].partition(":")
+    made = getattr(import_module(module), attribute)()
+    assert isinstance(made, Reader)
+    return made
+
+
+def drafts(name: str, file: str) -> list[DraftDocument]:
+    return list(reader(name).read(SourceFile(file, GOOD[file])))
+
+
+def test_no_reader_and_no_good_file_is_left_out() -> None:
+    assert set(READ_BY) == set(READERS)
+    assert sorted(file for files in READ_BY.values() for file in files) == sorted(GOOD)
+
+
+@pytest.mark.parametrize(("name", "file"), PAIRS)
+def test_a_file_is_read_by_its_reader(name: str, file: str) -> None:
+    chosen = Registry().reader_of(SourceFile(file, GOOD[file]))
+    assert type(chosen) is type(reader(name))
+    assert chosen.name
+    assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in chosen.suffixes)
+
+
+@pytest.mark.parametrize(("name", "file"), PAIRS)
+def test_drafts_fit_their_text_and_are_the_same_each_time(name: str, file: str) -> None:
+    once, again = drafts(name, file), drafts(name, file)
+    assert once
+    for draft in once:
+        check_draft(draft)
+        assert any(section.text.strip() for section in draft.sections)
+        assert draft.media_type
+    assert pickle.dumps(once) == pickle.dumps(again)
+    assert len({draft.key for draft in once}) == len(once)
+
+
+@pytest.mark.parametrize(("name", "file"), PAIRS)
+def test_runs_point_at_the_same_words_in_the_source(name: str, file: str) -> None:
+    """Where lengths are equal, so are the characters, but for white space. Word files have a source of their own."""
+    for draft in drafts(name, file):
+        if name in ("pdf", "docx"):
+            continue
+        assert len(draft.runs), "no run"
+        source = (draft.content or GOOD[file]).decode(draft.encoding)
+        for start, end, begin, stop in draft.runs.tolist():
+            if end - start == stop - begin:
+                assert "".join(draft.text[start:end].split()) == "".join(source[begin:stop].split())
+
+
+@pytest.mark.parametrize(("name", "file"), PAIRS)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
+def test_a_cut_file_is_read_or_refused_in_a_sentence(name: str, file: str, share: float) -> None:
+    content = GOOD[file][: int(len(GOOD[file]) * share)]
+    try:
+        for draft in reader(name).read(SourceFile(file, content)):
+            check_draft(draft)
+    except AuscultError as error:
+        said = error
+        assert all((said.expected, said.got, said.remedy)), said
