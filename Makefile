@@ -13,7 +13,7 @@ endif
 export HF_HUB_OFFLINE ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow mutants reliability lint types format docs results benchmarks clean
+.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -46,6 +46,9 @@ mutants: setup  ## Break the code on purpose, one line at a time: does a test no
 
 reliability: setup  ## Kill, fill, cut and flip: what an index survives, counted. Ten minutes
 	PYTHONPATH=tests $(BIN)/python tests/reliability.py
+
+security: setup  ## Strangers, forged keys, cut logs, bombs: what a service survives, counted. Half an hour
+	PYTHONPATH=tests $(BIN)/python tests/security.py
 
 lint: setup  ## Check style, formatting and the direction of imports
 	$(BIN)/ruff check
