@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from auscult.search.explain import ScoreCurves
+from auscult.service.page.reading import parted
 
 WIDTH: Final = 100
 _MOST_POINTS: Final = 600
@@ -71,7 +72,7 @@ def curves_view(curves: ScoreCurves) -> CurvesView | None:
     if len(curves.combined) < _APART:
         return None
     sentences = curves.document.sentences
-    texts = [" ".join(curves.document.slice(sentence).split()) for sentence in sentences]
+    texts = [parted(" ".join(curves.document.slice(sentence).split()))[1] for sentence in sentences]
     headings = [span.heading for span in curves.passages for _ in range(span.last - span.first)]
     drawn = [("entity", curves.entity), ("aspect", curves.aspect), ("combined", curves.combined)]
     # A model without halves has one curve.
@@ -101,9 +102,10 @@ def _curve(name: str, scores: Sequence[float], texts: Sequence[str], headings: S
         (WIDTH * max(scores[first : first + step]), first + min(step, len(scores) - first) / 2)
         for first in range(0, len(scores), step)
     ]
+    points = [(points[0][0], 0), *points, (points[-1][0], len(scores))]
     told = [f"{x:.1f},{y:g}" for x, y in points]
     line = "M" + "L".join(told)
-    area = f"M0,0L0,{points[0][1]:g}L{'L'.join(told)}L0,{points[-1][1]:g}L0,{len(scores)}Z"
+    area = f"M0,0L{'L'.join(told)}L0,{len(scores)}Z"
     peaks = tuple(
         Peak(number, round(WIDTH * scores[number], 1), texts[number], headings[number]) for number in _peaks(scores)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from auscult.index import PassageIndex
 from auscult.index.fields import SOURCE
@@ -56,14 +57,24 @@ def filters_of(index: PassageIndex, asked: Asked) -> list[Filter]:
     return [each for each in found if each is not None][:_MOST_FIELDS]
 
 
+_KEPT: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()
+
+
+def _counts(index: PassageIndex, name: str) -> dict[str, int]:
+    """How many documents have each value, counted once: an opened index never changes."""
+    kept = _KEPT.setdefault(index, {})
+    if name not in kept:
+        kept[name] = {value: number for value, number in index.counts(name).items() if value}
+    return kept[name]
+
+
 def _filter(index: PassageIndex, name: str, asked: Asked) -> Filter | None:
-    counts = index.counts(name)
+    counts = _counts(index, name)
     chosen = asked.fields.get(name, ())
     bounds = asked.bounds.get(name, ("", ""))
     if name in DATES or (counts and all(map(_DATE.fullmatch, counts))):
         asks = any(bounds)
         return Filter(name=name, is_date=True, bounds=bounds, active=asks) if len(counts) > 1 or asks else None
-    counts.pop("", None)
     tells = 1 < len(counts) <= _MOST_VALUES and max(counts.values()) > 1
     if not tells and not chosen:
         return None
