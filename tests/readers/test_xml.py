@@ -96,7 +96,7 @@ def test_articles_of_a_set_have_keys() -> None:
         "<article><front><article-meta><article-id pub-id-type='pmc'>{0}</article-id></article-meta></front>"
         "<body><p>Text {0}.</p></body></article>"
     )
-    drafts = read(READER, f"<pmc-articleset>{article.format(1)}{article.format(2)}</pmc-articleset>")
+    drafts = read(READER, f"<OAI><record>{article.format(1)}</record>{article.format(2)}</OAI>")
     assert [(draft.key, draft.text) for draft in drafts] == [("PMC1", "Text 1."), ("PMC2", "Text 2.")]
 
 
@@ -222,6 +222,7 @@ def test_nothing_is_opened_whatever_a_file_names(monkeypatch: pytest.MonkeyPatch
         ("<x>a & b</x>", "broken XML"),
         (b"<x>\x00</x>", "broken XML"),
         ("<x/><y/>", "broken XML"),
+        ("<Bundle xmlns='http://hl7.org/fhir'><id value='x'/></Bundle>", "FHIR as XML"),
     ],
 )
 def test_what_cannot_be_read_is_named(content: str | bytes, kind: str) -> None:
@@ -242,7 +243,8 @@ def test_where_xml_is_broken_is_told_and_not_what_stands_there() -> None:
         ("a.nxml", "<?xml?><x>".encode("utf-16"), True),
         ("a.xml", b"x", False),
         ("a", b"<x>", False),
-        ("a.xml", b"<?xml version='1.0'?><!DOCTYPE html><html>", False),
+        ("a.xml", b"<?xml version='1.0'?><!-- x --><!DOCTYPE html><html>", False),
+        ("a.xml", b"<?xml version='1.0'?><x><![CDATA[<html>]]>", True),
     ],
 )
 def test_xml_is_told_by_its_beginning(name: str, head: bytes, told: bool) -> None:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Final
 
 from auscult.readers.cda import is_cda, read_cda
-from auscult.readers.contract import DraftDocument, SourceFile
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.jats import articles_in, read_jats
 from auscult.readers.medquad import is_medquad, read_medquad
 from auscult.readers.plain_xml import read_plain
 from auscult.readers.xml_parsing import parse_xml
 
-_HTML: Final = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
-_SETS: Final = ("pmc-articleset", "articles", "article-set", "collection")
+_HTML: Final = re.compile(r"(?:\s|<\?.*?\?>|<!--.*?-->)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+_FHIR: Final = "http://hl7.org/fhir"
 
 
 class XmlReader:
@@ -29,7 +29,7 @@ class XmlReader:
         head = file.head
         encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
         begin = head.decode(encoding, "replace").lstrip()
-        if _HTML.search(begin):
+        if _HTML.match(begin):
             return False
         return begin.startswith("<?xml") or (file.suffix in self.suffixes and begin.startswith("<"))
 
@@ -40,13 +40,13 @@ class XmlReader:
             UnreadableError: It is not well-formed, declares entities, or has no words.
         """
         root, _, encoding = parse_xml(file.content)
+        if root.get("xmlns") == _FHIR:
+            raise UnreadableError("FHIR as XML", "FHIR as JSON", "FHIR as XML", "export it as JSON")
         if is_cda(root):
             yield from read_cda(root, encoding, file.name)
         elif is_medquad(root):
             yield read_medquad(root, encoding)
-        elif root.tag in ("article", *_SETS) and (
-            articles := [each for each in articles_in(root) if each.child("front")]
-        ):
+        elif articles := [each for each in articles_in(root) if each.child("front")]:
             for number, article in enumerate(articles, start=1):
                 draft = read_jats(article, encoding)
                 yield draft if len(articles) == 1 else _keyed(draft, number)
