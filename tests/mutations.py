@@ -333,4 +333,32 @@ TEXT_AND_INDEX = (
     ),
 )  # fmt: skip
 
-MUTATIONS = (*CDV, *TRAINING, *MODELS, *EVALUATION, *TEXT_AND_INDEX)
+SEARCH = (
+    Mutation(
+        "spans: what lies outside does not count", "search/spans.py",
+        "sums / lengths - (self._sums[-1] - sums) / outside", "sums / lengths", ("search/test_spans.py",),
+    ),
+    Mutation(
+        "spans: ends inside paragraphs cost nothing", "search/spans.py",
+        "INSIDE: Final = 1.0", "INSIDE: Final = 0.0", ("search/test_spans.py",),
+    ),
+    Mutation(
+        "spans: headings are crossed", "search/spans.py",
+        "(firsts[:, None] + lengths <= end[:, None])", "(firsts[:, None] + lengths <= count)",
+        ("search/test_spans.py",),
+    ),
+    Mutation(
+        "citations: any digest will do", "search/sentence_ids.py",
+        "!= str(named):", "!= str(named) and False:", ("search/test_sentence_ids.py",),
+    ),
+    Mutation(
+        "siblings: numbers do not count", "search/siblings.py",
+        "return numbered or contradict", "return contradict", ("search/test_siblings.py",),
+    ),
+    Mutation(
+        "coverage: a sibling answers", "search/coverage.py",
+        'if note and word == "answered"', "if False", ("search/test_coverage.py",),
+    ),
+)  # fmt: skip
+
+MUTATIONS = (*CDV, *TRAINING, *MODELS, *EVALUATION, *TEXT_AND_INDEX, *SEARCH)
