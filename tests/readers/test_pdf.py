@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 
+import matplotlib
 import numpy as np
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
@@ -361,6 +362,26 @@ def test_lines_without_blanks_between_words_are_joined_without() -> None:
         60, 100, ["痛风是一种由尿酸结晶引起的关节炎，最常见于大脚趾", "的关节，夜间发作。"], ("STSong-Light", 10)
     )
     assert read(drawn.content()).text == "痛风是一种由尿酸结晶引起的关节炎，最常见于大脚趾的关节，夜间发作。"
+
+
+def test_scripts_that_are_read_from_right_to_left() -> None:
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    # Matplotlib brings a font that has the letters.
+    pdfmetrics.registerFont(TTFont("DejaVu", matplotlib.get_data_path() + "/fonts/ttf/DejaVuSans.ttf"))
+    drawn = Drawn()
+    lines = ["כאב ראש חזק הוא תסמין נפוץ של מיגרנה", "עם בחילה במשך 24 שעות"]
+    for number, line in enumerate(lines):
+        # As PDFs hold it: by where letters are, from the left; numbers run to the right.
+        shown = line[::-1].replace("42", "24")
+        drawn.canvas.setFont("DejaVu", 12)
+        drawn.canvas.drawRightString(500, drawn.size[1] - 100 - 14 * number, shown)
+    draft = read(drawn.content())
+    assert draft.text.split() == " ".join(lines).split()
+    rows = {draft.text[row["start"] : row["end"]]: row for row in draft.words}
+    assert rows["כאב"]["right"] == pytest.approx(500, abs=2)
+    assert rows["מיגרנה"]["right"] < rows["כאב"]["left"]
 
 
 def test_lines_that_run_up_or_down_a_page_are_read_after_it() -> None:

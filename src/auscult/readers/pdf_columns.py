@@ -36,7 +36,8 @@ def regions(pieces: Sequence[Piece], depth: int = 0) -> list[list[Piece]]:
         left = [piece for piece in zone if _middle(piece) < gutter]
         right = [piece for piece in zone if _middle(piece) >= gutter]
         if not crossing and _columns(left, right):
-            found += [*regions(left, depth + 1), *regions(right, depth + 1)]
+            first, second = (right, left) if _leftwards(zone) else (left, right)
+            found += [*regions(first, depth + 1), *regions(second, depth + 1)]
             goes_on = False
         elif goes_on:
             found[-1].extend(zone)
@@ -44,6 +45,10 @@ def regions(pieces: Sequence[Piece], depth: int = 0) -> list[list[Piece]]:
             found.append(zone)
             goes_on = True
     return found
+
+
+def _leftwards(zone: Sequence[Piece]) -> bool:
+    return 2 * sum(piece.leftwards for piece in zone) > len(zone)
 
 
 def _middle(piece: Piece) -> float:

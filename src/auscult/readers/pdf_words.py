@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+from unicodedata import bidirectional
 
 from auscult.readers.pdfium import Glyph, PageContent
 
@@ -27,7 +28,8 @@ class Word:
         box: Left, top, right and bottom on the page as shown, in points.
         left: With top, right and bottom: where it is to somebody who turns the page so that its line runs level.
         size: Of its largest letter, in half points.
-        order: Its number among the words as they are drawn.
+        order: Its number among the words as they are drawn; of a line that runs to the left, as they are read.
+        leftwards: Whether its letters are read from right to left.
     """
 
     text: str
@@ -40,6 +42,7 @@ class Word:
     size: float
     bold: bool
     order: int
+    leftwards: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Piece:
     Attributes:
         size: Of most of its letters.
         bold: Whether all of its words are.
+        leftwards: Whether most of its words are read from right to left.
     """
 
     words: tuple[Word, ...]
@@ -58,6 +62,7 @@ class Piece:
     bottom: float
     size: float
     bold: bool
+    leftwards: bool
 
     @property
     def text(self) -> str:
@@ -66,16 +71,19 @@ class Piece:
 
 
 def piece_of(words: Iterable[Word]) -> Piece:
-    """The piece that words make, from left to right."""
-    ordered = tuple(sorted(words, key=lambda word: word.left))
+    """The piece that words make, in the order in which they are read."""
+    held = [*words]
+    leftwards = 2 * sum(word.leftwards for word in held) > len(held)
+    ordered = tuple(sorted(held, key=lambda word: word.order if leftwards else word.left))
     return Piece(
         ordered,
-        ordered[0].left,
+        min(word.left for word in ordered),
         min(word.top for word in ordered),
         max(word.right for word in ordered),
         max(word.bottom for word in ordered),
         usual_size(ordered),
         all(word.bold for word in ordered),
+        leftwards,
     )
 
 
@@ -143,6 +151,8 @@ def _next(one: Glyph, other: Glyph) -> bool:
         return False
     along, across = _moved(one, other)
     size = max(one.size, other.size, 1.0)
+    if one.turn == 0 and along < 0 and _leftwards(one.text) and _leftwards(other.text):
+        along = one.left - other.right
     # The letters of a ligature share its box, and so go back by all of its width.
     wide = max(one.right - one.left, one.bottom - one.top) if along < 0 else 0.0
     return -max(0.5 * size, min(wide, 2 * size)) <= along <= _LETTER_GAP * size and abs(across) <= 0.7 * size
@@ -171,7 +181,12 @@ def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> W
     }.get(turn, (left, top, right, bottom))
     size = round(max(glyph.size for glyph in glyphs) * 2) / 2
     bold = sum(glyph.bold for glyph in glyphs) * 2 > len(glyphs)
-    return Word(text, page, (left, top, right, bottom), *level, size, bold, order)
+    return Word(text, page, (left, top, right, bottom), *level, size, bold, order, any(map(_leftwards, text)))
+
+
+def _leftwards(letter: str) -> bool:
+    """Whether a letter is of a script that is read from right to left."""
+    return letter > "\u0590" and bidirectional(letter[0]) in ("R", "AL")
 
 
 def _without_leaders(words: Sequence[Word]) -> Iterator[Word]:
@@ -191,7 +206,10 @@ def _drawn_twice(word: Word, drawn: set[tuple[str, int, int]]) -> bool:
 
 def _goes_on(word: Word, other: Word) -> bool:
     size = max(word.size, other.size, 1.0)
-    return _level(word, other) and -0.5 * size <= other.left - word.right <= _PIECE_GAP * size
+    gaps = [other.left - word.right]
+    if word.leftwards or other.leftwards:
+        gaps.append(word.left - other.right)
+    return _level(word, other) and any(-0.5 * size <= gap <= _PIECE_GAP * size for gap in gaps)
 
 
 def _level(one: Word | Piece, other: Word | Piece) -> bool:
