@@ -160,8 +160,16 @@ tests. What is not simulated: a disk that loses what it said it had synced. SQLi
 each commit, and seen to be set so; all other files of a generation are seen to be synced before it is named.""",
     folder="",
 )
+SECURITY = Page(
+    name="security",
+    title="Security",
+    opening="""What a service survives, checked by `make security`, which counts, and in small by every run of the
+tests. What it protects, and what it does not, is in [safety](safety.md). The service is `auscult serve` over HTTP, in a
+process of its own.""",
+    folder="",
+)
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
-PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, SERVING, RELIABILITY, PRODUCTS, FURTHER)
+PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, SERVING, RELIABILITY, SECURITY, PRODUCTS, FURTHER)
 
 
 def page_of(file: str) -> Page:
@@ -179,5 +187,6 @@ KINDS: Mapping[str, Page] = {
     "general_towers": GENERAL,
     "serving": SERVING,
     "reliability": RELIABILITY,
+    "security": SECURITY,
 }
 """Pages of other kinds of records; products has the rest."""

@@ -149,7 +149,7 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             sections += [_section(table) for table in ablation_tables(records)]
         elif kind == "serving":
             sections += [_section(table) for table in serving_tables(records)]
-        elif kind == "reliability":
+        elif kind in ("reliability", "security"):
             sections += [reliability_table(records).as_markdown()]
         elif page is GALKO:
             single = [each for each in records if "measures" in each]
