@@ -102,6 +102,8 @@ WITHOUT = {
     "gliner": (["gliner"], "from auscult.concepts.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
     "mcp": (["mcp"], "from auscult.cli.main import main; main(['mcp', '.'])"),
     "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
+    "deidentify": (["presidio_analyzer"], "from auscult.readers.presidio import PresidioDeidentifier as P; P()"),
+    "watch": (["watchfiles"], "from auscult.cli.watching import changes as c, Path; next(c('.', Path()))"),
     "evaluation": (
         ["ir_measures"],
         "from auscult import Judgement as J; import auscult.evaluation.measures as m; m.measure([], [J('q', 'p')])",

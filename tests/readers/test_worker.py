@@ -12,7 +12,9 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.files.limits import limits
+from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.reading import Reading
 from auscult.readers.worker import ReadingProcess
 from harmful_readers import READERS
 
@@ -123,3 +125,16 @@ def test_limits_are_set_by_the_variable(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AUSCULT_LIMITS", "hours=5")
     with pytest.raises(ConfigError, match="seconds, reading, drafts"):
         limits()
+
+
+def test_who_stops_asking_waits_for_no_file() -> None:
+    files = [
+        Found(f"{number}.{kind}", 0, lambda: b"Some words.") for number, kind in enumerate(["txt", "sleep", "sleep"])
+    ]
+    reading = Reading(readers=READERS, processes=2)
+    taken = reading.read(files, lambda found, digest: False)
+    assert next(taken).drafts[0][1].text == "Some words."
+    begun = time.monotonic()
+    taken.close()
+    assert time.monotonic() - begun < 20
+    assert [process._process for process in reading._all] == [None, None]
