@@ -187,7 +187,7 @@ def test_turns_go_round_among_callers() -> None:
             await turns.begin(who)
             order.append(who)
             await asyncio.sleep(0)
-            turns.end()
+            turns.end(who)
 
         many = [asyncio.create_task(one("greedy")) for _ in range(20)]
         await asyncio.sleep(0)
@@ -203,24 +203,57 @@ def test_turns_go_round_among_callers() -> None:
 def test_who_gives_up_waiting_leaves_no_turn_behind() -> None:
     async def run() -> None:
         turns = Turns(2, 100)
-        for _ in range(2):
-            await turns.begin("a")
-        waiting = [asyncio.create_task(turns.begin(f"w{n % 3}")) for n in range(9)]
+        for who in "ab":
+            await turns.begin(who)
+        names = [f"w{n % 3}" for n in range(9)]
+        waiting = [asyncio.create_task(turns.begin(name)) for name in names]
         await asyncio.sleep(0)
         for each in waiting[::2]:
             each.cancel()
+        await asyncio.sleep(0)
         # One that is given its turn in the very moment in which it gives up.
-        turns.end()
+        turns.end("a")
         waiting[1].cancel()
         await asyncio.gather(*waiting[::2], waiting[1], return_exceptions=True)
-        left = [each for each in waiting if not each.cancelled()]
+        turns.end("b")
+        left = [(name, each) for name, each in zip(names, waiting, strict=True) if not each.cancelled()]
+        assert len(left) == 3
         for _ in left:
-            turns.end()
-        await asyncio.wait_for(asyncio.gather(*left), 1)
-        turns.end()
+            done = next((name, each) for name, each in left if each.done() and each in waiting)
+            turns.end(done[0])
+            waiting.remove(done[1])
+            await asyncio.sleep(0)
         assert turns._free == 2
         assert not turns._queues
+        assert not turns._running
         assert turns._count == 0
+
+    asyncio.run(run())
+
+
+def test_one_caller_has_all_places_until_others_come_and_half_of_them_for_a_while() -> None:
+    now = [0.0]
+
+    async def run() -> None:
+        turns = Turns(4, 100, lambda: now[0])
+        for _ in range(4):
+            await asyncio.wait_for(turns.begin("a"), 1)
+        other = asyncio.create_task(turns.begin("b"))
+        more = [asyncio.create_task(turns.begin("a")) for _ in range(4)]
+        await asyncio.sleep(0)
+        turns.end("a")
+        await asyncio.wait_for(other, 1)
+        turns.end("b")
+        await asyncio.sleep(0)
+        assert not any(each.done() for each in more), "three of four are theirs, and half would be"
+        await asyncio.wait_for(turns.begin("b"), 1)
+        turns.end("b")
+        now[0] += 10
+        turns.end("a")
+        await asyncio.sleep(0)
+        assert [each.done() for each in more] == [True, True, False, False], "nobody else has come for a while"
+        for each in more:
+            each.cancel()
 
     asyncio.run(run())
 

@@ -1,13 +1,15 @@
 """Turns: so many requests at once, and each caller's in turn with those of others.
 
-Somebody with a hundred requests waits for themselves: whoever comes with one is next but for what is being answered. A
-turn ends when its answer begins, so that nobody who reads slowly holds one.
+Somebody with a hundred requests waits for themselves: whoever comes with one is next, and finds half of the places free
+of them. A turn ends when its answer begins, so that nobody who reads slowly holds one.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -17,6 +19,7 @@ from auscult.service.errors import Refusal
 from auscult.service.guard.bodies import is_upload
 from auscult.service.guard.refusing import asker_of, refuse, too_many
 
+_WHILE: Final = 5.0
 _QUICK: Final = ("/static/", "/health", "/ready", "/api/v1/health", "/api/v1/ready", "/metrics", "/api/v1/metrics")
 
 
@@ -24,15 +27,21 @@ class Turns:
     """Who is next.
 
     Args:
-        slots: How many at once.
+        slots: How many at once; half of them for one asker as long as others come, too.
         waiting: How many may wait; half of them of one asker.
+        clock: Seconds.
     """
 
-    def __init__(self, slots: int, waiting: int) -> None:
+    def __init__(self, slots: int, waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._free = slots
+        self._share = max(1, slots // 2)
         self._most = waiting
+        self._clock = clock
         self._count = 0
+        self._running: Counter[str] = Counter()
         self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        # When each came last, those of a while ago first.
+        self._came: OrderedDict[str, float] = OrderedDict()
 
     async def begin(self, asker: str) -> None:
         """Wait for a turn.
@@ -40,8 +49,10 @@ class Turns:
         Raises:
             Refusal: Too many wait, of all or of this asker.
         """
-        if self._free:
-            self._free -= 1
+        self._came.pop(asker, None)
+        self._came[asker] = self._clock()
+        if asker not in self._queues and self._may(asker):
+            self._take(asker)
             return
         if len(self._queues.get(asker, ())) >= max(1, self._most // 2):
             raise too_many(1)
@@ -55,23 +66,40 @@ class Turns:
             await mine
         except asyncio.CancelledError:
             if mine.done() and not mine.cancelled():
-                self.end()
+                self.end(asker)
             else:
                 self._forget(asker, mine)
             raise
 
-    def end(self) -> None:
-        """Let the next one begin."""
-        while self._queues:
-            asker, queue = self._queues.popitem(last=False)
-            following = queue.popleft()
+    def end(self, asker: str) -> None:
+        """Let those begin whose turn it is."""
+        self._free += 1
+        self._running[asker] -= 1
+        if not self._running[asker]:
+            del self._running[asker]
+        while (following := next((each for each in self._queues if self._may(each)), None)) is not None:
+            queue = self._queues.pop(following)
+            given = queue.popleft()
             self._count -= 1
             if queue:
-                self._queues[asker] = queue
-            if not following.done():
-                following.set_result(None)
-                return
-        self._free += 1
+                # Last of all from now on.
+                self._queues[following] = queue
+            if not given.done():
+                self._take(following)
+                given.set_result(None)
+
+    def _may(self, asker: str) -> bool:
+        """Whether there is a place for somebody now."""
+        if not self._free:
+            return False
+        while self._came and next(iter(self._came.values())) < self._clock() - _WHILE:
+            self._came.popitem(last=False)
+        is_alone = not self._came.keys() - {asker}
+        return is_alone or self._running[asker] < self._share
+
+    def _take(self, asker: str) -> None:
+        self._free -= 1
+        self._running[asker] += 1
 
     def _forget(self, asker: str, mine: asyncio.Future[None]) -> None:
         queue = self._queues.get(asker)
@@ -98,8 +126,9 @@ class Fairness:
             await self.app(scope, receive, send)
             return
         turns = self._uploading if is_upload(scope) else self._asking
+        asker = asker_of(scope)
         try:
-            await turns.begin(asker_of(scope))
+            await turns.begin(asker)
         except Refusal as refusal:
             await refuse(refusal, scope, receive, send)
             return
@@ -109,11 +138,11 @@ class Fairness:
             nonlocal has_turn
             if has_turn and message["type"] == "http.response.start":
                 has_turn = False
-                turns.end()
+                turns.end(asker)
             await send(message)
 
         try:
             await self.app(scope, receive, sending)
         finally:
             if has_turn:
-                turns.end()
+                turns.end(asker)
