@@ -6,6 +6,8 @@ import json
 import random
 import time
 from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -121,6 +123,44 @@ def _damaged(content: bytes, chance: random.Random) -> bytes:
         elif len(damaged) > 2:
             del damaged[max(1, at) :]
     return bytes(damaged)
+
+
+ODD: list[Any] = [None, True, -1, 1.5, "", "text", [], {}, [[]], [None], {"text": {"div": 7}}, "<p>\ud800</p>"]
+
+
+def test_resources_of_odd_shapes_are_read_or_refused() -> None:
+    whole = json.loads((SAMPLES / "bundle.json").read_text(encoding="utf-8"))
+    chance = random.Random(20)
+    outcomes = [tried(FhirReader(), json.dumps(_odd(whole, chance)).encode()) for _ in range(200)]
+    assert sum(map(bool, outcomes)) > 100
+
+
+def _odd(value: Any, chance: random.Random) -> Any:
+    """A copy with a few values of other types."""
+    if chance.random() < 0.02:
+        return chance.choice(ODD)
+    if isinstance(value, dict):
+        return {key: _odd(each, chance) for key, each in value.items() if chance.random() > 0.01}
+    if isinstance(value, list):
+        return [_odd(each, chance) for each in value]
+    return value
+
+
+@pytest.mark.parametrize("sample", ["article.nxml", "discharge.xml"])
+def test_elements_in_odd_places_are_read_or_refused(sample: str) -> None:
+    whole = (SAMPLES / sample).read_text(encoding="utf-8").replace("&nbsp;", " ")
+    chance = random.Random(20)
+    outcomes = []
+    for _ in range(100):
+        root = ElementTree.fromstring(whole.encode())  # noqa: S314 - our own file
+        every = list(root.iter())
+        for _ in range(3):
+            holder, moved = chance.choice(every), chance.choice(every)
+            if moved not in holder.iter() and holder not in moved.iter():
+                holder.insert(chance.randrange(len(holder) + 1), moved)
+            chance.choice(every).tag = chance.choice(every).tag
+        outcomes.append(tried(XmlReader(), ElementTree.tostring(root)))
+    assert sum(map(bool, outcomes)) > 50
 
 
 NASTY: dict[str, tuple[Reader, Callable[[int], str]]] = {
