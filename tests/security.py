@@ -91,7 +91,7 @@ def running(folder: Path, found: Sequence[Document] = (), *options: str) -> Iter
     if not (folder / "keys.json").exists():
         (folder / "shown.json").write_text(json.dumps(make_keys(folder / "keys.json")))
     keys = json.loads((folder / "shown.json").read_text())
-    said = folder / "said.txt"
+    said = folder / f"said-{len(list(folder.glob('said-*')))}.txt"
     served = [f"{name}={folder / name}" for name in ("main", "other")]
     kept = ["--keys", str(folder / "keys.json"), "--audit", str(folder / "audit.jsonl"), "--data", str(folder / "data")]
     command = [sys.executable, "-m", "auscult.cli.main", "serve", *served, "--port", "0", *kept, *options]
@@ -286,7 +286,7 @@ def s5_matrix(_: Path) -> Counted:
 
 def s6_turns(place: Path) -> Counted:
     """One caller asks without end: others are answered, and too many are told when to come again."""
-    with running(place, [*documents(), *generated(3_000)]) as service:
+    with running(place, [*documents(), *generated(600)]) as service:
         with service.client("read") as client:
             idle = _times(client, 60)
         ends = time.monotonic() + 12
@@ -337,19 +337,21 @@ def s7_audit(place: Path) -> Counted:
     chance = random.Random(3)
     asked = [chance.choice(_REPLAY) for _ in range(REPLAYED)]
     with running(place) as service:
-        clients = [
-            service.client(key) for key in ("read", "write", "admin", "ann", "ben", "elsewhere", "read", "revoked")
-        ]
+        # Few strangers: who shows wrong keys too often is refused unnoted, so that a log is not filled by them.
+        known = ("read", "write", "admin", "ann", "ben", "elsewhere") * 4
+        clients = [service.client(key) for key in (*known, "revoked")]
         begun = time.perf_counter()
         with ThreadPoolExecutor(8) as pool:
-            answers = [*pool.map(lambda each: _replayed(clients[each[0] % 8], *each[1]), enumerate(asked))]
+            answers = [*pool.map(lambda each: _replayed(clients[each[0] % len(clients)], *each[1]), enumerate(asked))]
         seconds = time.perf_counter() - begun
         found = [*records(place / "audit.jsonl")]
         for client in clients:
             client.close()
     told = Counter(each["request"] for each in found)
-    missing = [each for each, _ in answers if told[each] != 1]
-    assert not missing, len(missing)
+    missing = Counter(
+        (told[each], status, *what[:2]) for (each, status), what in zip(answers, asked, strict=True) if told[each] != 1
+    )
+    assert not missing, missing
     log = place / "audit.jsonl"
     assert not verify(log).problem, verify(log).problem
     content = log.read_bytes()
@@ -428,7 +430,7 @@ def s8_canaries(place: Path) -> Counted:
         assert not _holds(metrics.encode())
         searched = client.post("/api/v1/search", json={"question": f"what has {CANARIES[0]}?"}).json()
         assert any(CANARIES[0] in hit["text"] for hit in searched["hits"]), "the note is found"
-    log = (place / "said.txt").read_bytes()
+    log = service.said.read_bytes()
     audit = (place / "audit.jsonl").read_bytes()
     assert not _holds(log), log
     assert not any(canary.encode() in line for line in audit.splitlines() for canary in CANARIES if b'"query"' in line)
