@@ -45,7 +45,10 @@ def main() -> None:
         file = SourceFile(json.loads(head)["name"], _read(questions) or b"")
         faulthandler.dump_traceback_later(told["seconds"] + _GRACE, exit=True)
         for kind, content in _drafts(registry, file):
+            # While an answer waits to be taken, no time counts; whoever asked counts all that reading takes.
+            faulthandler.cancel_dump_traceback_later()
             _answer(answers, kind, content)
+            faulthandler.dump_traceback_later(told["seconds"] + _GRACE, exit=True)
         faulthandler.cancel_dump_traceback_later()
 
 
