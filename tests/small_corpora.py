@@ -16,6 +16,7 @@ from auscult.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult.corpora.covidqa import CovidQaCorpus
 from auscult.corpora.csv_table import CsvCorpus
+from auscult.corpora.files import FilesCorpus
 from auscult.corpora.healthqa import HealthQaCorpus
 from auscult.corpora.jsonl import JsonlCorpus
 from auscult.corpora.mimic import MimicCorpus
@@ -181,6 +182,13 @@ def _texts(folder: Path) -> Corpus:
     return open_corpus(str(folder))
 
 
+def _files(folder: Path) -> FilesCorpus:
+    for n, name in enumerate(DISEASES):
+        (folder / f"{n}.md").write_text(f"# {name}\n\n## Symptoms\n\nIt hurts{n}.\n\n## Treatment\n\nRest.\n")
+        (folder / f"{n}.txt").write_text(f"PMH: {name}\n\nPLAN:\nRest {n}.\n")
+    return FilesCorpus(folder)
+
+
 def _note_queries(folder: Path) -> NoteQueriesCorpus:
     known = KnowledgeBase([Concept(f"DOID:{n}", name) for n, name in enumerate(DISEASES)])
     return NoteQueriesCorpus(_notes(folder, 60), labeller=NoteLabeller(DictionaryRecognizer(known)))
@@ -206,6 +214,7 @@ CORPORA: dict[str, Callable[[Path], Corpus]] = {
     "jsonl": lambda folder: JsonlCorpus(_articles(folder)),
     "csv": _table,
     "text-folder": _texts,
+    "files": _files,
     "medquad-xml": lambda folder: MedQuadXmlCorpus(DATA / "medquad_tiny" / "MedQuAD"),
     "note-queries": _note_queries,
 }

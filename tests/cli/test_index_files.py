@@ -180,6 +180,8 @@ def test_an_index_follows_a_folder_until_it_is_interrupted(command: Command, tmp
         wait_for(log, "new: 1, changed: 0, unchanged: 2, gone: 0; 3 documents", process)
         (tmp_path / "ward" / "gout.html").unlink()
         wait_for(log, "new: 0, changed: 0, unchanged: 2, gone: 1 (removed: gout.html); 2 documents", process)
+        (tmp_path / "ward" / "bad.pdf").write_bytes(b"%PDF-1.7 and no more")
+        wait_for(log, "not read: bad.pdf: broken PDF", process)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
     finally:

@@ -17,6 +17,7 @@ from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
 from auscult.models import load_model
+from auscult.readers.report import Problem
 from auscult.search.build import UpdateReport, update_index
 from auscult.search.searcher import load_model_of
 
@@ -62,18 +63,25 @@ def add(
             encoders.append(load_model(model) if model else load_model_of(open_current(index).manifest.model))
         return encoders[0]
 
-    def once() -> None:
+    known: list[Problem] = []
+
+    def once(*, again: bool = False) -> None:
         try:
             done = _update(index, sources, encoder, prune=prune or watch, batch_size=batch_size)
-        finally:
+        except BaseException:
             sources.tell(report)
-        typer.echo(_summary(done, index, pruned=prune or watch))
+            raise
+        problems = sources.files.report.problems if sources.files is not None else []
+        if not again or done.new or done.changed or done.gone or problems != known:
+            known[:] = problems
+            sources.tell(report)
+            typer.echo(_summary(done, index, pruned=prune or watch))
 
     once()
     if watch and sources.files is not None:
         typer.echo("watching; Ctrl-C ends it", err=True)
         for _ in changes(sources.files.paths, index):
-            once()
+            once(again=True)
 
 
 def _update(

@@ -20,6 +20,7 @@ from auscult import __version__
 from auscult.corpora.file_records import FileRecord, Index, Said, digest_of_text, others
 from auscult.corpora.sectioned import numbered
 from auscult.documents import Document, Original, Section, build_document
+from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
@@ -248,7 +249,12 @@ class Gathering:
             raise UnreadableError(f"{error.name} too large", error.expected, "a larger one", error.remedy) from error
         if not numbered("", _sections(draft)):
             raise UnreadableError("no words", "a document with words", "one without any", "leave it out")
-        return draft if self._hide is None else deidentified(draft, self._hide)
+        if self._hide is None:
+            return draft
+        try:
+            return deidentified(draft, self._hide)
+        except DataError as error:
+            raise UnreadableError("cannot be de-identified", error.expected, error.got, error.remedy) from error
 
     def _stem(self, key: _Key, found: Found, index: Index) -> str:
         """What ids of a file's documents begin with: its name, where no other file has it."""
