@@ -115,7 +115,7 @@ def test_lines_are_resources_and_bad_ones_are_told() -> None:
         first, second = read(READER, text, name)
         assert (first.text, second.sections[0].text) == ("One.", "Two.")
         told = [remark.partition(" was")[0] for remark in first.remarks]
-        assert told == ["line 2", "line 4", "line 5", "line 6", "line 8", "resources without texts: 1 without a type"]
+        assert told == ["line 2", "line 4", "line 5", "line 6", "line 8"]
 
 
 def test_attachments_are_read_by_their_type() -> None:
@@ -182,6 +182,7 @@ def test_no_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"resourceType": "Patient"}, "no text"),
         ([], "no text"),
         ({"resourceType": "Bundle", "entry": {"resource": 7}}, "no text"),
+        ({"resourceType": 7}, "no resource"),
         (composition(), "empty file"),
         (composition(section("Plan", "<br/>")), "empty file"),
         ({**composition(section("Plan", "x")), "status": "entered-in-error"}, "entered in error"),

@@ -15,11 +15,11 @@ from typing import Final
 from auscult.readers.attachments import read_attachment
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import decoded
+from auscult.readers.fhir_files import Problems, resources_of
 from auscult.readers.fhir_pages import narrative_page
 from auscult.readers.fhir_resources import Fields, Resource, attachment_of
 from auscult.readers.html import read_page
 from auscult.readers.html_cleaning import Care
-from auscult.readers.strict_json import strict_json
 
 _RESOURCE: Final = re.compile(rb'\s*\{.*?"resourceType"\s*:\s*"[A-Z]', re.DOTALL)
 _LINES: Final = (".ndjson", ".jsonl")
@@ -58,11 +58,11 @@ class _Reading:
 
     def __init__(self, file: SourceFile) -> None:
         self._name = file.name
-        self._problems: list[tuple[str, UnreadableError]] = []
+        self._problems: Problems = []
         self._others: Counter[str] = Counter()
         self._keys: Counter[str] = Counter()
         text, _ = decoded(file.content)
-        self._resources = list(self._all(text, file.suffix in _LINES))
+        self._resources = list(resources_of(text, file.suffix in _LINES, self._problems))
         self._binaries: dict[str, Resource] = {}
         for binary in self._resources:
             if binary.kind == "Binary":
@@ -73,7 +73,8 @@ class _Reading:
         found = []
         for resource in self._resources:
             if resource.kind not in _READ:
-                self._others[resource.kind or "without a type"] += resource.kind != "Binary"
+                if resource.kind != "Binary":
+                    self._others[resource.kind] += 1
                 continue
             for number, draft in enumerate(self._of(resource), start=1):
                 key = resource.key if number == 1 else f"{resource.key}/{number}"
@@ -87,64 +88,17 @@ class _Reading:
         told = [f"{where} was not read: {problem}" for where, problem in self._problems]
         if len(told) > _MOST_TOLD:
             told[_MOST_TOLD:] = [f"{len(told) - _MOST_TOLD} more were not read"]
-        others = ", ".join(f"{number} {kind}" for kind, number in self._others.most_common() if number)
+        others = ", ".join(f"{number} {kind}" for kind, number in self._others.most_common(_MOST_TOLD))
         return [*told, f"resources without texts: {others}"] if others else told
 
     def first_problem(self) -> UnreadableError:
         """Why there is no document."""
         if self._problems:
             return self._problems[0][1]
-        kinds = ", ".join(kind for kind, number in self._others.items() if number)
+        kinds = ", ".join(kind for kind, _ in self._others.most_common(_MOST_TOLD))
         return UnreadableError(
             "no text", f"a {', '.join(_READ)} with text", f"only {kinds}" if kinds else "no resource", "leave it out"
         )
-
-    def _all(self, text: str, lines: bool) -> Iterator[Resource]:
-        """Every resource of the file, those of bundles among them."""
-        number = 0
-        for where, value in self._values(text, lines):
-            bundles = [Resource(value)]
-            while bundles:
-                resource = bundles.pop()
-                if resource.kind != "Bundle":
-                    number += 1
-                    if not resource.kind:
-                        self._miss(where, "no resource", "a resource with its type", "none")
-                    yield replace(resource, number=number)
-                    continue
-                inner = [
-                    Resource(dict(held.values), full_url=entry.text("fullUrl"))
-                    for entry in resource.each("entry")
-                    for held in entry.each("resource")
-                ]
-                bundles += reversed(inner)
-
-    def _values(self, text: str, lines: bool) -> Iterator[tuple[str, dict[str, object]]]:
-        """The objects of a file, one or one a line, and where each stands."""
-        if not lines:
-            try:
-                value = strict_json(text)
-            except UnreadableError:
-                # Lines by another name: the first is an object by itself.
-                if not _is_object(text.lstrip().partition("\n")[0]):
-                    raise
-                lines = True
-            else:
-                if isinstance(value, dict):
-                    yield "the file", value
-                return
-        for number, line in enumerate(text.split("\n") if lines else (), start=1):
-            if not line.strip():
-                continue
-            try:
-                value = strict_json(line)
-            except UnreadableError as problem:
-                self._problems.append((f"line {number}", problem))
-                continue
-            if isinstance(value, dict):
-                yield f"line {number}", value
-            else:
-                self._miss(f"line {number}", "no resource", "a resource", "another value")
 
     def _of(self, resource: Resource) -> Iterator[DraftDocument]:
         if resource.in_error:
@@ -192,13 +146,6 @@ class _Reading:
 
     def _miss(self, where: str, kind: str, expected: str, got: str) -> None:
         self._problems.append((where, UnreadableError(kind, expected, got, "leave it out, or export it again")))
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(strict_json(line), dict)
-    except UnreadableError:
-        return False
 
 
 __all__ = ["FhirReader"]

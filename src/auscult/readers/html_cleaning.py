@@ -8,48 +8,14 @@ of the page and holds neither its title nor its main part.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from auscult.readers.flow import has_words
+from auscult.readers.html_around import Measure, is_around, is_content, is_invisible, measured
 from auscult.readers.html_elements import HEADINGS, LISTS
 from auscult.readers.tree import Element, Piece, descend
 
-# fmt: off
-_INVISIBLE: Final = frozenset({
-    "applet", "area", "audio", "canvas", "datalist", "embed", "head", "iframe", "map", "math-annotation", "noembed",
-    "noframes", "noscript", "object", "param", "picture", "rp", "rt", "script", "source", "style", "svg", "template",
-    "title", "track", "video",
-})
-_CONTROLS: Final = frozenset({
-    "button", "input", "label", "legend", "optgroup", "option", "output", "select", "textarea",
-})
-# fmt: on
-_ROLES_AROUND: Final = frozenset({"alertdialog", "banner", "contentinfo", "dialog", "menu", "navigation", "search"})
-_AROUND: Final = frozenset({"aside", "footer", "header"})
-_CONTENT: Final = frozenset({"article", "main"})
-_WHOLE: Final = frozenset({"article", "body", "html", "main"})
-_HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-_BANNER: Final = re.compile(
-    r"\bcookies?[-_]?(?:bar|banner|consent|dialog|law|message|modal|notice|policy|popup)|(?:^|\s)cookies?(?:\s|$)|\bgdpr"
-    r"|\bonetrust|\bcookiebot|\bcc-window|\bconsent[-_](?:banner|dialog|manager|modal|popup)",
-    re.IGNORECASE,
-)
-_SKIPPED: Final = re.compile(r"\b(?:skip[-_]?(?:link|nav|to)|breadcrumbs?)\b|__skip", re.IGNORECASE)
-# What sites call the parts around a text: whole words of classes and ids ("site-footer", "related-posts").
-_NAMED_AROUND: Final = re.compile(
-    r"(?:(?:site|page|main|global|top|bottom|left|right|primary|secondary|blog|mobile|entry|post|article|wp)[-_]?)?"
-    r"(?:footer|masthead|navbar|nav|navigation|menu|sidebars?|comments|comment[-_]?(?:list|form|respond)|disqus[-_]thread"
-    r"|respond|share|sharing|share(?:daddy|aholic)|share[-_]?(?:buttons?|links?|bar|tools)|addtoany[-_]\w+|pagination|pager"
-    r"|social[-_]?(?:media|links?|icons?|share|sharing|bar|buttons?)|related[-_]?(?:posts?|articles?|links?|stories)"
-    r"|jp[-_]relatedposts|post[-_]?(?:nav|meta)|entry[-_]?(?:meta|utility)|newsletter|subscribe|adverts?|advertisements?"
-    r"|ads?|copyright|impressum|tag[-_]?(?:cloud|list|links)|login|author[-_]?(?:box|bio)|widget[-_]?area"
-    r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
-    re.IGNORECASE,
-)
-_MOST_AROUND: Final = 1 / 3
-_LONGEST_BANNER: Final = 3000
 _ELSEWHERE: Final = re.compile(
     r"\W*(?:(?:see|read) also|read more|related\b.*|more (?:about|in|on|from)\b.*|more information|contents|share\b.*"
     r"|(?:external|useful|quick) links|in this (?:section|guide|page|article)|on this page|page contents|topics|tags"
@@ -72,24 +38,6 @@ class Care(IntEnum):
     LINKS = 3
 
 
-@dataclass(slots=True)
-class _Measure:
-    """An element's characters, those in links, its links, those into the page, and its parts that are the text."""
-
-    length: int = 0
-    linked: int = 0
-    links: int = 0
-    inward: int = 0
-    content: int = 0
-
-    def add(self, other: _Measure) -> None:
-        self.length += other.length
-        self.linked += other.linked
-        self.links += other.links
-        self.inward += other.inward
-        self.content += other.content
-
-
 def clean(page: Element, most: Care = Care.LINKS) -> bool:
     """Mark what is not the text of a page as dropped.
 
@@ -102,7 +50,7 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
     """
     elements = [node for node in descend(page) if isinstance(node, Element)]
     _restore(elements)
-    measures = _measured(page)
+    measures = measured(page)
     for care in range(most, -1, -1):
         _restore(elements)
         _drop_around(page, measures, care)
@@ -125,93 +73,26 @@ def _has_words(page: Element) -> bool:
     return any(isinstance(node, Piece) and has_words(node.text) for node in kept)
 
 
-def _measured(page: Element) -> dict[int, _Measure]:
-    """The measure of every element that is not dropped, by its id."""
-    order: list[tuple[Element, Element | None, bool]] = []
-    stack: list[tuple[Element, Element | None, bool]] = [(page, None, False)]
-    found: dict[int, _Measure] = {}
-    while stack:
-        element, parent, linked = stack.pop()
-        order.append((element, parent, linked))
-        measure = found[id(element)] = _Measure()
-        measure.content = int(element.tag == "h1" or _is_content(element))
-        if element.tag == "a" and (href := element.get("href")) and not linked:
-            linked = True
-            measure.links = 1
-            measure.inward = int(href.startswith("#"))
-        for child in element.children:
-            if isinstance(child, Piece):
-                length = len(child.text.strip())
-                measure.length += length
-                measure.linked += length if linked else 0
-            elif not child.dropped:
-                stack.append((child, element, linked))
-    for element, parent, _ in reversed(order):
-        if parent is not None:
-            found[id(parent)].add(found[id(element)])
-    return found
-
-
-def _drop_around(page: Element, measures: dict[int, _Measure], care: int) -> None:
+def _drop_around(page: Element, measures: dict[int, Measure], care: int) -> None:
     total = measures[id(page)].length
     stack: list[tuple[Element, bool, bool]] = [(page, False, False)]
     while stack:
         parent, inside, in_heading = stack.pop()
         for element in parent.elements:
-            if _is_invisible(element):
+            if is_invisible(element):
                 element.dropped = True
             elif care >= Care.AROUND:
                 measure = measures[id(element)]
-                element.dropped = _is_around(element, measure, inside, in_heading, total)
+                element.dropped = is_around(element, measure, inside, in_heading, total)
             if not element.dropped:
-                content = inside or _is_content(element)
+                content = inside or is_content(element)
                 stack.append((element, content, in_heading or element.tag in HEADINGS))
-
-
-def _is_content(element: Element) -> bool:
-    return element.tag in _CONTENT or element.get("role") in _CONTENT
-
-
-def _is_invisible(element: Element) -> bool:
-    given = element.attributes
-    if element.tag in _INVISIBLE or (element.tag == "dialog" and "open" not in given):
-        return True
-    if not given:
-        return False
-    if "hidden" in given and given["hidden"].lower() != "until-found":
-        return True
-    return given.get("aria-hidden", "").lower() == "true" or bool(_HIDDEN_STYLE.search(given.get("style", "")))
-
-
-def _is_around(element: Element, measure: _Measure, inside: bool, in_heading: bool, total: int) -> bool:
-    tag, role, length = element.tag, element.get("role").lower(), measure.length
-    if tag in _CONTROLS:
-        # The heading of a part that folds is a button.
-        return not in_heading
-    if tag in ("nav", "search") or role in _ROLES_AROUND:
-        return True
-    if tag == "form":
-        # Some sites put a form around the whole page.
-        return length * 2 < total
-    if not inside and (tag in _AROUND or role == "complementary"):
-        # The header of a page may hold its title, and what introduces it.
-        return tag != "header" or not measure.content
-    if tag == "sup":
-        # The mark of a note.
-        only = [child for child in element.elements if child.tag == "a"]
-        return len(only) == 1 and only[0].get("href").startswith("#") and length <= len("[100]")
-    named = f"{element.get('class')} {element.get('id')}"
-    if tag in _WHOLE or not named.strip():
-        return False
-    if length < _LONGEST_BANNER and (_BANNER.search(named) or (length < 300 and _SKIPPED.search(named))):
-        return True
-    return not measure.content and length < _MOST_AROUND * total and any(map(_NAMED_AROUND.fullmatch, named.split()))
 
 
 def _keep_main(page: Element, elements: list[Element]) -> None:
     """Drop what stands beside the main part, if that holds a good part of the words."""
     mains = [each for each in elements if (each.tag == "main" or each.get("role") == "main") and not each.dropped]
-    measures = _measured(page)
+    measures = measured(page)
     kept = [each for each in mains if id(each) in measures]
     if not kept or sum(measures[id(each)].length for each in kept) < _LEAST_OF_MAIN * measures[id(page)].length:
         return
@@ -234,7 +115,7 @@ def _keep_main(page: Element, elements: list[Element]) -> None:
 
 
 def _drop_lists_of_links(page: Element) -> None:
-    measures = _measured(page)
+    measures = measured(page)
     total = measures[id(page)].length
     before = ""
     dropped: list[Element] = []
@@ -250,7 +131,7 @@ def _drop_lists_of_links(page: Element) -> None:
             dropped.append(node)
             lost += measure.length
             continue
-        inside = inside or _is_content(node)
+        inside = inside or is_content(node)
         stack.extend(
             (child, inside) for child in reversed(node.children) if isinstance(child, Piece) or not child.dropped
         )
@@ -260,12 +141,12 @@ def _drop_lists_of_links(page: Element) -> None:
             element.dropped = True
 
 
-def _is_links(measure: _Measure) -> bool:
+def _is_links(measure: Measure) -> bool:
     few = measure.links < _FEWEST_LINKS
     return not few and _LINKED * measure.length <= measure.linked <= _LONGEST_LINK * measure.links
 
 
-def _leads_away(measure: _Measure, before: str, content: bool) -> bool:
+def _leads_away(measure: Measure, before: str, content: bool) -> bool:
     """Whether a list of links leads elsewhere, rather than says something."""
     if before.endswith(":") and not _ELSEWHERE.fullmatch(before):
         return False

@@ -8,10 +8,10 @@ from typing import Final
 
 from auscult.readers.flow import Flow
 from auscult.readers.markdown_inline import HARD_BREAK, kept, label_of
+from auscult.readers.markdown_lines import Places, Range, lines_of
 from auscult.readers.tables import readable_rows
 from auscult.readers.tree import Piece, written
 
-_LINE: Final = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?")
 _QUOTE: Final = re.compile(r"(?:[ ]{0,3}>[ ]?)*+")
 _ATX: Final = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]+|$)")
 _CLOSING: Final = re.compile(r"(?:^|[ \t])#+[ \t]*$")
@@ -23,8 +23,6 @@ _UNDERLINE: Final = re.compile(r"[ ]{0,3}(=+|-+)[ \t]*$")
 _TAGGED: Final = re.compile(r"[ \t]*(?:<!--|<(script|style|pre)\b)", re.IGNORECASE)
 _CELL_END: Final = re.compile(r"(?<!\\)\|")
 _DEEPEST_INDENT: Final = 6
-
-Range = tuple[int, int]
 
 
 class Blocks:
@@ -39,7 +37,7 @@ class Blocks:
     def __init__(self, source: str, start: int, flow: Flow) -> None:
         self._source = source
         self._flow = flow
-        self._lines = list(_lines(source, start))
+        self._lines = list(lines_of(source, start))
         self._defined = {
             label_of(match[1]) for begin, end in self._lines if (match := _DEFINITION.match(source[begin:end]))
         }
@@ -226,7 +224,7 @@ class Blocks:
     def _pieces(self, lines: list[Range]) -> Iterator[Piece]:
         """What is read of lines of one paragraph, without marks."""
         text = "\n".join(self._source[start:end] for start, end in lines)
-        places = _Places(lines)
+        places = Places(lines)
         for span in kept(text, self._defined):
             if span.text is not None:
                 yield Piece(span.text, places.of(span.start), places.of(span.end))
@@ -234,51 +232,6 @@ class Blocks:
             for start, stop, same_line in places.parts(span.start, span.end):
                 # From one line to the next there may be the mark of a quotation.
                 yield Piece(self._source[start:stop] if same_line else " ", start, stop)
-
-
-class _Places:
-    """Where the characters of joined lines stand in the source, asked in order."""
-
-    def __init__(self, lines: list[Range]) -> None:
-        self._lines = lines
-        self._number = 0
-        self._offset = 0
-
-    def of(self, place: int) -> int:
-        """Of one character; the end of a line is before its line break."""
-        while place > self._offset + self._length:
-            self._offset += self._length + 1
-            self._number += 1
-        return self._lines[self._number][0] + place - self._offset
-
-    def parts(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-        """Of characters [start, end): ranges, and whether each is of one line, or what parts two."""
-        begin = self.of(start)
-        while end > self._offset + self._length:
-            stop = self._lines[self._number][1]
-            following = self._lines[self._number + 1][0]
-            if stop > begin:
-                yield begin, stop, True
-            yield stop, following, False
-            self._offset += self._length + 1
-            self._number += 1
-            begin = following
-        stop = self.of(end)
-        if stop > begin:
-            yield begin, stop, True
-
-    @property
-    def _length(self) -> int:
-        start, end = self._lines[self._number]
-        return end - start
-
-
-def _lines(source: str, start: int) -> Iterator[Range]:
-    """The lines of a text without their ends."""
-    while start < len(source):
-        end = _LINE.match(source, start).end()  # type: ignore[union-attr]
-        yield start, start + len(source[start:end].rstrip("\r\n"))
-        start = end
 
 
 __all__ = ["Blocks"]
