@@ -174,12 +174,19 @@ def test_a_page_of_nothing_but_navigation_is_still_read() -> None:
         ("<title>Site: a | Gout</title><meta property=og:site_name content='Site: a'><p>x", "Gout"),
         ("<title>Gout | The Clinic</title><h1>The Clinic</h1><h1>Gout</h1><p>x", "Gout"),
         ("<title>About gout</title><h1>Causes</h1><p>x<h1>Treatment</h1><p>y", "About gout"),
+        ("<title>Gout | The Clinic</title><h1>The Clinic</h1><p>x", "Gout"),
+        ("<title>The Clinic - Gout</title><meta property=og:site_name content='The clinic'><p>x", "Gout"),
         ("<h1>Gout</h1><p>x", "Gout"),
         ("<p>x", ""),
     ],
 )  # fmt: skip
 def test_the_title_is_the_first_heading_or_the_pages(page: str, title: str) -> None:
     assert read(READER, page)[0].title == title
+
+
+def test_xhtml_is_read_by_the_rules_of_xml() -> None:
+    page = "<html xmlns='http://www.w3.org/1999/xhtml'><body><div/>a<br></br>b<title/><p/>c</body></html>"
+    assert text_of(page) == "a\nb\n\nc"
 
 
 def test_a_heading_that_is_never_closed_is_none() -> None:

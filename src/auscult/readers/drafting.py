@@ -32,7 +32,7 @@ class Facts:
 def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_first: bool = False) -> DraftDocument:
     """The draft of what has flown.
 
-    Its title is a heading of the first level: one that is part of the told title, or has it as a part; else the only
+    Its title is a heading of the first level, but not the publisher's name: one that is part of the told title, or has it as a part; else the only
     one, unless what is told goes first; else the first, where nothing is told. That heading's section has no heading,
     and none stands below it. Where there is no such heading, the title is the told one.
 
@@ -51,7 +51,7 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_f
         raise UnreadableError(
             "empty file", f"a file of {media_type} with words", "none", "check that it holds what it should"
         )
-    title = _title(flow.headings, facts.title.casefold(), told_first)
+    title = _title(flow.headings, facts, told_first)
     sections, paths = flow.sections(title)
     if not sections:
         # Nothing but headings: they are what it says.
@@ -71,8 +71,10 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_f
     )
 
 
-def _title(headings: Sequence[Heading], told: str, told_first: bool) -> Heading | None:
-    first = [heading for heading in headings if heading.level == 1]
+def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:
+    told, publisher = facts.title.casefold(), facts.source.casefold()
+    # Some sites have their name for a heading on every page.
+    first = [each for each in headings if each.level == 1 and not (told and each.text.casefold() == publisher)]
     for heading in first if told else ():
         named = heading.text.casefold()
         if named in told or told in named:

@@ -107,7 +107,9 @@ class _Parser:
         tag = named.group().lower()
         end, _, _ = self._attributes(named.end())
         if tag == "br":
-            self._append(Element("br"))
+            # HTML reads "</br>" as "<br>"; in XML it ends one.
+            if not self._is_xml:
+                self._append(Element("br"))
         else:
             self._close(tag)
         return end

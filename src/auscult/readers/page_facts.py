@@ -45,32 +45,31 @@ def facts_of(page: Element) -> Facts:
         metadata["date"] = date
     if authors := next((told[name] for name in _AUTHORS if name in told), []):
         metadata["author"] = "; ".join(dict.fromkeys(authors))
-    title = titled.words() if titled else ""
+    title, site = without_site(titled.words() if titled else "", source)
     return Facts(
-        title=without_site(title, source) or told.get("og:title", [""])[0],
-        source=source,
+        title=title or told.get("og:title", [""])[0],
+        source=source or site,
         url=_canonical(page) or told.get("og:url", [""])[0],
         metadata=metadata,
     )
 
 
-def without_site(title: str, site: str) -> str:
-    """A page's title without the name of the site behind it.
+def without_site(title: str, site: str) -> tuple[str, str]:
+    """A page's title without the name of the site beside it, and that name; empty where there is none.
 
     "Gout - Symptoms - NHS" is "Gout - Symptoms" where the site is called so, or where its name is not known: up to six
-    words that begin with a capital are taken for it.
+    words at the end that begin with a capital are taken for it.
     """
     separators = list(_SEPARATOR.finditer(title))
     if not separators:
-        return title
-    last = title[separators[-1].end() :]
-    if site and site.casefold() not in (last.casefold(), title[: separators[0].start()].casefold()):
-        return title
-    if site and site.casefold() == title[: separators[0].start()].casefold() != last.casefold():
-        return title[separators[0].end() :]
-    if not site and (len(last.split()) > _LONGEST_SITE or not last[:1].isupper()):
-        return title
-    return title[: separators[-1].start()]
+        return title, ""
+    first, last = title[: separators[0].start()], title[separators[-1].end() :]
+    named = site.casefold() == last.casefold() if site else len(last.split()) <= _LONGEST_SITE and last[:1].isupper()
+    if named:
+        return title[: separators[-1].start()], last
+    if site and site.casefold() == first.casefold():
+        return title[separators[0].end() :], first
+    return title, ""
 
 
 def _canonical(page: Element) -> str:
