@@ -120,6 +120,15 @@ def test_what_is_taken_out_is_in_no_byte_of_the_index(command: Command, tmp_path
     assert {reader.original(row) for row in reader.documents.tolist()} == {None}
 
 
+def test_what_is_said_of_a_bad_file_is_in_no_byte_of_the_index_either(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "ward" / "headless.csv").write_text("Anna Weber,0034512-7\nDr. Hagen,2024\n")
+    done = command("index", "ward", *INDEX, "--read", "deidentify=own_deidentifier:Numbers")
+    assert done.code == 0
+    assert "not read: headless.csv: missing column" in done.err
+    held = b"".join(path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file())
+    assert not [secret for secret in (*SECRETS, "headless") if secret.encode() in held]
+
+
 def test_one_of_ones_own_takes_out_what_it_finds(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ward" / "sub" / "note.txt").write_text("PLAN:\nGive 1961 pills.\n")
     assert command("index", "ward", *INDEX, "--read", "deidentify=own_deidentifier:Numbers").code == 0

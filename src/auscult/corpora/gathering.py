@@ -220,7 +220,9 @@ class Gathering:
                 raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
             return self._waits(drafts, stem, read, {each.doc_id for each in old.said} if old else set())
         except UnreadableError as problem:
-            told = (problem.kind, problem.expected, problem.got, problem.remedy)
+            # What was found may be words of the file ("only the columns ..."), which are not for an index then.
+            got = problem.got if self._hide is None else "something else"
+            told = (problem.kind, problem.expected, got, problem.remedy)
             if old is not None and old.said:
                 # What was read of it before stays, and it is looked at again the next time.
                 return replace(old, problem=told, digest="")
@@ -239,7 +241,8 @@ class Gathering:
             whole = draft.content is not None or len(drafts) == 1
             self._waiting[doc_id] = _Waiting(self._spool.put(draft), name, read.found, read.digest if whole else "")
             self.report.documents[name] += 1
-        remarks = dict.fromkeys(remark for _, draft in drafts for remark in draft.remarks)
+        drafts_told = drafts if self._hide is None else ()
+        remarks = dict.fromkeys(remark for _, draft in drafts_told for remark in draft.remarks)
         return FileRecord(digest=self._mixed(read.digest), stem=stem, said=tuple(said), remarks=tuple(remarks))
 
     def _prepared(self, draft: DraftDocument, found: Found) -> DraftDocument:
