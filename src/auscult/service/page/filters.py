@@ -15,7 +15,8 @@ from auscult.service.page.hits import DATES
 _MOST_VALUES: Final = 40
 _SHOWN: Final = 8
 _MOST_FIELDS: Final = 8
-_NOT_FOR_PEOPLE: Final = frozenset({"access"})
+_NOT_FOR_PEOPLE: Final = frozenset({"access", "split", "overlaps_test_entity"})
+"""Who may see a document, and what only studies of models ask for."""
 _DATE: Final = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?(?:T.*)?")
 
 

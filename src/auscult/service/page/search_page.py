@@ -122,7 +122,7 @@ def examples(searcher: Searcher, asked: Asked) -> list[Choice]:
 
 
 def _questions(searcher: Searcher) -> Iterator[str]:
-    reader = searcher.index.reader
+    reader, resolver = searcher.index.reader, searcher.parser.resolver
     rows = reader.documents
     seen: set[str] = set()
     for number, aspect in enumerate(_EXAMPLES):
@@ -131,7 +131,7 @@ def _questions(searcher: Searcher) -> Iterator[str]:
             if not 3 <= len(title) <= 40 or title in seen:
                 continue
             headings = " ".join(reader.passage(passage).heading.casefold() for passage in reader.passages_of(row))
-            if aspect in headings:
+            if aspect in headings and resolver.resolve(title, limit=1, fuzzy=False):
                 seen.add(title)
                 yield question_about(aspect, title)
                 break
