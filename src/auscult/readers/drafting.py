@@ -32,9 +32,10 @@ class Facts:
 def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_first: bool = False) -> DraftDocument:
     """The draft of what has flown.
 
-    Its title is a heading of the first level, but not the publisher's name: one that is part of the told title, or has it as a part; else the only
-    one, unless what is told goes first; else the first, where nothing is told. That heading's section has no heading,
-    and none stands below it. Where there is no such heading, the title is the told one.
+    Its title is a heading of the first level, but not the publisher's name: one that is part of the told title, or has
+    it as a part; else the only one, unless what is told goes first; else the first, where nothing is told. That
+    heading's section has no heading, and none stands below it. Where there is no such heading, the title is the told
+    one.
 
     Args:
         flow: All words.
