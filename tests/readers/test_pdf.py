@@ -17,7 +17,7 @@ from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf import PdfReader
-from small_pdfs import CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet
+from small_pdfs import CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet, wrapped
 
 BOLD = ("Helvetica-Bold", 10)
 
@@ -145,8 +145,6 @@ def test_columns_are_read_one_after_the_other() -> None:
 
 
 def test_columns_drawn_line_by_line_are_columns_still() -> None:
-    from small_pdfs import wrapped
-
     drawn = Drawn()
     left, right = wrapped(f"{GOUT} {CAUSES} {GOUT}", 220), wrapped(f"{CAUSES} {TREATMENT} {CAUSES} {GOUT}", 220)
     for number, (one, other) in enumerate(zip(left, right, strict=False)):
@@ -155,6 +153,30 @@ def test_columns_drawn_line_by_line_are_columns_still() -> None:
     text = read(drawn.content()).text
     number = min(len(left), len(right))
     assert text.split() == " ".join([*left[:number], *right[:number]]).split()
+
+
+def test_three_columns_drawn_line_by_line() -> None:
+    drawn = Drawn()
+    texts = [f"{GOUT} {CAUSES} {CAUSES}", f"{CAUSES} {TREATMENT} {GOUT}", f"{TREATMENT} {GOUT} {CAUSES}"]
+    columns = [wrapped(text, 150)[:10] for text in texts]
+    for number, lines in enumerate(zip(*columns, strict=True)):
+        for x, line in zip((50, 220, 390), lines, strict=True):
+            drawn.line(x, 100 + 14 * number, line)
+    expected = " ".join(line for column in columns for line in column)
+    assert read(drawn.content()).text.split() == expected.split()
+
+
+def test_a_table_of_numbers_is_read_row_by_row() -> None:
+    drawn = Drawn()
+    for number in range(12):
+        for x, text in (
+            (60, f"{number + 10},{number}25"),
+            (200, f"{number + 30},{number}50"),
+            (340, f"{number + 50}.{number}"),
+        ):
+            drawn.line(x, 100 + 14 * number, text)
+    first, second, *_ = read(drawn.content()).text.split("\n")
+    assert (first, second) == ("10,025 | 30,050 | 50.0", "11,125 | 31,150 | 51.1")
 
 
 def test_paragraphs_end_where_a_line_leaves_room_or_a_gap_follows() -> None:

@@ -21,6 +21,7 @@ _MOST_CROSSING: Final = 0.34
 _FEWEST_LINES: Final = 3
 _PROSE_LINES: Final = 8
 _PROSE_FILL: Final = 0.75
+_PROSE_WORDS: Final = 4
 _DEEPEST: Final = 6
 _BIN: Final = 2.0
 
@@ -121,11 +122,20 @@ def _columns(left: Sequence[Piece], right: Sequence[Piece]) -> bool:
     changes = sum(one[1] != other[1] for one, other in pairwise(drawn))
     if changes <= max(1, min(len(left), len(right)) // 10):
         return True
-    each_line = changes >= 1.6 * min(len(left), len(right))
-    return each_line and all(len(side) >= _PROSE_LINES and _fill(side) >= _PROSE_FILL for side in (left, right))
+    # Drawn line by line across all columns, as old programs do: told from a table by lines of many words.
+    return changes >= 1.6 * min(len(left), len(right)) and _is_prose(left) and _is_prose(right)
 
 
-def _fill(side: Sequence[Piece]) -> float:
-    """How much of a column's width its lines take."""
+def _is_prose(side: Sequence[Piece], depth: int = 0) -> bool:
+    """Whether lines of words fill a column, or the columns that a side is of."""
+    if len(side) < _PROSE_LINES or median(len(piece.words) for piece in side) < _PROSE_WORDS:
+        return False
     width = max(piece.right for piece in side) - min(piece.left for piece in side)
-    return median(piece.right - piece.left for piece in side) / max(width, 1.0)
+    if median(piece.right - piece.left for piece in side) >= _PROSE_FILL * width:
+        return True
+    gutter = _gutter(side) if depth < _DEEPEST else None
+    if gutter is None:
+        return False
+    left = [piece for piece in side if _middle(piece) < gutter]
+    right = [piece for piece in side if _middle(piece) >= gutter]
+    return _is_prose(left, depth + 1) and _is_prose(right, depth + 1)
