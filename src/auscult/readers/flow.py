@@ -67,7 +67,8 @@ class Flow:
             self._put(text, NOWHERE, NOWHERE)
             return
         body = text.strip(WHITE)
-        if not body:
+        if not body or (self._begins and body.isspace()):
+            # A paragraph of a no-break space parts others, and is none.
             self._white(start, end)
         elif len(text) != end - start:
             self._begin()
@@ -88,8 +89,7 @@ class Flow:
     def verbatim(self, piece: Piece) -> None:
         """Words whose white space is kept, as in code."""
         text, start, end = piece
-        begins = bool(self._gap or self._marker or self._join) or not self._length
-        if begins and len(text) == end - start:
+        if self._begins and len(text) == end - start:
             kept = text.lstrip("\r\n")
             text, start = kept, end - len(kept)
         if text:
@@ -194,6 +194,11 @@ class Flow:
             if named:
                 above.append(heading)
         return found, paths
+
+    @property
+    def _begins(self) -> bool:
+        """Whether the next words begin a line."""
+        return not self._length or bool(self._gap or self._marker or self._join)
 
     def _part_from(self, gap: str) -> None:
         if self._heading is not None:
