@@ -33,7 +33,8 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     with naming_extra(
         "serve", "fastapi", "uvicorn", "starlette", "prometheus_client", "python_multipart", "jinja2", "jwt"
     ):
-        # FastAPI reads uploads with it, and says so only at the first.
+        # What reads requests and uploads is missed only when it is needed, or never.
+        import httptools  # noqa: F401
         import python_multipart  # noqa: F401
         import uvicorn
 
@@ -44,6 +45,7 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     access = settings.access
     config = uvicorn.Config(
         app,
+        http="httptools",
         # Addresses hold what people ask: none of them is written to a log.
         access_log=False,
         log_config=None,
