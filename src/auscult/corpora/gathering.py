@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +18,8 @@ from typing import Self
 from auscult import __version__
 from auscult.corpora.file_records import FileRecord, Index, Said, digest_of_text, others
 from auscult.corpora.sectioned import numbered
-from auscult.documents import Document, Original, Section, build_document
+from auscult.corpora.waiting import WaitingDocuments, sections_of
+from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
 from auscult.interfaces import SentenceSplitter
@@ -29,20 +29,9 @@ from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified
 from auscult.readers.reading import FileRead, Reading
 from auscult.readers.report import Problem, Report
-from auscult.readers.spool import Place, Spool
 from auscult.readers.walking import name_of, walk
 
 _Key = tuple[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A document that waits: where, of which format, and of which file, whose digest tells that it may be kept."""
-
-    place: Place
-    format: str
-    found: Found
-    digest: str
 
 
 @dataclass(slots=True)
@@ -115,12 +104,11 @@ class Gathering:
     ) -> None:
         self.report = Report()
         self._paths, self._origins = paths, origins
-        self._columns, self._hide, self._originals, self._access = columns, deidentifier, originals, access
-        self._without, self._splitter = without, splitter
-        self._waiting: dict[str, _Waiting] = {}
+        self._columns, self._hide, self._access, self._without = columns, deidentifier, access, without
         self._ids: set[str] = set()
-        self._open = ExitStack()
-        self._spool = self._open.enter_context(Spool())
+        named = deidentifier is None
+        sources = [name_of(path) if named else "" for path in paths]
+        self._waiting = WaitingDocuments(sources, named=named, originals=originals, access=access, splitter=splitter)
         hidden = deidentifier.name if deidentifier else ""
         # Files that another version, or other choices, would read otherwise are read again.
         self._how = f"{__version__}|{columns}|{hidden}|{originals}|{access}|{limits()}"
@@ -131,7 +119,7 @@ class Gathering:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._open.close()
+        self._waiting.__exit__(kind, error, trace)
 
     def gather(self, index: Index | None, progress: Callable[[Report], None] | None) -> Gathered:
         """Do it.
@@ -238,8 +226,9 @@ class Gathering:
             access = self._access or draft.metadata.get("access", "")
             place = doc_id if self._hide else f"{read.found.name}{ending}"
             said.append(Said(doc_id, place, digest_of_text(draft, access)))
-            whole = draft.content is not None or len(drafts) == 1
-            self._waiting[doc_id] = _Waiting(self._spool.put(draft), name, read.found, read.digest if whole else "")
+            # Each of a file's many documents would keep the whole file.
+            digest = read.digest if len(drafts) == 1 else ""
+            self._waiting.put(doc_id, draft, name, read.found, digest)
             self.report.documents[name] += 1
         drafts_told = drafts if self._hide is None else ()
         remarks = dict.fromkeys(remark for _, draft in drafts_told for remark in draft.remarks)
@@ -250,7 +239,7 @@ class Gathering:
             check_texts((draft.title, draft.text), found.name)
         except TooLargeError as error:
             raise UnreadableError(f"{error.name} too large", error.expected, "a larger one", error.remedy) from error
-        if not numbered("", _sections(draft)):
+        if not numbered("", sections_of(draft)):
             raise UnreadableError("no words", "a document with words", "one without any", "leave it out")
         if self._hide is None:
             return draft
@@ -293,7 +282,7 @@ class Gathering:
         said = _said(now)
         elsewhere = others(said)
         roots = {each.doc_id: key[0] for key, record in sorted(now.items()) for each in record.said}
-        gathered = Gathered(_give=lambda doc_id: self._document(doc_id, elsewhere[doc_id] or ()))
+        gathered = Gathered(_give=lambda doc_id: self._waiting.document(doc_id, elsewhere[doc_id] or ()))
         first = {each.text: each.place for each in reversed(said)}
         for each in said:
             origin = self._origins[roots[each.doc_id]]
@@ -315,67 +304,10 @@ class Gathering:
         gathered.dropped = (of_present & held) - gathered.kept - set(gathered.origins)
         return gathered
 
-    def _document(self, doc_id: str, elsewhere: Sequence[str]) -> Document:
-        """A document that waited."""
-        waiting = self._waiting[doc_id]
-        draft = self._spool.get(waiting.place)
-        found = waiting.found
-        metadata = {"file": found.name} if self._hide is None else {}
-        metadata |= {"format": waiting.format, **draft.metadata}
-        if self._access:
-            metadata["access"] = self._access
-        if elsewhere:
-            metadata["also"] = "\n".join(elsewhere)
-        source = draft.source or ("" if self._hide else name_of(self._paths[found.root]))
-        return build_document(
-            doc_id=doc_id,
-            title=draft.title,
-            sections=numbered(doc_id, _sections(draft)),
-            source=source,
-            url="" if self._hide else draft.url,
-            entity_ids=draft.entity_ids,
-            metadata=metadata,
-            splitter=self._splitter,
-            text=draft.text,
-            original=self._original(draft, waiting) if self._originals else None,
-        )
-
-    def _original(self, draft: DraftDocument, waiting: _Waiting) -> Original | None:
-        content = draft.content
-        if content is None and not waiting.digest:
-            # Each of a file's many documents would keep the whole file.
-            return None
-        if content is None:
-            try:
-                content = waiting.found.content()
-            except UnreadableError:
-                return None
-            # Highlights in a file that has changed meanwhile would be wrong ones.
-            if hashlib.sha256(content).hexdigest() != waiting.digest:
-                return None
-        return Original(
-            name=waiting.found.name,
-            media_type=draft.media_type,
-            content=content,
-            encoding=draft.encoding,
-            runs=draft.runs,
-            words=draft.words,
-            pages=draft.pages,
-        )
-
 
 def _said(records: Mapping[_Key, FileRecord]) -> list[Said]:
     """All documents, in the order of paths and names."""
     return [each for _, record in sorted(records.items(), key=lambda item: item[0]) for each in record.said]
-
-
-def _sections(draft: DraftDocument) -> list[Section]:
-    """A draft's sections with the headings above them; all of the text where there are none."""
-    sections = list(draft.sections) or [Section("", draft.text, start=0)]
-    if not draft.heading_paths:
-        return [replace(each, passage_id="") for each in sections]
-    paths = [*draft.heading_paths, *[()] * len(sections)]
-    return [replace(each, passage_id="", above=tuple(path)) for each, path in zip(sections, paths, strict=False)]
 
 
 def _line(key: str) -> str:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
@@ -22,23 +19,15 @@ from auscult.errors import DataError
 from auscult.files.limits import VARIABLE, limits
 from auscult.readers.columns import Columns
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.pipes import CHUNK, GoneError, SlowError, exchange, too_much
 from auscult.readers.registry import READERS
-from auscult.readers.serving import DRAFT, END, REFUSED, SIZE
+from auscult.readers.serving import END, REFUSED
 from auscult.readers.wire import draft_from_bytes, packed, unpacked
 
-_CHUNK = 1 << 16
 #: Files that a process reads before it is replaced: what a parser leaks stays small.
 _TURN = 2_000
 #: Seconds that a process may take to begin.
 _START = 60
-
-
-class _GoneError(Exception):
-    """The process ended, or said what it should not."""
-
-
-class _SlowError(Exception):
-    """The process did not answer in time."""
 
 
 class ReadingProcess:
@@ -69,23 +58,23 @@ class ReadingProcess:
         try:
             process = self._started()
             question = packed(json.dumps({"name": file.name}).encode(), file.content)
-            for kind, content in _exchange(process, question, most.drafts, most.seconds):
+            for kind, content in exchange(process, question, most.drafts, most.seconds):
                 taken += len(content)
                 if kind == END:
                     return
                 if kind == REFUSED:
                     raise _refused(content)
                 if taken > most.drafts:
-                    raise _too_much(most.drafts)
+                    raise too_much(most.drafts)
                 name, draft = unpacked(content)
                 yield name.decode(), draft_from_bytes(draft)
-        except _SlowError:
+        except SlowError:
             self.close()
             remedy = f"leave it out, or give it longer ({VARIABLE}='seconds={most.seconds * 10}')"
             raise UnreadableError(
                 "timed out", f"a file that is read in {most.seconds} s", "one that takes longer", remedy
             ) from None
-        except _GoneError as gone:
+        except GoneError as gone:
             self.close()
             raise UnreadableError("reader ended", "a file that can be read", str(gone), "leave it out") from None
         except UnreadableError as error:
@@ -149,9 +138,9 @@ class ReadingProcess:
             "seconds": most.seconds,
         }
         try:
-            for _ in _exchange(process, packed(json.dumps(told).encode()), _CHUNK, _START):
+            for _ in exchange(process, packed(json.dumps(told).encode()), CHUNK, _START):
                 pass
-        except (_SlowError, _GoneError) as error:
+        except (SlowError, GoneError) as error:
             self.close()
             raise DataError("a process that reads files", "none that begins", "check the installation") from error
         return process
@@ -161,17 +150,12 @@ def _refused(content: bytes) -> UnreadableError:
     try:
         kind, expected, got, remedy = map(str, json.loads(content))
     except (ValueError, TypeError) as error:
-        raise _GoneError("a reader that said something else") from error
+        raise GoneError("a reader that said something else") from error
     if kind == "too much memory":
         most = limits().reading
         expected = f"a file that is read in {most:,} bytes of memory"
         remedy = f"leave it out, or raise the limit ({VARIABLE}='reading={most * 2}')"
     return UnreadableError(kind, expected, got, remedy)
-
-
-def _too_much(most: int) -> UnreadableError:
-    remedy = f"leave it out, or raise the limit ({VARIABLE}='drafts={most * 10}')"
-    return UnreadableError("too large", f"a file of which at most {most:,} bytes are made", "more", remedy)
 
 
 def _environment() -> dict[str, str]:
@@ -181,89 +165,3 @@ def _environment() -> dict[str, str]:
     found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)  # noqa: PTH100
     # One thread is enough for what arrays there are.
     return found | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-
-
-def _exchange(
-    process: subprocess.Popen[bytes], question: bytes, most: int, seconds: float
-) -> Iterator[tuple[bytes, bytes]]:
-    """Ask, and give the answers as they come, up to the last.
-
-    Args:
-        process: That answers; its pipes do not block.
-        question: As it reads it.
-        most: Bytes of an answer.
-        seconds: That it may take; time that passes between one answer's being taken and the next does not count.
-    """
-    if process.stdin is None or process.stdout is None:
-        raise RuntimeError("a process without pipes")
-    asking, answering = process.stdin.fileno(), process.stdout.fileno()
-    left, held = memoryview(question), bytearray()
-    spent = 0.0
-    with selectors.DefaultSelector() as ready:
-        ready.register(answering, selectors.EVENT_READ)
-        ready.register(asking, selectors.EVENT_WRITE)
-        while True:
-            begun = time.monotonic()
-            found = ready.select(seconds - spent)
-            spent += time.monotonic() - begun
-            if not found or spent > seconds:
-                raise _SlowError
-            for key, _ in found:
-                if key.fd == asking:
-                    left = _send(asking, left)
-                    if not left:
-                        ready.unregister(asking)
-                elif not _receive(answering, held):
-                    raise _GoneError(_ending(process))
-            while (answer := _answer(held, most)) is not None:
-                yield answer
-                if answer[0] in (END, REFUSED):
-                    return
-
-
-def _send(descriptor: int, left: memoryview) -> memoryview:
-    try:
-        return left[os.write(descriptor, left[:_CHUNK]) :]
-    except BlockingIOError:
-        return left
-    except BrokenPipeError:
-        # Why, its answers' end tells.
-        return memoryview(b"")
-
-
-def _receive(descriptor: int, held: bytearray) -> bool:
-    """Take what has come; whether more may."""
-    try:
-        come = os.read(descriptor, 16 * _CHUNK)
-    except BlockingIOError:
-        return True
-    held += come
-    return bool(come)
-
-
-def _answer(held: bytearray, most: int) -> tuple[bytes, bytes] | None:
-    """The first answer of what has come, taken out of it; None where it is not whole."""
-    if len(held) <= SIZE:
-        return None
-    kind = bytes(held[:1])
-    size = int.from_bytes(held[1 : 1 + SIZE], "little")
-    if kind not in (DRAFT, END, REFUSED):
-        raise _GoneError("a reader that said something else")
-    if size > most:
-        raise _too_much(most)
-    end = 1 + SIZE + size
-    if len(held) < end:
-        return None
-    content = bytes(held[1 + SIZE : end])
-    del held[:end]
-    return kind, content
-
-
-def _ending(process: subprocess.Popen[bytes]) -> str:
-    """How a process ended, in words."""
-    code = process.wait()
-    if code >= 0:
-        return f"one at which the reader ended (exit code {code})"
-    with suppress(ValueError):
-        return f"one at which the reader broke down ({signal.Signals(-code).name})"
-    return "one at which the reader broke down"
