@@ -11,31 +11,21 @@ import hashlib
 import json
 import math
 import os
-import struct
 import subprocess
 import sys
 import threading
-import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from pathlib import Path
+from typing import Final
 
 from auscult.errors import AuscultError, DataError
 from auscult.readers.contract import UnreadableError
+from auscult.readers.page_drawing import MOST_PIXELS, TOLD, png
 from auscult.readers.pdfium import opened
 
-MOST_PIXELS: Final = 8_000_000
-"""Of a picture: an A4 page at nearly four pixels a point. A larger page is drawn smaller."""
 _LARGEST_SCALE: Final = 8.0
-_PROGRAM: Final = (
-    "import sys; from auscult.readers.page_images import draw_for_parent; "
-    "draw_for_parent(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))"
-)
-_TOLD: Final = 3
-"""What a child exits with that wrote its error for its parent."""
+_PROGRAM: Final = str(Path(__file__).with_name("page_drawing.py"))
 
 
 def page_png(content: bytes, page: int, scale: float) -> bytes:
@@ -54,7 +44,7 @@ def page_png(content: bytes, page: int, scale: float) -> bytes:
     with opened(content) as pdf:
         if not 0 <= page < len(pdf):
             raise DataError(f"a page from 0 to {len(pdf) - 1}", f"page {page}", "choose another")
-        return _png(pdf.draw(page, scale, MOST_PIXELS))
+        return png(*pdf.draw(page, scale, MOST_PIXELS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,37 +111,10 @@ def _check_scale(scale: float) -> None:
         raise DataError("a scale above 0 and at most 8", f"{scale}", "choose another")
 
 
-def draw_for_parent(page: int, scale: float, seconds: int, memory: int) -> None:
-    """What the child does: limit itself, read a PDF from its input and write a PNG, or an error, to its output."""
-    content = sys.stdin.buffer.read()
-    _limit(seconds, memory)
-    try:
-        picture = page_png(content, page, scale)
-    except AuscultError as error:
-        told = {"kind": getattr(error, "kind", ""), "said": [error.expected, error.got, error.remedy]}
-        sys.stdout.buffer.write(json.dumps(told).encode())
-        sys.stdout.flush()
-        os._exit(_TOLD)
-    sys.stdout.buffer.write(picture)
-
-
-def _limit(seconds: int, memory: int) -> None:
-    import resource
-
-    taken = 0
-    if sys.platform.startswith("linux"):
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no file of a user's
-            taken = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + memory,) * 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
-
 def _drawn_apart(content: bytes, page: int, scale: float, limits: RenderLimits) -> bytes:
     asked = [str(page), str(float(scale)), str(math.ceil(limits.seconds)), str(limits.memory)]
     # It imports what this process does, and gets none of its secrets.
-    command = [sys.executable, "-B", "-P", "-c", _PROGRAM, *asked]
+    command = [sys.executable, "-B", "-P", _PROGRAM, *asked]
     places = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)  # noqa: PTH100
     clean = {"PATH": os.defpath, "PYTHONPATH": places, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
@@ -162,33 +125,18 @@ def _drawn_apart(content: bytes, page: int, scale: float, limits: RenderLimits) 
         raise _too_much("more time than one may") from None
     if done.returncode == 0 and done.stdout.startswith(b"\x89PNG"):
         return done.stdout
-    if done.returncode == _TOLD:
-        raise _told(json.loads(done.stdout))
+    if done.returncode == TOLD:
+        raise _told(*map(str, json.loads(done.stdout)))
     raise _too_much("more memory than one may, or damaged what draws it")
 
 
-def _told(told: dict[str, Any]) -> AuscultError:
-    expected, got, remedy = told["said"]
-    return UnreadableError(told["kind"], expected, got, remedy) if told["kind"] else DataError(expected, got, remedy)
+def _told(kind: str, expected: str, got: str, remedy: str) -> AuscultError:
+    return UnreadableError(kind, expected, got, remedy) if kind else DataError(expected, got, remedy)
 
 
 def _too_much(got: str) -> UnreadableError:
     remedy = "read the text instead, or save the PDF anew from a viewer"
     return UnreadableError("PDF that cannot be drawn", "a page that can be drawn", f"one that took {got}", remedy)
-
-
-def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """Pixels (height, width, 3) as a PNG."""
-    height, width, _ = pixels.shape
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # A zero before each row: it is stored as it is.
-    rows[:, 1:] = pixels.reshape(height, 3 * width)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 6)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 __all__ = ["MOST_PIXELS", "PageRenderer", "RenderLimits", "page_png"]

@@ -1,7 +1,8 @@
 """PDFium, the library behind PDF pages: opening, what stands where on a page, drawing a page.
 
 Nothing else here imports it. PDFium keeps state of its own and is not thread-safe: whoever opens a PDF holds the one
-lock until it is closed, so that threads of a process take turns.
+lock until it is closed, so that threads of a process take turns. `page_drawing` loads this file without the rest of
+Auscult: what it imports, it imports when it is needed.
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from auscult.readers.contract import UnreadableError
+if TYPE_CHECKING:
+    from auscult.readers.contract import UnreadableError
 
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
@@ -126,8 +125,8 @@ class Pdf:
             finally:
                 text.close()
 
-    def draw(self, number: int, scale: float, most_pixels: int) -> npt.NDArray[np.uint8]:
-        """Page `number`, from 0, as pixels (height, width, 3) of red, green and blue.
+    def draw(self, number: int, scale: float, most_pixels: int) -> tuple[int, int, list[bytes]]:
+        """Page `number`, from 0, as width, height and rows of pixels: red, green and blue, a byte each.
 
         Args:
             number: Of the page.
@@ -135,13 +134,14 @@ class Pdf:
             most_pixels: That the picture may have.
         """
         with self._page(number) as page:
-            area = max(page.get_width() * page.get_height(), 1.0)
-            if not math.isfinite(area):
+            wide, high = max(page.get_width(), 1.0), max(page.get_height(), 1.0)
+            if not math.isfinite(wide * high):
                 raise _broken(f"a page {number + 1} without a size")
-            longest = max(page.get_width(), page.get_height())
-            fitting = min(scale, math.sqrt(most_pixels / area), most_pixels**0.5 * 4 / longest)
+            fitting = min(scale, math.sqrt(most_pixels / (wide * high)), 4 * math.sqrt(most_pixels) / max(wide, high))
             bitmap = page.render(scale=fitting, rev_byteorder=True, draw_annots=True)
-            return np.ascontiguousarray(bitmap.to_numpy()[:, :, :3])
+            held, width = memoryview(bitmap.buffer), bitmap.width
+            rows = [bytes(held[at * bitmap.stride : at * bitmap.stride + 3 * width]) for at in range(bitmap.height)]
+            return width, bitmap.height, rows
 
     @contextmanager
     def _page(self, number: int) -> Iterator[Any]:
@@ -183,7 +183,7 @@ def opened(content: bytes) -> Iterator[Pdf]:
         except pypdfium2.PdfiumError as error:
             if error.err_code in (_PASSWORD, _SECURITY):
                 remedy = "save a copy without a password, and read that"
-                raise UnreadableError("encrypted PDF", "a PDF without a password", "one with", remedy) from None
+                raise _unreadable("encrypted PDF", "a PDF without a password", "one with", remedy) from None
             raise _broken("a file that cannot be opened as one") from None
         try:
             yield Pdf(document)
@@ -192,7 +192,13 @@ def opened(content: bytes) -> Iterator[Pdf]:
 
 
 def _broken(got: str) -> UnreadableError:
-    return UnreadableError("broken PDF", "a whole PDF", got, _BROKEN)
+    return _unreadable("broken PDF", "a whole PDF", got, _BROKEN)
+
+
+def _unreadable(kind: str, expected: str, got: str, remedy: str) -> UnreadableError:
+    from auscult.readers.contract import UnreadableError
+
+    return UnreadableError(kind, expected, got, remedy)
 
 
 def _decoded_title(mark: Any) -> str:
