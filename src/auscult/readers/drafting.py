@@ -50,7 +50,7 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_f
     text = flow.text
     if not has_words(text):
         raise UnreadableError(
-            "empty file", f"a file of {media_type} with words", "none", "check that it holds what it should"
+            "empty file", "a file with words to read", "one without", "check that it holds what it should"
         )
     title = _title(flow.headings, facts, told_first)
     sections, paths = flow.sections(title)

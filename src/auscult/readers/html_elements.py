@@ -26,6 +26,10 @@ FORMATTING: Final = frozenset({
     "abbr", "b", "big", "cite", "code", "em", "font", "i", "mark", "q", "s", "small", "span", "strike", "strong", "sub",
     "sup", "tt", "u",
 })
+IN_HEAD: Final = frozenset({
+    "base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title",
+})
+"""Whatever else comes ends the head of a page, closed or not."""
 KEPT_ATTRIBUTES: Final = frozenset({
     "aria-hidden", "aria-level", "charset", "class", "colspan", "content", "datetime", "hidden", "href", "http-equiv",
     "id", "lang", "name", "open", "property", "rel", "role", "rowspan", "style", "xml:lang", "xmlns",
@@ -43,7 +47,6 @@ CLOSES: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
     "tr": (CELLS | {"tr", "colgroup"}, frozenset({"table"})),
     "option": (frozenset({"option"}), frozenset({"select"})),
     "optgroup": (frozenset({"option", "optgroup"}), frozenset({"select"})),
-    "body": (frozenset({"head"}), frozenset()),
     "a": (frozenset({"a"}), CONTAINERS),
 }
 """A tag closes the open elements of the first kind, as far as none of the second stands between."""
@@ -55,6 +58,7 @@ __all__ = [
     "CONTAINERS",
     "FORMATTING",
     "HEADINGS",
+    "IN_HEAD",
     "KEPT_ATTRIBUTES",
     "LISTS",
     "RAW",

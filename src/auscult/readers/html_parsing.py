@@ -75,6 +75,8 @@ class _Parser:
 
     def _text(self, start: int, end: int) -> None:
         if end > start:
+            if self._open[-1].tag == "head" and not self._source[start:end].isspace():
+                self._close("head")
             self._open[-1].children.extend(pieces(self._source, start, end))
 
     def _find(self, sought: str, place: int) -> int:
@@ -119,6 +121,8 @@ class _Parser:
         tag = named.group().lower() if named else ""
         place, attributes, closed = self._attributes(named.end() if named else place)
         element = Element(tag, attributes)
+        if tag not in known.IN_HEAD and self._open[-1].tag == "head":
+            self._close("head")
         if tag in known.CLOSES:
             self._close_implied(*known.CLOSES[tag])
         self._append(element)
