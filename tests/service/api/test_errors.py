@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from auscult.documents import Section, build_document
+from auscult.search.build import update_index
 from auscult.service import answering
 from auscult.service.settings import Settings
+from encoders import HashedEncoder
 from served_index import check_shape, served
 
 CANARY = "Zebulon Quux"
@@ -91,3 +94,19 @@ def test_an_index_that_is_not_there_yet_is_not_ready(tmp_path: Path) -> None:
         check_shape(answer, 503, "not_ready")
         assert answer.headers["retry-after"]
         assert client.get("/api/v1/health").status_code == 200
+
+
+def test_text_that_utf_8_cannot_say_is_answered(index: Path) -> None:
+    """Half a surrogate pair, anywhere in a document."""
+    section = Section("He\ud801ad", "Half a pair \ud800 stands here.", "odd-1")
+    odd = build_document(doc_id="odd", title="Odd \udc00 title", sections=[section], metadata={"a": "b\udfff"})
+    update_index({"x": [odd]}, HashedEncoder(), index)
+    with served(Settings(indexes={"leaflets": index}, page=False)) as client:
+        hit = client.post("search", json={"question": "half a pair"}).json()["hits"][0]
+        assert (hit["title"], hit["heading"], hit["metadata"]) == ("Odd \udc00 title", "He\ud801ad", {"a": "b\udfff"})
+        assert client.get("documents/odd").json()["text"] == "Half a pair \ud800 stands here."
+        for path in ("documents", "fields", "entities?prefix=odd"):
+            assert client.get(path).status_code == 200
+        body = b'{"question": "\\ud800"}'
+        asked = client.post("search", content=body, headers={"Content-Type": "application/json"})
+        check_shape(asked, 422, "invalid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request, Response
@@ -36,7 +37,12 @@ Stated = Annotated[State, Depends(state_of)]
 
 def written(answer: BaseModel, status: int = 200) -> Response:
     """An answer as JSON, written once by its own type: a second check of what was just made would cost as much."""
-    return Response(answer.model_dump_json(), status, media_type="application/json")
+    try:
+        content = answer.model_dump_json()
+    except ValueError:
+        # Half a surrogate pair, which a document may hold: JSON can say it, UTF-8 cannot.
+        content = json.dumps(answer.model_dump())
+    return Response(content, status, media_type="application/json")
 
 
 def audited(request: Request, action: str, **said: object) -> None:

@@ -100,7 +100,7 @@ def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state
 def original(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
     """The file that a document was read from, to be saved."""
     file = original_of(request, state, caller, index, doc_id)
-    name = quote(file.name.rpartition("/")[2] or "document", safe="")
+    name = quote(file.name.rpartition("/")[2] or "document", safe="", errors="replace")
     headers = {**_INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(file.content, media_type=file.media_type or "application/octet-stream", headers=headers)
 
