@@ -16,11 +16,12 @@ from auscult.documents.building import Section
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf_columns import regions
 from auscult.readers.pdf_furniture import PagePieces, without_furniture
+from auscult.readers.pdf_glyphs import PageContent
 from auscult.readers.pdf_headings import body_style, joined_headings, levels, title_of
 from auscult.readers.pdf_paragraphs import Block, blocks_of, continued
 from auscult.readers.pdf_text import Text, text_for
 from auscult.readers.pdf_words import pieces_of, words_of
-from auscult.readers.pdfium import Bookmark, PageContent, Pdf, opened
+from auscult.readers.pdfium import Bookmark, Pdf, opened
 
 _DATE: Final = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 _UNMAPPED_SHARE: Final = 0.1

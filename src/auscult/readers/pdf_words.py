@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 from unicodedata import bidirectional
 
-from auscult.readers.pdfium import Glyph, PageContent
+from auscult.readers.pdf_glyphs import Glyph, PageContent
 
 _LIGATURES: Final = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 # In widths of the font's size: a gap inside a word, and one that parts two pieces of a line (columns, cells).
