@@ -54,7 +54,7 @@ class FilesCorpus:
         paths: Folders, files, archives and patterns of names.
         name: The corpus' name; of the first path where not given.
         choices: How files are read.
-        without: Files and folders that are passed over (an index that lies in the folder).
+        without: Folders that are passed over (an index that lies in the folder).
         skip_bad: Also a single named file that cannot be read is left out and reported.
         splitter: Finds sentences; the default splitter when not given.
 

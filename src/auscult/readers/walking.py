@@ -45,7 +45,7 @@ def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[
     Args:
         named: A folder, a file, or a pattern of names ("notes/**/*.txt").
         root: Handed on.
-        without: Resolved paths of files and folders that are passed over.
+        without: Resolved paths of folders that are passed over.
 
     Raises:
         CorpusMissingError: There is nothing of that name.
@@ -54,7 +54,7 @@ def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[
     # Unlike a path's own method it says no where a name is none at all.
     folder = place.resolve() if os.path.isdir(place) else None  # noqa: PTH112
     for name, path in _paths(named, without):
-        yield from _unpacked(name, path, root, folder)
+        yield from _unpacked(name, path, root, folder, is_pattern(named))
 
 
 def _paths(named: str, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
@@ -111,14 +111,14 @@ def _below(path: Path, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
         linked = [each for each in folders if (inside / each).is_symlink()]
         found += [inside / each for each in (*files, *linked) if is_shown(each)]
     named = [(each.relative_to(path).as_posix(), each) for each in found]
-    yield from sorted(each for each in named if each[1].resolve() not in without)
+    yield from sorted(named)
 
 
-def _unpacked(name: str, path: Path, root: int, folder: Path | None) -> Iterator[Found]:
+def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bool) -> Iterator[Found]:
     """A file, or what an archive holds."""
     name = plain(name)
     try:
-        head = _head(path, folder)
+        head = _head(path, folder, through)
     except UnreadableError as problem:
         yield Found(name, root, partial(_raise, problem), problem)
         return
@@ -133,14 +133,16 @@ def _unpacked(name: str, path: Path, root: int, folder: Path | None) -> Iterator
         yield Found(name, root, partial(_whole, path))
 
 
-def _head(path: Path, folder: Path | None) -> bytes | None:
+def _head(path: Path, folder: Path | None, through: bool) -> bytes | None:
     """What a file begins with; None for a folder.
 
     Raises:
         UnreadableError: It is none of a folder, or cannot be read.
     """
     try:
-        if folder is not None and not path.resolve().is_relative_to(folder):
+        # Below a folder only the last part of a path may be a link; a pattern leads through links, too.
+        may_leave = folder is not None and (through or path.is_symlink())
+        if folder is not None and may_leave and not path.resolve().is_relative_to(folder):
             got = "a link that leads out of it"
             raise UnreadableError("link out of the folder", "files of the folder", got, "name what it leads to")
         status = path.stat()
