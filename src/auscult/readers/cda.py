@@ -15,7 +15,7 @@ from auscult.readers.dates import iso_date
 from auscult.readers.drafting import Facts, draft_of
 from auscult.readers.flow import Flow
 from auscult.readers.roles import Role
-from auscult.readers.tree import Element, descend, written
+from auscult.readers.tree import Element, written
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/cda+xml"
@@ -55,25 +55,18 @@ def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]
     flow = Flow()
     typesetter = Typesetter(flow, _role_of, lambda _: 1)
     if titled := root.child("title"):
-        _headed(flow, typesetter, titled, 1)
+        typesetter.heading(titled, 1)
     if body is not None:
         typesetter.set(body)
     for section, depth in _sections(root):
         if (heading := section.child("title")) is None or not heading.words():
             heading = Element("title")
             heading.children.append(written(_code(section, "displayName") or "Section"))
-        _headed(flow, typesetter, heading, depth + 1)
+        typesetter.heading(heading, depth + 1)
         if text := section.child("text"):
             typesetter.set(text)
             flow.block()
     yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
-
-
-def _headed(flow: Flow, typesetter: Typesetter, element: Element, level: int) -> None:
-    flow.begin_heading(level)
-    for piece in typesetter.pieces(element):
-        flow.add(piece)
-    flow.end_heading()
 
 
 def _sections(root: Element) -> Iterator[tuple[Element, int]]:
@@ -129,7 +122,7 @@ def _loinc(section: Element) -> str:
 
 def is_cda(root: Element) -> bool:
     """Whether a file is a clinical document."""
-    return root.tag == "ClinicalDocument" and any(isinstance(node, Element) for node in descend(root))
+    return root.tag == "ClinicalDocument"
 
 
 __all__ = ["MEDIA_TYPE", "is_cda", "read_cda"]

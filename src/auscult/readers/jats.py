@@ -49,13 +49,13 @@ def read_jats(article: Element, encoding: str) -> DraftDocument:
     typesetter = Typesetter(flow, _role_of, lambda title: int(title.get("level")))
     meta = article.child("front", "article-meta") or Element("article-meta")
     if titled := meta.child("title-group", "article-title"):
-        _headed(flow, typesetter, titled, 1)
+        typesetter.heading(titled, 1)
     for part in [*meta.elements, *article.elements]:
         if part.tag == "abstract" and part.get("abstract-type") not in ("graphical", "teaser", "toc"):
             if part.child("title") is None:
                 heading = Element(_TITLE)
                 heading.children.append(written("Abstract"))
-                _headed(flow, typesetter, heading, 2)
+                typesetter.heading(heading, 2)
             _prepare(part, depth=2)
             typesetter.set(part)
         elif part.tag in ("back", "body", "floats-group"):
@@ -63,13 +63,6 @@ def read_jats(article: Element, encoding: str) -> DraftDocument:
             typesetter.set(part)
         flow.block()
     return draft_of(flow, _facts(article, meta), media_type=MEDIA_TYPE, encoding=encoding)
-
-
-def _headed(flow: Flow, typesetter: Typesetter, element: Element, level: int) -> None:
-    flow.begin_heading(level)
-    for piece in typesetter.pieces(element):
-        flow.add(piece)
-    flow.end_heading()
 
 
 def _prepare(part: Element, depth: int) -> None:

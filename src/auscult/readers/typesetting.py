@@ -135,6 +135,13 @@ class Typesetter:
         self._lists[-1] = count + 1
         return f"{indent}{count + 1}. "
 
+    def heading(self, element: Element, level: int) -> None:
+        """The words of an element as a heading."""
+        self._flow.begin_heading(level)
+        for piece in self.pieces(element):
+            self._flow.add(piece)
+        self._flow.end_heading()
+
     def pieces(self, element: Element) -> list[Piece]:
         """The words of an element on one line, blocks parted by a blank and items by "; "."""
         found: list[Piece] = []
