@@ -48,10 +48,10 @@ def add_xml(document: WordDocument, inner: str) -> None:
 
 
 def saved(document: WordDocument) -> bytes:
-    """Its file."""
+    """Its file; packed again, because the library packs with the time of day."""
     buffer = io.BytesIO()
     document.save(buffer)
-    return buffer.getvalue()
+    return with_parts(buffer.getvalue(), {})
 
 
 def with_parts(content: bytes, parts: Mapping[str, bytes]) -> bytes:
@@ -62,7 +62,8 @@ def with_parts(content: bytes, parts: Mapping[str, bytes]) -> bytes:
         zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new,
     ):
         for name in dict.fromkeys([*old.namelist(), *parts]):
-            new.writestr(name, parts[name] if name in parts else old.read(name))
+            content = parts[name] if name in parts else old.read(name)
+            new.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
