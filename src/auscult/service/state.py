@@ -134,13 +134,17 @@ class Served:
                     self._signs = signs
                     return False
                 opened = self._open()
+                if self._opened is not None:
+                    # Until it is as quick as the one before it, that one answers.
+                    opened.warm_up()
             except AuscultError as error:
                 self._say(error)
                 return False
-            self._signs, self._opened, self.trouble = signs, opened, None
+            is_first, self._opened = self._opened is None, opened
+            self._signs, self.trouble = signs, None
             self._there.set()
-        # Not what a first answer waits for.
-        opened.warm_up()
+        if is_first:
+            opened.warm_up()
         return True
 
     def _open(self) -> Opened:
