@@ -98,8 +98,8 @@ def fast_encoder() -> DocumentEncoder:
 
 
 @contextmanager
-def listening(settings: Settings, encoder: DocumentEncoder | None = None) -> Iterator[str]:
-    """The address of a service that listens on this machine until the block ends."""
+def listening(settings: Settings, encoder: DocumentEncoder | None = None, *, whole: bool = True) -> Iterator[str]:
+    """The address of a service that listens on this machine until the block ends; all its indexes are open."""
     app = create_app(settings, encoder)
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
@@ -109,7 +109,9 @@ def listening(settings: Settings, encoder: DocumentEncoder | None = None) -> Ite
         thread.start()
         state = app.state.auscult
         deadline = time.monotonic() + 30
-        while not (server.started and state.is_ready) and time.monotonic() < deadline and thread.is_alive():
+        while (
+            not (server.started and (state.is_ready or not whole)) and time.monotonic() < deadline and thread.is_alive()
+        ):
             time.sleep(0.02)
         try:
             yield f"http://127.0.0.1:{door.getsockname()[1]}"

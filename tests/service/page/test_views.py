@@ -146,6 +146,21 @@ def test_who_has_a_key_logs_in_once_and_out_again(browser: Any, tmp_path: Path) 
     assert key not in told
 
 
+def test_a_damaged_index_is_told_and_not_waited_for(browser: Any, tmp_path: Path) -> None:
+    encoder = fast_encoder()
+    folder = ward_index(tmp_path / "ward", encoder)
+    for path in folder.rglob("*"):
+        if path.is_file() and path.stat().st_size > 4096:
+            path.write_bytes(b"\xff" * 4096)
+    with listening(Settings(indexes={"ward": folder}, data=tmp_path / "data"), encoder, whole=False) as base:
+        context = browser.new_context()
+        page = context.new_page()
+        page.wait_for_timeout(500)
+        assert page.goto(f"{base}/?q=gout").status == 503
+        assert "auscult repair" in page.locator("main").inner_text()
+        context.close()
+
+
 def test_a_busy_service_says_so_in_words(browser: Any, tmp_path: Path) -> None:
     encoder = fast_encoder()
     indexes = {"ward": ward_index(tmp_path / "ward", encoder)}

@@ -18,7 +18,7 @@ from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_s
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import Asked
 from auscult.service.page.chips import chips_of
-from auscult.service.page.context import context_of
+from auscult.service.page.context import context_of, searcher_for
 from auscult.service.page.filters import filters_of
 from auscult.service.page.hits import HitView, view_of
 from auscult.service.page.rendering import rendered
@@ -52,7 +52,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
     page = context_of(request, state, caller, "compare", asked.index)
     if not page.may_ask:
         return no_index(page)
-    searcher = state.searcher(asked.index or None, caller)
+    searcher = searcher_for(state, asked.index, caller)
     fields = [each.name for each in filters_of(searcher.index, asked) if not each.is_date and each.name != "file"]
     field = request.query_params.get("by", "")
     if field not in (*fields, DOCUMENT):

@@ -11,7 +11,9 @@ from typing import Final
 from fastapi import Request
 
 from auscult.index.manifest import Counts
+from auscult.search import Searcher
 from auscult.service.caller import ANYONE, NOBODY, Caller
+from auscult.service.errors import Refusal
 from auscult.service.page.purposes import purpose_of
 from auscult.service.state import State
 
@@ -62,6 +64,19 @@ class PageContext:
     def static(self, name: str) -> str:
         """Address of a file of the page."""
         return static_path(name)
+
+
+def searcher_for(state: State, index: str, caller: Caller) -> Searcher:
+    """What answers a caller's questions to an index; the first that they may ask where none is named.
+
+    Raises:
+        Refusal: There is no such index for them, it is damaged, or not open yet.
+    """
+    served = state.served(index or None, caller)
+    if served.trouble is not None and not served.is_open:
+        remedy = "ask whoever runs this service to mend it"
+        raise Refusal(503, "index_unavailable", "expected an index that is whole, got another", remedy)
+    return served.opened.seen_by(caller.groups)
 
 
 def context_of(request: Request, state: State, caller: Caller, name: str, index: str = "") -> PageContext:

@@ -14,7 +14,7 @@ from auscult.search import Searcher, Understanding
 from auscult.search.coverage import Cell, Coverage, cover
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import Asked, document_path
-from auscult.service.page.context import context_of
+from auscult.service.page.context import context_of, searcher_for
 from auscult.service.page.rendering import rendered
 from auscult.service.page.troubles import no_index
 from auscult.service.routes.answers import Stated, audited
@@ -54,7 +54,7 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
     page = context_of(request, state, caller, "coverage", asked.index)
     if not page.may_ask:
         return no_index(page)
-    searcher = state.searcher(asked.index or None, caller)
+    searcher = searcher_for(state, asked.index, caller)
     if not names and not asked.is_empty:
         names = _named_in(searcher, asked)
     found, trouble = None, ""

@@ -18,7 +18,7 @@ from auscult.search.spans import SpanFinder, finder
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.answers import Answer, answer_in
 from auscult.service.page.asking import Asked, document_path
-from auscult.service.page.context import context_of
+from auscult.service.page.context import context_of, searcher_for
 from auscult.service.page.curves import CurvesView, curves_view
 from auscult.service.page.hits import date_of
 from auscult.service.page.pages import pages_of
@@ -42,7 +42,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
     said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
     audited(request, "view", index=index, query=said, doc_ids=[doc_id])
     allowed(caller, "read", index)
-    searcher = state.searcher(index, caller)
+    searcher = searcher_for(state, index, caller)
     reader = searcher.index.reader
     row = row_of(reader, doc_id)
     found = reader.document(row)

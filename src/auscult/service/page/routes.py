@@ -8,7 +8,6 @@ from typing import Final
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from auscult.readers.page_images import PageRenderer
 from auscult.service.page import (
     compare_page,
     completing,
@@ -40,7 +39,6 @@ def add_page(app: FastAPI) -> None:
     for room in _ROOMS:
         app.include_router(room.router)
     app.include_router(router)
-    app.state.page_renderer = PageRenderer()
     app.add_middleware(Purposes)
     app.add_middleware(Troubles)
 

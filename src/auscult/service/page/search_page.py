@@ -20,7 +20,7 @@ from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import PER_PAGE, Asked
 from auscult.service.page.chips import Choice, chips_of
-from auscult.service.page.context import PageContext, context_of
+from auscult.service.page.context import PageContext, context_of, searcher_for
 from auscult.service.page.filters import filters_of
 from auscult.service.page.hits import grouped, view_of
 from auscult.service.page.rendering import rendered
@@ -44,8 +44,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
     said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
     if not asked.is_empty:
         audited(request, "search", index=asked.index or page.index, query=said)
-    served = state.served(asked.index or None, caller)
-    searcher = served.opened.seen_by(caller.groups)
+    searcher = searcher_for(state, asked.index, caller)
     page = replace(page, counts=searcher.index.manifest.counts)
     if asked.is_empty:
         return HTMLResponse(_home(page, asked, searcher, "q" in request.query_params))

@@ -34,6 +34,7 @@ _WORDS: Final = {
     "not_allowed": ("Your key does not allow this.", "Ask whoever runs this service for another key."),
     "too_large": ("This is more than is taken at once.", "Send fewer or smaller files."),
     "bad_query": ("This cannot be understood as it stands.", "Ask by a name, or by a code such as DOID:2986."),
+    "no_page": ("There is no such page.", "Read the document's text."),
     "not_found": ("There is no such page.", "Search for what you need."),
     "internal": ("Something went wrong here.", "Try again; if it stays so, tell whoever runs this service."),
 }

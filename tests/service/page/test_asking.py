@@ -1,0 +1,56 @@
+"""Addresses: whatever is asked for comes back from its address, and whatever an address says is harmless."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auscult.index import Between
+from auscult.service.page.asking import FURTHEST, Asked
+from auscult.service.page.routing import own_path
+
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=20)
+FIELDS = st.dictionaries(WORDS, st.lists(WORDS, min_size=1, max_size=3, unique=True).map(tuple), max_size=3)
+BOUNDS = st.dictionaries(WORDS, st.tuples(WORDS, WORDS), max_size=2)
+
+
+def read(address: str) -> Asked:
+    return Asked.of(parse_qsl(urlsplit(address).query, keep_blank_values=True))
+
+
+@given(WORDS, WORDS, st.lists(WORDS, max_size=4, unique=True), FIELDS, BOUNDS, st.integers(0, FURTHEST))
+def test_what_is_asked_for_comes_back_from_its_address(
+    text: str,
+    entity: str,
+    aspects: list[str],
+    fields: dict[str, tuple[str, ...]],
+    bounds: dict[str, tuple[str, str]],
+    start: int,
+) -> None:
+    asked = Asked(text=text, index="medquad", fields=fields, bounds=bounds, start=start)
+    for each in (asked, asked.by_entity(entity, aspects), asked.in_words(entity)):
+        assert read(each.at()) == each
+    assert read(asked.at("/compare", "answer", ("by", "source"))) == asked
+
+
+def test_values_are_chosen_and_left_again() -> None:
+    asked = Asked(text="gout", start=20).with_value("source", "NHS", True).with_value("source", "GARD", True)
+    assert (asked.fields, asked.start) == ({"source": ("NHS", "GARD")}, 0)
+    assert asked.with_value("source", "NHS", False).with_value("source", "GARD", False) == Asked(text="gout")
+    dated = read("/?q=gout&from.date=2020&to.date=2021-06&f.source=NHS")
+    assert dated.where == {"source": ("NHS",), "date": Between("2020", "2021-06")}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["q", "e", "a", "start", "as", "index", "f.x", "from.x"]), st.text())))
+def test_an_address_may_say_anything(parameters: list[tuple[str, str]]) -> None:
+    asked = Asked.of(parameters)
+    assert 0 <= asked.start <= FURTHEST
+    assert asked.at().startswith("/")
+
+
+def test_addresses_to_go_back_to_lead_nowhere_else() -> None:
+    for elsewhere in ("//evil.example", "/\\evil.example", "https://evil.example", "javascript:1", "", "/a\nb"):
+        assert own_path(elsewhere) == "/", elsewhere
+    assert own_path("/?q=gout#hit-1") == "/?q=gout#hit-1"
