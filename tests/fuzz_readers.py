@@ -34,15 +34,18 @@ from typing import Any
 
 from auscult.documents import build_document, check_document
 from auscult.files.limits import VARIABLE, limits
-from auscult.readers.contract import DraftDocument
+from auscult.readers import reading
+from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.reading import FileRead, Reading
 from auscult.readers.walking import walk
+from auscult.readers.worker import ReadingProcess
 from good_files import good_files
 from hostile_files import GROUPS, hostile_files
 
 CANARY = "canary-7f3a91-unseen"
 SECONDS, MEMORY = 20, 2_000_000_000
 _BATCH = 250
+_STARTING = 15  # Seconds that a process may take to begin, on a busy machine.
 _STOPPED = ("timed out", "too much memory", "reader ended", "too large")
 _TOKENS = [
     b"<", b">", b"&", b'"', b"'", b"]]>", b"<![CDATA[", b"<!--", b"-->", b"<!DOCTYPE a [", b"&x;", b"&#0;", b"&#xD800;",
@@ -170,6 +173,25 @@ def _member_mutated(chance: random.Random, content: bytes, others: list[bytes]) 
 
 
 @contextmanager
+def timed(counts: Counts) -> Iterator[None]:
+    """While it lasts, the longest time that one file takes is counted."""
+
+    class Timed(ReadingProcess):
+        def read(self, file: SourceFile) -> Iterator[tuple[str, DraftDocument]]:
+            begun = time.perf_counter()
+            try:
+                yield from super().read(file)
+            finally:
+                counts.slowest = max(counts.slowest, time.perf_counter() - begun)
+
+    reading.ReadingProcess = Timed  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        reading.ReadingProcess = ReadingProcess  # type: ignore[misc]
+
+
+@contextmanager
 def listener() -> Iterator[tuple[str, Callable[[], int]]]:
     """An address that counts who connects to it."""
     met = [0]
@@ -240,12 +262,9 @@ def read_all(files: Iterator[tuple[str, bytes]], arena: Path, counts: Counts) ->
         for name, content in batch:
             (folder / name).write_bytes(content)
         before = _listing(arena)
-        begun = time.perf_counter()
         try:
             for done in Reading(processes=2).read(walk(str(folder)), lambda *_: False):
                 _count(done, counts)
-                counts.slowest = max(counts.slowest, time.perf_counter() - begun)
-                begun = time.perf_counter()
         except Exception as error:
             counts.findings.append(f"parent: {type(error).__name__}: {error} {traceback.format_exc(limit=-3)}")
         counts.findings += [f"written: {each}" for each in sorted(_listing(arena) - before)]
@@ -303,7 +322,7 @@ def fuzz(count: int, seed: int, *, groups: Collection[str] = GROUPS, kept: Path 
     """
     counts = Counts()
     # Whatever is written where temporary files go is seen.
-    with tempfile.TemporaryDirectory() as place, listener() as (address, met):
+    with tempfile.TemporaryDirectory() as place, listener() as (address, met), timed(counts):
         arena = Path(place, "around", "arena")
         arena.mkdir(parents=True)
         secret = arena / "secret.txt"
@@ -319,7 +338,7 @@ def fuzz(count: int, seed: int, *, groups: Collection[str] = GROUPS, kept: Path 
         counts.fetched = met()
     if counts.fetched:
         counts.findings.append(f"fetched: {counts.fetched} times")
-    if counts.slowest > limits().seconds + 10:
+    if counts.slowest > limits().seconds + _STARTING:
         counts.findings.append(f"slow: {counts.slowest:.0f} s")
     if kept is not None:
         _keep(counts.findings, {**dict(changed_files(count, seed)), **dict(every)}, kept)
