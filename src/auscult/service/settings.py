@@ -23,9 +23,6 @@ class Limits:
         body: Bytes of a request that uploads nothing.
         upload: Bytes of one that does.
         files: Files of one upload.
-        hits: Of one answer (`k`).
-        reach: How far into the hits pages go (`offset` + `k`).
-        words: Characters of a question, an entity or an aspect.
         threads: Requests that are computed at once; others wait.
         concurrent: Requests that are in the house at once; more are told to come again.
         per_minute: Requests of one caller in a minute; 0 for as many as there are.
@@ -35,9 +32,6 @@ class Limits:
     body: int = 1_000_000
     upload: int = 256_000_000
     files: int = 200
-    hits: int = 100
-    reach: int = 1_000
-    words: int = 2_000
     threads: int = 4
     concurrent: int = 64
     per_minute: int = 0
