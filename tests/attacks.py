@@ -55,6 +55,10 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "group_by": "passage", "where": {"source": ["North"]}, "score": "fused", "rerank": 0,
     },
     "/api/v1/explain": {"entity": "Gout", "aspects": ["treatment"], "doc_id": "leaflet-gout", "index": "main"},
+    "/api/v1/spans": {
+        "question": "gout?", "doc_id": "leaflet-gout", "index": "main", "step": "grow", "first": 1, "last": 2,
+    },
+    "/api/v1/coverage": {"entities": ["gout", "asthma"], "aspects": ["symptoms"], "index": "main", "where": {}},
     "/api/v1/feedback": {
         "question": "gout?", "doc_id": "leaflet-gout", "passage_id": "gout-1", "relevance": 1, "index": "main",
     },

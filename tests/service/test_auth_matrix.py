@@ -77,6 +77,16 @@ TABLE: Final[Mapping[Route, Entry]] = {
     ("GET", "/api/v1/documents/{doc_id:path}/places"): Entry(
         "read", f"/api/v1/documents/{HIDDEN}/places", {"start": "0", "end": "5", **_IN_MAIN}, **_DOCUMENT
     ),
+    # Not a PDF.
+    ("GET", "/api/v1/documents/{doc_id:path}/pages/{page}.png"): Entry(
+        "read", f"/api/v1/documents/{HIDDEN}/pages/1.png", _IN_MAIN, good=404, **_DOCUMENT
+    ),
+    ("POST", "/api/v1/spans"): Entry(
+        "read", body={"question": "IgA nephropathy symptoms?", "doc_id": HIDDEN, **_IN_MAIN}, **_DOCUMENT
+    ),
+    ("POST", "/api/v1/coverage"): Entry(
+        "read", body={"entities": ["IgA nephropathy"], "aspects": ["symptoms"], **_IN_MAIN}, of_index=True
+    ),
     ("POST", "/api/v1/feedback"): Entry(
         "read",
         body={
