@@ -63,6 +63,7 @@ def test_from_the_box_to_a_hit_to_its_document_and_back(watched: Watched) -> Non
     page.locator("#hit-1 h2 a").focus()
     page.keyboard.press("Enter")
     page.locator("#text").wait_for()
+    page.wait_for_load_state()
     assert "/d/medquad/" in page.url
     page.keyboard.press("j")
     assert page.locator(".s.here").count() == 1

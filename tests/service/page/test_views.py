@@ -157,7 +157,7 @@ def test_a_damaged_index_is_told_and_not_waited_for(browser: Any, tmp_path: Path
         page = context.new_page()
         page.wait_for_timeout(500)
         assert page.goto(f"{base}/?q=gout").status == 503
-        assert "auscult repair" in page.locator("main").inner_text()
+        assert "auscult verify" in page.locator("main").inner_text()
         context.close()
 
 

@@ -26,7 +26,7 @@ _WORDS: Final = {
     "not_ready": ("The collection is still being opened.", "Load this page again in a few seconds."),
     "index_unavailable": (
         "The collection is damaged, and cannot be read.",
-        "Whoever runs this service can mend it with: auscult repair INDEX",
+        "Whoever runs this service can mend it with: auscult verify INDEX --repair",
     ),
     "engine_unavailable": ("The collection's server does not answer.", "Load this page again in a minute."),
     "too_many": ("Too many are asking at this moment.", "Wait a few seconds, and load this page again."),
