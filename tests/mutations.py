@@ -361,4 +361,32 @@ SEARCH = (
     ),
 )  # fmt: skip
 
-MUTATIONS = (*CDV, *TRAINING, *MODELS, *EVALUATION, *TEXT_AND_INDEX, *SEARCH)
+SAFETY = (
+    Mutation(
+        "access: whoever has no group sees all", "index/access.py",
+        "not groups_in(value).isdisjoint(groups)", "not groups or not groups_in(value).isdisjoint(groups)",
+        ("search/test_access.py",),
+    ),
+    Mutation(
+        "access: words of hidden documents count", "index/segment.py",
+        'found.__dict__.pop("words", None)', "pass", ("search/test_access.py",),
+    ),
+    Mutation(
+        "access: names of hidden documents stay", "search/searcher.py",
+        "return self._whole.known_to(reader)", "return self._whole.knowledge_base", ("search/test_access.py",),
+    ),
+    Mutation(
+        "keys: revoked ones open", "service/access/keys.py",
+        "found = key if same & holds else found", "found = key if same else found", ("service/access/test_keys.py",),
+    ),
+    Mutation(
+        "tokens: for any audience", "service/access/tokens.py",
+        '"verify_nbf": True', '"verify_nbf": True, "verify_aud": False', ("service/access/test_tokens.py",),
+    ),
+    Mutation(
+        "audit: a changed line is followed all the same", "service/audit_files.py",
+        "if told[1] != before:", "if False:", ("service/test_audit.py::test_every_change_of_a_line_shows",),
+    ),
+)  # fmt: skip
+
+MUTATIONS = (*CDV, *TRAINING, *MODELS, *EVALUATION, *TEXT_AND_INDEX, *SEARCH, *SAFETY)
