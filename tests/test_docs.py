@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from auscult.cli.all_commands import app
 from auscult.demo import LEAFLETS
 from auscult.models import SHIPPED
+from auscult.service.settings import Settings
 from places import ROOT
 from study.__main__ import app as study
 
@@ -246,7 +247,12 @@ def test_the_readmes_python_runs(project: Path, capsys: pytest.CaptureFixture[st
     assert "Gout" in lines[0]
 
 
-def test_the_readmes_commands_run(project: Path) -> None:
+def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "my-folder").mkdir()
+    shutil.copy(project / "documents.jsonl", project / "my-folder")
+    served: list[Settings] = []
+    # It would go on for ever; that it serves is tested in tests/service.
+    monkeypatch.setattr("auscult.cli.serve.serve_until_stopped", lambda settings, say: served.append(settings))
     blocks = "\n".join(_blocks(ROOT / "README.md", "console"))
     commands = [shlex.split(line)[2:] for line in blocks.splitlines() if line.startswith("$ auscult")]
     assert len(commands) >= 4
@@ -255,6 +261,7 @@ def test_the_readmes_commands_run(project: Path) -> None:
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, (arguments, result.output)
     assert (project / "gout.svg").read_text(encoding="utf-8").startswith("<?xml")
+    assert [folder.name for each in served for folder in each.indexes.values()] == ["my-index"]
 
 
 def test_commands_in_the_docs_exist(generator: ModuleType) -> None:
