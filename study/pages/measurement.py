@@ -25,6 +25,7 @@ KINDS = {
     "nothing_here": "Questions without an answer",
     "spans": "Answers whose boundaries nobody marked",
     "general_ablation": "What each evidence adds",
+    "http_load": "A served index, asked by several at once",
     "general_towers": "What context and each term of the loss add",
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""

@@ -186,6 +186,7 @@ KINDS: Mapping[str, Page] = {
     "general_ablation": GENERAL,
     "general_towers": GENERAL,
     "serving": SERVING,
+    "http_load": SERVING,
     "reliability": RELIABILITY,
     "security": SECURITY,
 }
