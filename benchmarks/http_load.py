@@ -65,8 +65,6 @@ def main() -> None:
     sizes = index.manifest.counts
     record = {
         "kind": "http_load",
-        "title": "A served index, asked by several at once",
-        "kind": "http_load",
         "title": f"A served index under load, {index.manifest.model.name}",
         "index": {"documents": sizes.documents, "passages": sizes.passages, "sentences": sizes.sentences},
         "model": index.manifest.model.name,
