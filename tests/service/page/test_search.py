@@ -130,6 +130,11 @@ def test_more_hits_are_pages_of_their_own(watched: Watched) -> None:
     assert page.locator(".hit input[name=passage]").first.input_value() == first[0]
 
 
+def test_pages_of_hits_come_to_an_end(watched: Watched) -> None:
+    page = results(watched, q="symptoms", start="200")
+    assert page.get_by_role("link", name="More →").count() == 0
+
+
 def test_hits_are_taken_along_as_csv_and_json(service: Service) -> None:
     with httpx.Client(base_url=service.base) as client:
         told = client.get("/export.csv", params=ASKED)

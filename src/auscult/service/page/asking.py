@@ -9,11 +9,13 @@ from urllib.parse import quote, urlencode
 
 from auscult.index.fields import Between, Where
 from auscult.queries import Query
+from auscult.service.errors import Refusal
 
 PER_PAGE: Final = 10
 FURTHEST: Final = 200
 """Hits that are paged through at most; whoever has not found it there asks otherwise."""
 _LONGEST: Final = 2000
+_ASKED: Final = frozenset({"q", "e", "a"})
 _FIELD, _FROM, _TO = "f.", "from.", "to."
 
 
@@ -47,7 +49,14 @@ class Asked:
 
     @classmethod
     def of(cls, parameters: Sequence[tuple[str, str]]) -> Asked:
-        """From an address' parameters, which anyone may have written: what is unknown is as if it were not there."""
+        """From an address' parameters, which anyone may have written: what is unknown is as if it were not there.
+
+        Raises:
+            Refusal: The question is too long to be one; none is cut.
+        """
+        if any(name in _ASKED and len(value) > _LONGEST for name, value in parameters):
+            message = f"expected a question of at most {_LONGEST:,} characters, got a longer one"
+            raise Refusal(422, "too_long", message, "ask in fewer words")
         single = {name: value[:_LONGEST] for name, value in reversed(parameters)}
         fields: dict[str, tuple[str, ...]] = {}
         for name, value in parameters:
@@ -60,9 +69,9 @@ class Asked:
             text=single.get("q", "").strip(),
             index=single.get("index", ""),
             entity=single.get("e", "").strip(),
-            aspects=tuple(
-                dict.fromkeys(value.strip()[:200] for name, value in parameters if name == "a" and value.strip())
-            )[:12],
+            aspects=tuple(dict.fromkeys(value.strip() for name, value in parameters if name == "a" and value.strip()))[
+                :12
+            ],
             by_parts="e" in single or "a" in single,
             as_words=single.get("as") == "words",
             fields=fields,

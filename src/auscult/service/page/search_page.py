@@ -18,7 +18,7 @@ from auscult.search import Searcher, Understanding
 from auscult.search.explain import describe
 from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, allowed
-from auscult.service.page.asking import PER_PAGE, Asked
+from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
 from auscult.service.page.chips import Choice, chips_of
 from auscult.service.page.context import PageContext, context_of, searcher_for
 from auscult.service.page.filters import filters_of
@@ -70,7 +70,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "chips": chips_of(understood, asked, searcher),
         "views": grouped(views),
         "nothing": nothing.sentence if nothing else "",
-        "more": len(hits) > asked.start + PER_PAGE,
+        "more": len(hits) > asked.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
         "filters": filters_of(searcher.index, asked),
         "coverage": asked.at("/coverage", "", ("entity", understood.query.entity)) if understood.query.entity else "",
