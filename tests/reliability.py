@@ -7,7 +7,6 @@ check fails. Words choose checks: `python tests/reliability.py R1 C5`.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import resource
@@ -16,25 +15,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from auscult.documents import Section, build_document
 from auscult.errors import AuscultError, IndexFolderError
-from auscult.files.writing import write_json
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index import storage as storage_room
 from auscult.index.passage_index import take_best
 from auscult.index.store import Store
 from auscult.models import load_model
-from auscult.provenance import stamp
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from counted import Counted, count
 from encoders import HashedEncoder
 from index.test_damage import answers, files_of, flip, told
 from index.test_durability import SEARCHER
@@ -43,7 +40,6 @@ from places import ROOT, TESTS
 
 RESULT = ROOT / "benchmarks" / "results" / "reliability.json"
 ENCODER = HashedEncoder()
-Counted = dict[str, float | int | str]
 
 # Adds, replaces and removes single documents for ever, and says of each that it is done.
 WRITER = """
@@ -524,30 +520,5 @@ CHECKS: dict[str, Callable[[Path], Counted]] = {
 }  # fmt: skip
 
 
-def main(chosen: Sequence[str]) -> None:
-    """Run checks, and write what they counted."""
-    kept = {each["check"]: each for each in json.loads(RESULT.read_text())[0]["checks"]} if RESULT.is_file() else {}
-    failed = []
-    for name, check in CHECKS.items():
-        if chosen and not any(word in name.split(", ") for word in chosen):
-            continue
-        begun = time.perf_counter()
-        told_of = (check.__doc__ or "").split("\n")[0]
-        try:
-            with TemporaryDirectory() as place:
-                found = check(Path(place))
-        except AssertionError as error:
-            failed.append(name)
-            print(f"{name}: FAILED: {told_of} {error}", flush=True)
-            continue
-        seconds = round(time.perf_counter() - begun, 1)
-        kept[name] = {"check": name, "what": told_of, "found": found, "seconds": seconds}
-        print(f"{name}: {told_of} {found} ({seconds} s)", flush=True)
-        ordered = [kept[each] for each in CHECKS if each in kept]
-        write_json(RESULT, [{"kind": "reliability", "title": "Reliability", "checks": ordered, **stamp()}])
-    if failed:
-        sys.exit(f"failed: {', '.join(failed)}")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    count(CHECKS, sys.argv[1:], "Reliability", RESULT)

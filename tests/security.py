@@ -26,7 +26,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -34,11 +33,10 @@ import numpy as np
 
 from attacks import TRAVERSALS, faults, mutated, quoted
 from auscult.documents import Document
-from auscult.files.writing import write_json
 from auscult.models import load_model
-from auscult.provenance import stamp
 from auscult.search import build_index
 from auscult.service.audit_files import records, verify
+from counted import Counted, count
 from guarded_service import documents, make_keys
 from leaflets import generated
 from places import ROOT, TESTS
@@ -48,7 +46,6 @@ RESULT = ROOT / "benchmarks" / "results" / "security.json"
 MUTATED = 10_000
 REPLAYED = 1_000
 CANARIES = ("Zacharias Quill-Nightingale", "MRN-4471-8829-X", "quilloderma")
-Counted = dict[str, float | int | str]
 _PATIENCE = 120.0
 
 
@@ -643,30 +640,5 @@ CHECKS: dict[str, Callable[[Path], Counted]] = {
 }  # fmt: skip
 
 
-def main(chosen: Sequence[str]) -> None:
-    """Run checks, and write what they counted."""
-    kept = {each["check"]: each for each in json.loads(RESULT.read_text())[0]["checks"]} if RESULT.is_file() else {}
-    failed = []
-    for name, check in CHECKS.items():
-        if chosen and not any(word in name.split(", ") for word in chosen):
-            continue
-        begun = time.perf_counter()
-        told_of = (check.__doc__ or "").split("\n")[0]
-        try:
-            with TemporaryDirectory() as place:
-                found = check(Path(place))
-        except AssertionError as error:
-            failed.append(name)
-            print(f"{name}: FAILED: {told_of} {error}", flush=True)
-            continue
-        seconds = round(time.perf_counter() - begun, 1)
-        kept[name] = {"check": name, "what": told_of, "found": found, "seconds": seconds}
-        print(f"{name}: {told_of} {found} ({seconds} s)", flush=True)
-        ordered = [kept[each] for each in CHECKS if each in kept]
-        write_json(RESULT, [{"kind": "security", "title": "Security", "checks": ordered, **stamp()}])
-    if failed:
-        sys.exit(f"failed: {', '.join(failed)}")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    count(CHECKS, sys.argv[1:], "Security", RESULT)

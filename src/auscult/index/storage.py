@@ -164,3 +164,14 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def signs_of_change(folder: Path) -> object:
+    """What changes with every commit to an index, and is looked at without opening anything; None where none is."""
+    try:
+        named = (folder / CURRENT).read_bytes()
+        store = folder / named.decode("utf-8", "replace").strip() / STORE
+        files = [path.stat() for path in (store, store.with_name(f"{STORE}-wal")) if path.exists()]
+    except OSError:
+        return None
+    return named, [(each.st_ino, each.st_size, each.st_mtime_ns) for each in files]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from auscult.errors import IndexFolderError, QueryError
-from auscult.index.layout import CURRENT, STORE
+from auscult.index.storage import signs_of_change
 from auscult.interfaces import DocumentEncoder
 from auscult.search import Searcher
 
@@ -48,7 +48,7 @@ class Library:
 
     def _searcher(self, name: str) -> Searcher:
         with self._opening:
-            signs = _signs(self._folders[name])
+            signs = signs_of_change(self._folders[name])
             known, searcher = self._opened.get(name, (None, None))
             if searcher is not None and known == signs:
                 return searcher
@@ -73,14 +73,3 @@ class Library:
 def _generation(searcher: Searcher) -> tuple[str, int]:
     manifest = searcher.index.manifest
     return manifest.identity, manifest.generation
-
-
-def _signs(folder: Path) -> object:
-    """What changes with every commit, and is looked at without opening anything."""
-    try:
-        named = (folder / CURRENT).read_bytes()
-        store = folder / named.decode("utf-8", "replace").strip() / STORE
-        files = [path.stat() for path in (store, store.with_name(f"{STORE}-wal")) if path.exists()]
-    except OSError:
-        return None
-    return named, [(each.st_ino, each.st_size, each.st_mtime_ns) for each in files]

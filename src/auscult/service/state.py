@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from auscult.errors import AuscultError
-from auscult.index.layout import CURRENT, STORE
-from auscult.index.storage import current_store
+from auscult.index.layout import STORE
+from auscult.index.storage import current_store, signs_of_change
 from auscult.index.store import Store
 from auscult.interfaces import DocumentEncoder
 from auscult.queries import Query
@@ -125,7 +125,7 @@ class Served:
         An index that cannot be opened (it is being put back from a backup) stays as it was opened before.
         """
         with self._opening:
-            signs = _signs(self.folder)
+            signs = signs_of_change(self.folder)
             if self._opened is not None and signs == self._signs:
                 return False
             try:
@@ -191,17 +191,6 @@ def _published(folder: Path) -> tuple[str, int] | None:
     finally:
         opened.close()
     return manifest.identity, manifest.generation
-
-
-def _signs(folder: Path) -> object:
-    """What changes with every commit, and is looked at without opening anything."""
-    try:
-        named = (folder / CURRENT).read_bytes()
-        store = folder / named.decode("utf-8", "replace").strip() / STORE
-        files = [path.stat() for path in (store, store.with_name(f"{STORE}-wal")) if path.exists()]
-    except OSError:
-        return None
-    return named, [(each.st_ino, each.st_size, each.st_mtime_ns) for each in files]
 
 
 class State:
