@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,11 @@ def test_words_that_stand_together_say_more_than_their_sum(searchers: dict[str, 
     # Half of the words count for less than half.
     assert each[3] < each[2]
     assert together[3] / together[2] < each[3] / each[2]
+    # Of what is read as an entity and an aspect nothing is left that would have to stand together.
+    whole = Query("", "psoriasis", ("treatment",), text="How is psoriasis treated?")
+    assert not evidence_of(searchers["parts"], whole, "question_together").any()
+    more = replace(whole, text="How is psoriasis treated by light?")
+    assert evidence_of(searchers["parts"], more, "question_together")[LIGHT] > 0
 
 
 def test_a_name_is_a_title_to_itself_and_less_to_a_longer_one(searchers: dict[str, Searcher]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from auscult.errors import ModelError
 from auscult.queries import Query
 from auscult.search.evidence import EVIDENCE, vector_cosines
-from auscult.search.fusion import Fusion
+from auscult.search.fusion import READ, Fusion
 
 SHIPPED = Fusion.of(object())
 NAMED, WORDS = Query("", "gout", ("symptoms",)), Query("", "", text="why is my toe red")
@@ -30,6 +31,10 @@ def test_a_question_in_words_has_weights_of_its_own() -> None:
     named, asked = Query("", "gout", ("symptoms",)), Query("", "gout", ("symptoms",), text="why gout")
     of_parts, in_words = (dict(zip(EVIDENCE, SHIPPED.weights(query).tolist(), strict=True)) for query in (named, asked))
     assert in_words != of_parts
+    # Of a question in which both were read some of the weights are those of entity and aspects.
+    unread = dict(zip(EVIDENCE, SHIPPED.weights(replace(asked, aspects=())).tolist(), strict=True))
+    for name in EVIDENCE:
+        assert in_words[name] == pytest.approx(unread[name] + READ * of_parts[name])
     for by_words in ("question_text", "question_label", "question_document"):
         assert in_words["question_vector"] > in_words[by_words]
 

@@ -5,8 +5,9 @@ vectors, in the passage. What was asked in a question's own words is looked for 
 
     question_text, question_label, question_document   coverage (`index.words`) of the question's words by the passage,
                                                        by its heading and title, by the document
-    question_together                                  of a question in words, question_text squared: words that stand
-                                                       together in one passage say more than each of them does
+    question_together                                  question_text squared, of a question that says more than its
+                                                       entity and aspects: that its words stand together in one passage
+                                                       says more than each of them does
     entity_document, entity_passage, entity_title      best over the entity's names: coverage by the document, by the
                                                        passage; likeness to the title
     aspect_heading                                     best over the aspects: likeness to the heading
@@ -28,6 +29,7 @@ from auscult.index.words import Words, analyse
 from auscult.interfaces import FloatArray
 from auscult.models.analysis import FUNCTION_WORDS
 from auscult.queries import Query
+from auscult.search.unread import unread_words
 
 EVIDENCE: Final = (
     "question_text",
@@ -70,7 +72,7 @@ def gather(
         "question_text": by_text,
         "question_label": _label_coverage(words, asked, documents),
         "question_document": words.coverage(asked, "document", _ONCE)[documents],
-        "question_together": by_text**2 if query.text else 0.0,
+        "question_together": by_text**2 if unread_words(query) else 0.0,
         "entity_document": _best(words.coverage(name, "document") for name in names)[documents] if names else 0.0,
         "entity_passage": _best(words.coverage(name, "text") for name in names) if names else 0.0,
         "entity_title": _best(words.likeness(name, "title") for name in names)[documents] if names else 0.0,

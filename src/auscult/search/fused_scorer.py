@@ -61,7 +61,7 @@ class FusedScorer:
         self._searcher: Searcher | None = None
         self._rows: dict[str, int] = {}
         weights = Fusion.of(encoder)
-        self._lowest = -float(max(weights.parts.sum(), weights.words.sum()))
+        self._lowest = -float(weights.parts.sum() + weights.words.sum())
 
     def prepare(self, documents: Iterable[Document]) -> None:
         """Index the collection.

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Final
-
 from auscult.concepts import Match
-from auscult.models.analysis import FUNCTION_WORDS
-from auscult.queries.aspect_words import ASPECT_WORDS
 from auscult.search import Understanding
+from auscult.search.unread import unread_words
 from auscult.service import models
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_ASKING: Final = frozenset(
-    (*FUNCTION_WORDS, "how", "why", "when", "what", "which", "who", "whom", "whose", "where", "please", "tell", "know")
-)
 
 
 def told(understanding: Understanding) -> models.Understood:
@@ -32,7 +22,7 @@ def told(understanding: Understanding) -> models.Understood:
         aspects=list(understanding.query.aspects),
         aspects_read=understanding.aspects_read,
         corrections=[models.Correction(written=written, read=read) for written, read in understanding.corrections],
-        unread=list(dict.fromkeys(unread(understanding))),
+        unread=unread(understanding),
         note=understanding.note,
     )
 
@@ -48,14 +38,6 @@ def concept(match: Match) -> models.Concept:
     )
 
 
-def unread(understanding: Understanding) -> Iterator[str]:
-    """Words of a question that name neither its entity nor an aspect, and say more than "the" and "how"."""
-    text = understanding.query.text
-    for words in ASPECT_WORDS:
-        if words.aspect in understanding.query.aspects:
-            text = words.pattern.sub(" ", text)
-    named = (understanding.asked, *(each.asked for each in understanding.entities), *understanding.query.aspects)
-    known = {word.lower() for name in named for word in _WORD.findall(name)}
-    for word in _WORD.findall(text):
-        if word.lower() not in known and word.lower() not in _ASKING:
-            yield word
+def unread(understanding: Understanding) -> list[str]:
+    """Words of a question that name neither its entity nor an aspect."""
+    return unread_words(understanding.query, (understanding.asked, *(each.asked for each in understanding.entities)))

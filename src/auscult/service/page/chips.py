@@ -199,7 +199,7 @@ def _left_over(understood: Understanding, asked: Asked, searcher: Searcher) -> l
     """Words of the question that neither entity nor aspects account for; they are looked for all the same."""
     written = {read: word for word, read in understood.corrections}
     found = []
-    for word in dict.fromkeys(unread(understood)):
+    for word in unread(understood):
         terms = analyse(word)
         held = bool(terms) and all(map(searcher.index.reader.words.holds, terms))
         less = " ".join(re.sub(rf"(?<!\w){re.escape(written.get(word, word))}(?!\w)", " ", asked.text).split())

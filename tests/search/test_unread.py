@@ -1,0 +1,29 @@
+"""What a question says beyond its entity and aspects."""
+
+from __future__ import annotations
+
+import pytest
+
+from auscult.queries import Query
+from auscult.search.unread import unread_words
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "aspects", "left"),
+    [
+        ("How is gout treated?", "gout", ("treatment",), []),
+        ("Is gout more common in men?", "gout", ("frequency",), ["common", "men"]),
+        ("Is gout more common in men?", "gout", (), ["common", "men"]),
+        ("Do gout and gout flare and flare?", "Gout", (), ["flare"]),
+        ("", "gout", ("treatment",), []),
+        ("lupus", "", (), ["lupus"]),
+    ],
+)
+def test_words_that_nothing_was_read_from(text: str, entity: str, aspects: tuple[str, ...], left: list[str]) -> None:
+    assert unread_words(Query("", entity, aspects, text=text)) == left
+
+
+def test_what_an_entity_is_called_in_the_question_was_read() -> None:
+    query = Query("", "myocardial infarction", ("causes",), text="What causes a heart attack?")
+    assert unread_words(query) == ["heart", "attack"]
+    assert unread_words(query, ["heart attack"]) == []
