@@ -28,7 +28,7 @@ from auscult.search.evidence import EVIDENCE
 FILE = "fusion.json"
 DOUBTFUL: Final = 0.5
 """Where the first hit answers with a smaller probability, people are told that nothing was found."""
-READ: Final = 0.05
+READ: Final = 0.1
 """How much of the weights of entity and aspects those of a question have in which both were read. Chosen among 0 to 0.3
 on the 72 development questions and training questions of MedQuAD, BioASQ and PubMedQA, with `fast`."""
 _SETS: Final = ("parts", "words", "certainty")
