@@ -34,12 +34,13 @@ $(VENV)/.installed-benchmarks: $(VENV)/.installed
 demo: setup  ## Index real health pages, answer five questions, measure: about three minutes
 	$(BIN)/auscult demo
 
-# One thread: the tests' networks are small, and threads that wait for each other crawl on a busy machine.
+# Files of tests are shared out among processes, one a core; each has one thread, as the tests' networks are small, and
+# threads that wait for each other crawl on a busy machine.
 test: setup  ## Run the tests, but for the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m slow
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py

@@ -15,6 +15,7 @@ from auscult.cli.moved import MOVED
 WORDS = (
     *("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts"),
     *("add", "remove", "info", "verify", "optimize", "backup", "publish"),
+    *("serve", "mcp", "keys", "audit", "feedback"),
 )
 MOST_OPTIONS = 12
 

@@ -28,13 +28,17 @@ def test_more_evidence_never_lowers_a_score(column: int, less: float, more: floa
 
 
 def test_a_question_in_words_has_weights_of_its_own() -> None:
-    named, asked = Query("", "gout", ("symptoms",)), Query("", "gout", ("symptoms",), text="why gout")
+    named, asked = (
+        Query("", "gout", ("symptoms",)),
+        Query("", "gout", ("symptoms",), text="What are the symptoms of gout?"),
+    )
     of_parts, in_words = (dict(zip(EVIDENCE, SHIPPED.weights(query).tolist(), strict=True)) for query in (named, asked))
     assert in_words != of_parts
-    # Of a question in which both were read some of the weights are those of entity and aspects.
-    unread = dict(zip(EVIDENCE, SHIPPED.weights(replace(asked, aspects=())).tolist(), strict=True))
-    for name in EVIDENCE:
-        assert in_words[name] == pytest.approx(unread[name] + READ * of_parts[name])
+    # Of a question that says no more than both some of the weights are those of entity and aspects.
+    for more in (replace(asked, aspects=()), replace(asked, text="What are the symptoms of gout in children?")):
+        unread = dict(zip(EVIDENCE, SHIPPED.weights(more).tolist(), strict=True))
+        for name in EVIDENCE:
+            assert in_words[name] == pytest.approx(unread[name] + READ * of_parts[name])
     for by_words in ("question_text", "question_label", "question_document"):
         assert in_words["question_vector"] > in_words[by_words]
 

@@ -24,13 +24,14 @@ from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 from auscult.queries import Query
 from auscult.search.evidence import EVIDENCE
+from auscult.search.unread import unread_words
 
 FILE = "fusion.json"
 DOUBTFUL: Final = 0.5
 """Where the first hit answers with a smaller probability, people are told that nothing was found."""
 READ: Final = 0.1
-"""How much of the weights of entity and aspects those of a question have in which both were read. Chosen among 0 to 0.3
-on the 72 development questions and training questions of MedQuAD, BioASQ and PubMedQA, with `fast`."""
+"""How much of the weights of entity and aspects those of a question have that says no more than both. Chosen among 0 to
+0.3 on the 72 development questions and training questions of MedQuAD, BioASQ and PubMedQA, with `fast`."""
 _SETS: Final = ("parts", "words", "certainty")
 
 
@@ -98,7 +99,8 @@ class Fusion:
         """Of a query's evidence."""
         if not query.text:
             return self.parts
-        return self.words + np.float32(READ) * self.parts if query.entity and query.aspects else self.words
+        read = query.entity and query.aspects and not unread_words(query)
+        return self.words + np.float32(READ) * self.parts if read else self.words
 
     def scores(self, query: Query, evidence: FloatArray) -> FloatArray:
         """Of passages, (passages,)."""
