@@ -256,7 +256,8 @@ def test_without_the_default_knowledge_base_the_option_is_named(
     )
     assert isinstance(done.exception, CorpusMissingError)
     assert "--read knowledge=" in done.exception.remedy
-    assert len(str(done.exception)) < 400
+    # However long the path of this machine's folder is.
+    assert len(str(done.exception).replace(str(tmp_path), "")) < 340
 
 
 @pytest.mark.parametrize("begun", [False, True])
