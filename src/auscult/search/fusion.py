@@ -1,7 +1,7 @@
 """One score from all evidence: a sum with weights that are never negative, and what it says of an answer's being right.
 
-    score = w · evidence                                  one w for entity and aspects, one for questions in words; of
-                                                          a question in which both were read, some of the former too
+    score = w · evidence                                  one w for entity and aspects, one for questions in words; a
+                                                          question that says no more than both has some of the former
     P(the passage answers) = sigmoid(c · evidence + c_0)  fitted on first hits, right and wrong
 
 No score depends on the other passages of a list, so that scores of different queries compare. The weights are fitted on

@@ -235,10 +235,11 @@ class Searcher:
                 order = np.argsort(-scores, kind="stable")[:k]
                 rows, scores = rows[order], scores[order]
         asked = self.index.reader.words.shares(question_terms(query)) if shown else {}
+        weighing = self.fusion.weights(query)
         return [
             (
                 int(self.index.reader.passage_documents[row]),
-                self._hit(rank, row, score, query, vector, asked, shown.get(row), reread.get(row)),
+                self._hit(rank, row, score, weighing, vector, asked, shown.get(row), reread.get(row)),
             )
             for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
         ]
@@ -335,7 +336,7 @@ class Searcher:
         rank: int,
         row: int,
         score: float,
-        query: Query,
+        weights: FloatArray,
         vector: FloatArray,
         asked: Mapping[str, float],
         evidence: FloatArray | None,
@@ -381,16 +382,16 @@ class Searcher:
                 )
             ),
             metadata=dict(record.metadata),
-            evidence={} if evidence is None else self._told(query, evidence, reread),
+            evidence={} if evidence is None else _told(evidence * weights, reread),
             probability=None if evidence is None else self.fusion.probability(evidence),
             above=passage.above,
         )
 
-    def _told(self, query: Query, evidence: FloatArray, reread: float | None) -> dict[str, float]:
-        """What each reason adds to a score."""
-        added = zip(EVIDENCE, (evidence * self.fusion.weights(query)).tolist(), strict=True)
-        found = {name: share for name, share in added if share}
-        return found if reread is None else {**found, RERANKER: reread}
+
+def _told(shares: FloatArray, reread: float | None) -> dict[str, float]:
+    """What each reason adds to a score."""
+    found = {name: share for name, share in zip(EVIDENCE, shares.tolist(), strict=True) if share}
+    return found if reread is None else {**found, RERANKER: reread}
 
 
 def load_model_of(model: ModelRecord) -> DocumentEncoder:
