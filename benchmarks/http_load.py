@@ -8,8 +8,8 @@ titles and the aspects make, no two alike until all have been asked, to ten hits
 take of the two cores is taken from the service.
 
 Times are the clients'. What processors take is measured, too: on a machine that does other things, it says more. The
-cold start is from the command to the first answer. Memory is the service's (RSS), looked at every second; its growth is
-that of a line through the last two thirds.
+cold start is from the command to the first answer. Memory is the service's (RSS), looked at every second, and what of
+it is its own, without the index' files that are mapped; growth is that of a line through the last two thirds.
 
 Completion: prefixes of one to six letters of names, one client, over the same connection.
 
@@ -157,8 +157,7 @@ def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) ->
         thread.join()
     taken = _computed(pid) - begun[0], time.process_time() - begun[1]
     times = sorted(each for client in several for each in client.times)
-    late = memory[len(memory) // 3 :]
-    slope = float(np.polyfit(np.arange(len(late)), late, 1)[0]) * 60 if len(late) > 1 else 0.0
+    whole, own = ([each[number] for each in memory] for number in (0, 1))
     return {
         "searches": len(times),
         "errors": sum(client.errors for client in several),
@@ -173,9 +172,17 @@ def load(port: int, pid: int, asked: list[str], clients: int, seconds: float) ->
             "service": round(1000 * taken[0] / len(times), 1),
             "clients": round(1000 * taken[1] / len(times), 1),
         },
-        "memory_mb": {"first": round(memory[0]), "last": round(memory[-1]), "most": round(max(memory))},
-        "growth_mb_per_minute": round(slope, 2),
+        "memory_mb": {"first": round(whole[0]), "last": round(whole[-1]), "most": round(max(whole))},
+        "own_memory_mb": {"first": round(own[0]), "last": round(own[-1]), "most": round(max(own))},
+        "growth_mb_per_minute": _slope(whole),
+        "own_growth_mb_per_minute": _slope(own),
     }
+
+
+def _slope(memory: list[float]) -> float:
+    """Of a line through the last two thirds, MB a minute."""
+    late = memory[len(memory) // 3 :]
+    return round(float(np.polyfit(np.arange(len(late)), late, 1)[0]) * 60, 2) if len(late) > 1 else 0.0
 
 
 def complete(port: int, titles: list[str], number: int = 1000) -> dict[str, float]:
@@ -204,9 +211,10 @@ def _computed(pid: int) -> float:
     return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _resident(pid: int) -> float:
-    """Megabytes of a process in memory."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+def _resident(pid: int) -> tuple[float, float]:
+    """MB of a process: all (RSS), and without the pages of files, which are the system's to take back."""
+    told = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(told["VmRSS"].split()[0]) / 1024, int(told["RssAnon"].split()[0]) / 1024
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def ways(searcher: Searcher, asked: Asked, document: Document, window: int) -> I
             for row in searcher.index.reader.passages_of(_row(searcher, asked))
         ]
     )
-    vectors = SpanFinder(scored.document, searcher.products(rows, vector))
+    vectors = SpanFinder(scored.document, searcher.shares(rows, vector)[:, 2])
     worded = finder(searcher, asked.query, asked.doc_id, words=True)
     for name, each in (("span", scored), ("span, vectors", vectors), ("span, words", worded)):
         if best := each.best():

@@ -58,4 +58,4 @@ def test_terms_that_a_text_holds_are_those_that_it_has_in_common(text: str, word
     analyser = Analyzer(stop_words=True, stemming=True)
     asked = set(analyser("dying sky gout gently skies \u00e9t\u00e9 only new"))
     both = f"{text} {' '.join(words)}"
-    assert analyser.held(both, asked) == asked & {*analyser(both)}
+    assert analyser.holding(asked)(both) == asked & {*analyser(both)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -90,16 +90,21 @@ class Analyzer:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
         return self._stemmed(terms)
 
-    def held(self, text: str, terms: Collection[str]) -> set[str]:
-        """Which of some index terms a text holds: what its own terms have in common with them."""
+    def holding(self, terms: Collection[str]) -> Callable[[str], set[str]]:
+        """What says which of some index terms a text holds: what its own terms have in common with them."""
+        wanted = frozenset(terms)
         # Stemming changes the end of a word alone: few words have to be stemmed, of most sentences none.
-        begins = tuple({term[: max(1, len(term) - 2)] for term in terms})
-        folded = fold(text)
-        for begin in begins:
-            if begin in folded:
-                words = [word for word in _TERM.findall(folded) if word.startswith(begins)]
-                return {*self._stemmed(words)} & {*terms}
-        return set()
+        begins = tuple({term[: max(1, len(term) - 2)] for term in wanted})
+
+        def held(text: str) -> set[str]:
+            folded = fold(text)
+            for begin in begins:
+                if begin in folded:
+                    words = [word for word in _TERM.findall(folded) if word.startswith(begins)]
+                    return {*self._stemmed(words)} & wanted
+            return set()
+
+        return held
 
     def _stemmed(self, words: list[str]) -> list[str]:
         return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words

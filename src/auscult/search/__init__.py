@@ -2,12 +2,14 @@
 
 from auscult.search.build import BuildReport, build_index
 from auscult.search.explain import PassageSpan, ScoreCurves, explain
+from auscult.search.findings import Findings
 from auscult.search.pipeline import Pipeline
 from auscult.search.searcher import Searcher
 from auscult.search.understanding import Understanding, understand
 
 __all__ = [
     "BuildReport",
+    "Findings",
     "PassageSpan",
     "Pipeline",
     "ScoreCurves",

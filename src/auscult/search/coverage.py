@@ -93,7 +93,7 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
     understood = tuple(searcher.understand(Query("", name)) for name in names)
     queries = [replace(each.query, aspects=(aspect,)) for each in understood for aspect in columns]
     found = [
-        _cell(searcher, query, searcher.search_rows(query, 1, where=where, encoded=vector))
+        _cell(searcher, query, [*searcher.find(query, 1, where=where, encoded=vector)])
         for query, vector in zip(queries, searcher.vectors(queries), strict=True)
     ]
     rows = (tuple(found[first : first + len(columns)]) for first in range(0, len(found), len(columns)))
@@ -113,10 +113,10 @@ def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
     )
 
 
-def _cell(searcher: Searcher, query: Query, found: Sequence[tuple[int, Hit]]) -> Cell:
+def _cell(searcher: Searcher, query: Query, found: Sequence[Hit]) -> Cell:
     if not found:
         return Cell("not found", 0.0, None)
-    ((_, hit),) = found
+    (hit,) = found
     note = sibling_note(query, hit.title, searcher.knowledge_base)
     probability = hit.probability or 0.0
     word = word_of(probability)

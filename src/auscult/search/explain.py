@@ -73,16 +73,16 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
     if doc_id and row is None:
         raise QueryError("a document id of this index", f"'{doc_id}'", "take one from the output of search")
     if row is None:
-        found = searcher.search_rows(query, 1)
+        found = searcher.find(query, 1)
         if not found:
             raise QueryError("an index with passages", "one without", "index some documents first")
-        row = found[0][0]
+        row = found.document(0)
     document = reader.document(row)
     passages = reader.passages_of(row)
     none = np.zeros((0, len(vector)), np.float16)
     sentence_vectors = np.concatenate([none, *map(reader.sentence_vectors, passages)])
-    shares = searcher.split(sentence_vectors, vector)
-    means = searcher.products(reader.passage_vectors[passages.start : passages.stop], vector)
+    shares = searcher.shares(sentence_vectors, vector)
+    means = searcher.shares(reader.passage_vectors[passages.start : passages.stop], vector)[:, 2]
     spans = []
     begin = 0
     for passage, score in zip(document.passages, means.tolist(), strict=True):
@@ -95,7 +95,7 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
         document=document,
         entity=tuple(shares[:, 0].tolist()),
         aspect=tuple(shares[:, 1].tolist()),
-        combined=tuple(searcher.products(sentence_vectors, vector).tolist()),
+        combined=tuple(shares[:, 2].tolist()),
         passages=tuple(spans),
         best=max(worded, key=lambda number: spans[number].score, default=None),
     )

@@ -71,13 +71,12 @@ class Pipeline:
         Raises:
             QueryError: The query is empty, or an option is out of range.
         """
-        retrieved = self.searcher.search_rows(
-            query, max(k, self.candidates), group_by=group_by, where=where, scoring=scoring
-        )
+        retrieved = self.searcher.find(query, max(k, self.candidates), group_by=group_by, where=where, scoring=scoring)
         if not retrieved:
             return []
-        found = [hit for _, hit in retrieved]
-        documents = self._documents(dict.fromkeys(row for row, _ in retrieved), {hit.passage_id for hit in found})
+        found = [*retrieved]
+        rows = dict.fromkeys(map(retrieved.document, range(len(retrieved))))
+        documents = self._documents(rows, {hit.passage_id for hit in found})
         with self._scoring:
             self.scorer.prepare(documents)
             scores = self.scorer.score(query, [hit.passage_id for hit in found])

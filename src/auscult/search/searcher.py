@@ -6,7 +6,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -21,11 +21,12 @@ from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.subjects import with_subjects
 from auscult.index.words import analyse
-from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking, SentenceScore
-from auscult.models import RERANKER, load_model, load_reranker
+from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking
+from auscult.models import load_model, load_reranker
 from auscult.models.general.reranker import Reranker
 from auscult.queries import Query, QuestionParser
-from auscult.search.evidence import EVIDENCE, gather, question_terms
+from auscult.search.evidence import gather, question_terms
+from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
 from auscult.search.understanding import Understanding, understand
@@ -188,12 +189,11 @@ class Searcher:
             QueryError: The query is empty, or an option is out of range.
             ModelError: By the model alone: it has no vector for the query; or there is no re-ranker to read hits.
         """
-        found = self.search_rows(
-            query, k, group_by=group_by, where=where, documents=documents, scoring=scoring, rerank=rerank
-        )
-        return [hit for _, hit in found]
+        return [
+            *self.find(query, k, group_by=group_by, where=where, documents=documents, scoring=scoring, rerank=rerank)
+        ]
 
-    def search_rows(
+    def find(
         self,
         query: Query,
         k: int = 10,
@@ -204,45 +204,46 @@ class Searcher:
         scoring: Scoring = "fused",
         rerank: int = 0,
         encoded: FloatArray | None = None,
-    ) -> list[tuple[int, Hit]]:
-        """As `search`, each hit with its document's row in the index; `encoded` is the query's of `vectors`."""
-        shown: dict[int, FloatArray] = {}
-        reread: dict[int, float] = {}
+    ) -> Findings:
+        """As `search`, but hits are made when they are asked for; `encoded` is the query's of `vectors`."""
         if rerank and scoring == "model":
             raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
+        reader, parts = self.index.reader, self.index.manifest.model.parts
         if scoring == "model":
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
-        else:
-            vector = self._vector(query) if encoded is None else encoded
-            weights = self.index.reader.words.shares(question_terms(query))
-            weighed = self.index.candidates(vector, weights, where, documents)
-            evidence = gather(self.index, query, vector, weighed)
-            rows, scores = self.index.best(
-                self.fusion.scores(query, evidence),
-                max(k, rerank),
-                group_by=group_by,
-                where=where,
-                documents=documents,
-                rows=weighed,
-            )
-            places = rows if weighed is None else np.searchsorted(weighed, rows)
-            shown = dict(zip(rows.tolist(), evidence[places], strict=True))
-            if rerank:
-                shares = read_again(self.reranker, self.index.reader, query, rows[:rerank].tolist())
-                reread = dict(zip(rows.tolist(), shares.tolist(), strict=False))
-                scores[:rerank] += shares
-                order = np.argsort(-scores, kind="stable")[:k]
-                rows, scores = rows[order], scores[order]
-        asked = self.index.reader.words.shares(question_terms(query)) if shown else {}
-        weighing = self.fusion.weights(query)
-        return [
-            (
-                int(self.index.reader.passage_documents[row]),
-                self._hit(rank, row, score, weighing, vector, asked, shown.get(row), reread.get(row)),
-            )
-            for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), start=1)
-        ]
+            return Findings(reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts)
+        vector = self._vector(query) if encoded is None else encoded
+        words = reader.words.shares(question_terms(query))
+        candidates = self.index.candidates(vector, words, where, documents)
+        evidence = gather(self.index, query, vector, candidates)
+        rows, scores = self.index.best(
+            self.fusion.scores(query, evidence),
+            max(k, rerank),
+            group_by=group_by,
+            where=where,
+            documents=documents,
+            rows=candidates,
+        )
+        reread: list[float] = []
+        if rerank:
+            shares = read_again(self.reranker, reader, query, rows[:rerank].tolist())
+            scores[: len(shares)] += shares
+            order = np.argsort(-scores, kind="stable")[:k]
+            reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
+            rows, scores = rows[order], scores[order]
+        shown = evidence[rows if candidates is None else np.searchsorted(candidates, rows)]
+        weighed = Weighed(
+            evidence=shown,
+            weights=self.fusion.weights(query),
+            probabilities=[self.fusion.probability(each) for each in shown],
+            words=words,
+            reread=reread,
+            holding=analyse.holding(words),
+        )
+        return Findings(
+            reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts, weighed=weighed
+        )
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
         """A query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
@@ -316,82 +317,13 @@ class Searcher:
             )
         return vectors
 
-    def split(self, vectors: npt.NDArray[np.floating], query: FloatArray) -> npt.NDArray[np.float64]:
-        """The entity's and the aspect's share of each row's inner product with a query, shape (rows, 2).
+    def shares(self, vectors: npt.NDArray[np.floating], query: FloatArray) -> npt.NDArray[np.float64]:
+        """The entity's and the aspect's share of each row's inner product with a query, and all of it: (rows, 3).
 
-        Zeros for a model whose vectors speak for both together; `products` has the whole.
+        The shares are zeros for a model whose vectors speak for both together.
         """
-        products = np.multiply(vectors, query, dtype=np.float64)
-        parts = self.index.manifest.model.parts
-        shares = [products[:, slice(*parts.get(name, (0, 0)))].sum(axis=1) for name in ("entity", "aspect")]
-        return np.stack(shares, axis=1)
-
-    def products(self, vectors: npt.NDArray[np.floating], query: FloatArray) -> npt.NDArray[np.float64]:
-        """Each row's inner product with a query, (rows,): the sum of shares where the model has parts."""
-        products: npt.NDArray[np.float64] = np.multiply(vectors, query, dtype=np.float64).sum(axis=1)
-        return products
-
-    def _hit(
-        self,
-        rank: int,
-        row: int,
-        score: float,
-        weights: FloatArray,
-        vector: FloatArray,
-        asked: Mapping[str, float],
-        evidence: FloatArray | None,
-        reread: float | None,
-    ) -> Hit:
-        reader = self.index.reader
-        record = reader.document_record(reader.passage_documents[row])
-        passage = reader.passage(row)
-        text = reader.passage_text(row)
-        ((entity, aspect),) = self.split(reader.passage_vectors[row : row + 1], vector).tolist()
-        vectors = reader.sentence_vectors(row)
-        shares = self.split(vectors, vector).tolist()
-        wholes = self.products(vectors, vector).tolist()
-        texts = [text[each.start - passage.start : each.end - passage.start] for each in passage.sentences]
-        if evidence is not None:
-            held = [analyse.held(each, asked) for each in texts]
-            wholes = [whole + sum(asked[term] for term in terms) for whole, terms in zip(wholes, held, strict=True)]
-        return Hit(
-            rank=rank,
-            passage_id=passage.passage_id,
-            doc_id=record.doc_id,
-            title=record.title,
-            heading=passage.heading,
-            source=record.source,
-            url=record.url,
-            text=text,
-            start=passage.start,
-            end=passage.end,
-            score=score,
-            entity_score=entity,
-            aspect_score=aspect,
-            sentences=tuple(
-                SentenceScore(
-                    start=sentence.start,
-                    end=sentence.end,
-                    text=words_of_it,
-                    score=whole,
-                    entity_score=entity_share,
-                    aspect_score=aspect_share,
-                )
-                for sentence, words_of_it, (entity_share, aspect_share), whole in zip(
-                    passage.sentences, texts, shares, wholes, strict=True
-                )
-            ),
-            metadata=dict(record.metadata),
-            evidence={} if evidence is None else _told(evidence * weights, reread),
-            probability=None if evidence is None else self.fusion.probability(evidence),
-            above=passage.above,
-        )
-
-
-def _told(shares: FloatArray, reread: float | None) -> dict[str, float]:
-    """What each reason adds to a score."""
-    found = {name: share for name, share in zip(EVIDENCE, shares.tolist(), strict=True) if share}
-    return found if reread is None else {**found, RERANKER: reread}
+        found: npt.NDArray[np.float64] = vectors.astype(np.float64) @ directions(query, self.index.manifest.model.parts)
+        return found
 
 
 def load_model_of(model: ModelRecord) -> DocumentEncoder:

@@ -92,8 +92,7 @@ def side_by_side(
 
     def found(number: int, value: str) -> tuple[Hit, ...]:
         limits = (where, (value,)) if field == DOCUMENT else ({**where, field: value}, ())
-        hits = searcher.search_rows(queries[number], k, where=limits[0], documents=limits[1], encoded=vectors[number])
-        return tuple(hit for _, hit in hits)
+        return tuple(searcher.find(queries[number], k, where=limits[0], documents=limits[1], encoded=vectors[number]))
 
     table = [[found(number, value) for value in columns] for number in range(len(queries))]
     if query.aspects:

@@ -219,8 +219,8 @@ def finder(
     scores = _sentence_scores(searcher, query, row)
     if words:
         shares = searcher.index.reader.words.shares(question_terms(query))
-        texts = map(document.slice, document.sentences)
-        scores = scores + np.array([sum(shares[term] for term in analyse.held(each, shares)) for each in texts])
+        held = map(analyse.holding(shares), map(document.slice, document.sentences))
+        scores = scores + np.array([sum(shares[term] for term in each) for each in held])
     return SpanFinder(document, scores, limits)
 
 
@@ -230,7 +230,7 @@ def _sentence_scores(searcher: Searcher, query: Query, row: int) -> Scores:
     none = np.zeros((0, len(vector)), np.float16)
     vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
     by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
-    return searcher.split(vectors, vector)[:, 1] if by_aspect else searcher.products(vectors, vector)
+    return searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]
 
 
 def answer_span(searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT) -> Span | None:

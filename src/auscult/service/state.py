@@ -95,6 +95,7 @@ class Served:
         self._encoder = encoder
         self._opened: Opened | None = None
         self._signs: object = None
+        self._warm = False
         self._there = threading.Event()
         self._opening = threading.Lock()
         self.changing = threading.Lock()
@@ -140,12 +141,15 @@ class Served:
             except AuscultError as error:
                 self._say(error)
                 return False
-            is_first, self._opened = self._opened is None, opened
-            self._signs, self.trouble = signs, None
+            self._opened, self._signs, self.trouble = opened, signs, None
             self._there.set()
-        if is_first:
-            opened.warm_up()
         return True
+
+    def warm_up(self) -> None:
+        """Make the first generation as quick as those that follow, once; they are before they answer."""
+        if self._opened is not None and not self._warm:
+            self._warm = True
+            self._opened.warm_up()
 
     def _open(self) -> Opened:
         before = self._opened
@@ -265,3 +269,10 @@ class State:
                     _LOG.error("index '%s' could not be looked at: %s", name, type(error).__name__)
             if self._stopping.wait(_EVERY):
                 return
+            # Only now: nobody's first question shares the processor with what only later ones need.
+            for name, served in self.indexes.items():
+                try:
+                    served.warm_up()
+                except Exception as error:
+                    # What it would have read is read when it is needed.
+                    _LOG.error("index '%s' could not be warmed up: %s", name, type(error).__name__)

@@ -62,7 +62,10 @@ class HarSimpleConfig(RankerConfig):
         gru_dim: Length of each direction's state.
         attention_dim: Hidden length of every inner attention.
         score_layers: Layers of the feed-forward network that makes the score.
-        dropout: After each layer.
+        dropout: After each layer from the cross attention on, and in the score.
+        reading_dropout: Of word vectors and of the encoders' states: before query and passage meet.
+        tied_dropout: Drop the same numbers of all words of both texts there, so that a word stays alike in both (a
+            departure).
         train_words: Train the word vectors too.
         one_encoder: Read queries and passages with the same BiGRU, so that a word has alike states in both from the
             first step on (a departure, for ablation).
@@ -73,6 +76,8 @@ class HarSimpleConfig(RankerConfig):
     attention_dim: int = 300
     score_layers: int = 3
     dropout: float = 0.2
+    reading_dropout: float = 0.2
+    tied_dropout: bool = False
     train_words: bool = False
     one_encoder: bool = False
 
@@ -150,6 +155,8 @@ class _AttentionRanker(Ranker, Generic[Encoded]):
         self.narrow = nn.Linear(passage_dim, dim)
         self.score = _score_network(dim, config.score_layers, config.dropout)
         self.dropout = nn.Dropout(config.dropout)
+        self.word_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
+        self.state_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
 
     @abstractmethod
     def encode_passage(self, passage: Tokens) -> Encoded:
@@ -161,11 +168,14 @@ class _AttentionRanker(Ranker, Generic[Encoded]):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
+        for each in (self.word_dropout, self.state_dropout):
+            if isinstance(each, TiedDropout):
+                each.draw()
         return self.match(query, self.encode_passage(passage))
 
     def _states(self, encoder: BidirectionalGru, ids: Tensor, mask: Tensor) -> Tensor:
         """Eq. 1 and 2: word ids (rows, words) to (rows, words, 2 * gru_dim)."""
-        states: Tensor = self.dropout(encoder(self.dropout(self.words(ids)), mask))
+        states: Tensor = self.state_dropout(encoder(self.word_dropout(self.words(ids)), mask))
         return states
 
     def _query(self, query: Tokens) -> tuple[Tensor, Tensor, Tensor]:
@@ -300,6 +310,37 @@ class HarSimple(_AttentionRanker[Tensor]):
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
         """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
         return self._compare(self._query(query)[1], encoded)
+
+
+class TiedDropout(nn.Module):
+    """Dropout whose mask all vectors share until the next is drawn.
+
+    Args:
+        share: Of a vector's numbers that are dropped.
+    """
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self._share = share
+        self._kept: Tensor | None = None
+
+    def draw(self) -> None:
+        """From here on another mask; it is drawn when the first vectors come."""
+        self._kept = None
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """The vectors, (..., dim), with the same numbers 0 in each and the others scaled up; as given when asked."""
+        if not self.training:
+            return vectors
+        if self._kept is None:
+            ones = torch.ones(vectors.shape[-1], dtype=vectors.dtype, device=vectors.device)
+            self._kept = nn.functional.dropout(ones, self._share)
+        return vectors * self._kept
+
+
+def reading_dropout(share: float, *, tied: bool) -> nn.Module:
+    """Dropout of what is read, apart in each text or tied between them."""
+    return TiedDropout(share) if tied else nn.Dropout(share)
 
 
 def _score_network(dim: int, layers: int, dropout: float) -> nn.Sequential:

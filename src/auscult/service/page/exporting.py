@@ -36,7 +36,7 @@ def as_table(request: Request, caller: Asking, state: Stated) -> Response:
     written = io.StringIO()
     table = csv.writer(written)
     table.writerow(_COLUMNS)
-    for hit in found:
+    for _, hit in found:
         table.writerow([_harmless(cell) for cell in _row(hit)])
     # Spreadsheets take a file for UTF-8 by its mark.
     return _saved(("\ufeff" + written.getvalue()).encode(), "text/csv; charset=utf-8", "hits.csv")
@@ -47,17 +47,13 @@ def as_json(request: Request, caller: Asking, state: Stated) -> Response:
     """The first hundred hits, and how the question was understood."""
     asked, told, found = _hits(request, caller, state)
     searcher = state.searcher(asked.index or None, caller)
-    rows = [searcher.index.reader.row_of(hit.doc_id) for hit in found]
-    listed = [
-        hits.told(searcher, asked.index, row, hit).model_dump()
-        for row, hit in zip(rows, found, strict=True)
-        if row is not None
-    ]
+    listed = [hits.told(searcher, asked.index, row, hit).model_dump() for row, hit in found]
     answer = {"understood": understood.told(told).model_dump(), "hits": listed}
     return _saved(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 
-def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Understanding, list[Hit]]:
+def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Understanding, list[tuple[int, Hit]]]:
+    """Hits, each with its document's row."""
     asked = Asked.of(request.query_params.multi_items())
     said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
     audited(request, "export", index=asked.index, query=said)
@@ -65,8 +61,9 @@ def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Unders
     served = state.served(asked.index or None, caller)
     searcher = served.opened.seen_by(caller.groups)
     told = understand(searcher, asked)
-    found = find(searcher, told, asked, _MOST)
-    ids = list(dict.fromkeys(hit.doc_id for hit in found))
+    findings = find(searcher, told, asked, _MOST)
+    found = [(findings.document(number), findings.hit(number)) for number in range(len(findings))] if findings else []
+    ids = list(dict.fromkeys(hit.doc_id for _, hit in found))
     audited(request, "export", index=served.name, query=said, doc_ids=ids, result=len(found))
     return replace(asked, index=served.name), told, found
 

@@ -12,9 +12,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
-from auscult.interfaces import Hit
 from auscult.queries.aspect_words import question_about
-from auscult.search import Searcher, Understanding
+from auscult.search import Findings, Searcher, Understanding
 from auscult.search.explain import describe
 from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, allowed
@@ -50,9 +49,10 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         return HTMLResponse(_home(page, asked, searcher, "q" in request.query_params))
     begun = time.perf_counter()
     understood = understand(searcher, asked)
-    hits = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
+    found = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
+    number = len(found) if found else 0
+    shown = [found.hit(each) for each in range(asked.start, min(number, asked.start + PER_PAGE))] if found else []
     took = round(1000 * (time.perf_counter() - begun))
-    shown = hits[asked.start : asked.start + PER_PAGE]
     audited(
         request, "search", index=page.index, query=said, result=len(shown),
         doc_ids=list(dict.fromkeys(hit.doc_id for hit in shown)),
@@ -61,7 +61,8 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         view_of(hit, number, understood.query, asked, page.index, searcher.knowledge_base)
         for number, hit in enumerate(shown, asked.start + 1)
     ]
-    nothing = nothing_here(hits) if not asked.start else None
+    chance = found.probability(0) if found else None
+    nothing = nothing_here(found=bool(found), chance=chance) if not asked.start else None
     values: dict[str, Any] = {
         "page": page,
         "asked": asked,
@@ -70,7 +71,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "chips": chips_of(understood, asked, searcher),
         "views": grouped(views),
         "nothing": nothing.sentence if nothing else "",
-        "more": len(hits) > asked.start + PER_PAGE <= FURTHEST,
+        "more": number > asked.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
         "filters": filters_of(searcher.index, asked),
         "coverage": asked.at("/coverage", "", ("entity", understood.query.entity)) if understood.query.entity else "",
@@ -88,14 +89,14 @@ def understand(searcher: Searcher, asked: Asked) -> Understanding:
     return Understanding(asked.query) if asked.as_words else searcher.understand(asked.query)
 
 
-def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> list[Hit]:
-    """The first hits of an address; none where its filters name what no document has."""
+def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> Findings | None:
+    """The first passages of an address; None where its filters name what no document has."""
     try:
-        return searcher.search(understood.query, number, where=asked.where)
+        return searcher.find(understood.query, number, where=asked.where)
     except QueryError:
         if not asked.filtered:
             raise
-        return []
+        return None
 
 
 def _home(page: PageContext, asked: Asked, searcher: Searcher, submitted: bool) -> str:

@@ -1,0 +1,140 @@
+"""What a search found: passages in order, of which a hit is made when it is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.index.reader import GenerationReader
+from auscult.interfaces import FloatArray, Hit, SentenceScore
+from auscult.models import RERANKER
+from auscult.search.evidence import EVIDENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """What found passages were weighed by.
+
+    Attributes:
+        evidence: Of each, (passages, evidence).
+        weights: Of the evidence, (evidence,).
+        probabilities: That each answers.
+        words: The share of each of the question's words.
+        reread: What reading together with the question added to each, NaN where it was not read; none where none was.
+        holding: Which of these words a text holds.
+    """
+
+    evidence: FloatArray
+    weights: FloatArray
+    probabilities: Sequence[float]
+    words: Mapping[str, float]
+    reread: Sequence[float]
+    holding: Callable[[str], set[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The best passages, best first.
+
+    Attributes:
+        reader: Of the index that was searched.
+        rows: Of passages.
+        scores: Of each.
+        vector: Of the query.
+        parts: Its columns, as (first, one past the last); none where it is one.
+        weighed: None where the model's vectors alone scored.
+    """
+
+    reader: GenerationReader
+    rows: Sequence[int]
+    scores: Sequence[float]
+    vector: FloatArray
+    parts: Mapping[str, tuple[int, int]]
+    weighed: Weighed | None = None
+    _directions: npt.NDArray[np.float64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_directions", directions(self.vector, self.parts))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return map(self.hit, range(len(self)))
+
+    def document(self, number: int) -> int:
+        """The row of a passage's document."""
+        return int(self.reader.passage_documents[self.rows[number]])
+
+    def probability(self, number: int) -> float | None:
+        """That a passage answers; None where the model's vectors alone scored."""
+        return None if self.weighed is None else self.weighed.probabilities[number]
+
+    def hit(self, number: int) -> Hit:
+        """A passage with its evidence; its rank counts from 1."""
+        row, reader, weighed = self.rows[number], self.reader, self.weighed
+        record = reader.document_record(self.document(number))
+        passage, text = reader.passage(row), reader.passage_text(row)
+        ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
+        shares = (reader.sentence_vectors(row).astype(np.float64) @ self._directions).tolist()
+        sentences = []
+        for sentence, (of_entity, of_aspect, whole) in zip(passage.sentences, shares, strict=True):
+            words = text[sentence.start - passage.start : sentence.end - passage.start]
+            if weighed is not None:
+                whole += sum(weighed.words[term] for term in weighed.holding(words))
+            sentences.append(
+                SentenceScore(
+                    start=sentence.start,
+                    end=sentence.end,
+                    text=words,
+                    score=whole,
+                    entity_score=of_entity,
+                    aspect_score=of_aspect,
+                )
+            )
+        return Hit(
+            rank=number + 1,
+            passage_id=passage.passage_id,
+            doc_id=record.doc_id,
+            title=record.title,
+            heading=passage.heading,
+            source=record.source,
+            url=record.url,
+            text=text,
+            start=passage.start,
+            end=passage.end,
+            score=self.scores[number],
+            entity_score=entity,
+            aspect_score=aspect,
+            sentences=tuple(sentences),
+            metadata=dict(record.metadata),
+            evidence={} if weighed is None else _told(weighed, number),
+            probability=self.probability(number),
+            above=passage.above,
+        )
+
+
+def directions(vector: FloatArray, parts: Mapping[str, tuple[int, int]]) -> npt.NDArray[np.float64]:
+    """What a row of vectors times this is: the shares of entity and aspect in its inner product with a query, and all.
+
+    Zeros for the shares where vectors speak for both together. Shape (dim, 3).
+    """
+    found = np.zeros((len(vector), 3))
+    found[:, 2] = vector
+    for column, name in enumerate(("entity", "aspect")):
+        columns = slice(*parts.get(name, (0, 0)))
+        found[columns, column] = vector[columns]
+    return found
+
+
+def _told(weighed: Weighed, number: int) -> dict[str, float]:
+    """What each reason adds to a score."""
+    shares = (weighed.evidence[number] * weighed.weights).tolist()
+    found = {name: share for name, share in zip(EVIDENCE, shares, strict=True) if share}
+    if weighed.reread and not math.isnan(weighed.reread[number]):
+        found[RERANKER] = weighed.reread[number]
+    return found
