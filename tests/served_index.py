@@ -138,7 +138,10 @@ def running(folder: Path, *options: str) -> Iterator[Running]:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert line.startswith("open http://"), (line, process.stderr.read() if process.stderr else "")
+        assert line.startswith(("open http://", "open https://")), (
+            line,
+            process.stderr.read() if process.stderr else "",
+        )
         yield Running(line.split()[1].removesuffix("/openapi.json"), process)
     finally:
         if process.poll() is None:

@@ -26,6 +26,7 @@ KINDS = {
     "spans": "Answers whose boundaries nobody marked",
     "general_ablation": "What each evidence adds",
     "http_load": "A served index, asked by several at once",
+    "weighted-cosine-why": "Cross-validated, by the vectors' text, and by the pool",
     "general_towers": "What context and each term of the loss add",
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""
@@ -59,6 +60,9 @@ _COLUMNS = {
         "answers of the test that are a passage",
     ),
     "unseen queries": ("file", "queries"),
+    "folds": ("model", "MAP@10", "MAP@10, interval", "P@10", "R@10", "F1@10"),
+    "texts": ("share", "draw", "words", "CD", "CD_idf", "CD_q"),
+    "pools": ("others for each that answers", "RND", "BM25", "CD", "CD_idf", "CD_q"),
     "relations": ("graph", "relation", "object MRR", "object MRR, frequency"),
 }
 """Which columns of a list a reader asks for, by the list's name; of others the first ones."""

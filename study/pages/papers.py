@@ -109,10 +109,11 @@ has not. On health pages context is a gain, and knowledge adds nothing that coul
 GALKO = Page(
     name="galko2017",
     title="Question-weighted cosine (galko2017)",
-    opening="""The paper ranks sentences for questions of BioASQ by a cosine whose words are weighted by the question
-(CD_q), beside neural rankers. What differs: the questions are of later batches, and the candidates are all snippets of
-all of them instead of the sentences of a question's given documents, so that heights are not comparable. The paper has
-no BM25; here BM25 is far above every cosine, and of the neural rankers only DRMM is above BM25.""",
+    opening="""The paper ranks sentences for questions of BioASQ by a cosine whose words weigh by how rare they are in
+questions (CD_q), beside neural rankers. What differs: the test questions are of later batches, and the candidates are
+all snippets of all questions instead of the sentences of a question's given documents, so that heights are not
+comparable. The paper has no BM25; here BM25 is far above every cosine, and of the neural rankers only DRMM is above
+BM25.""",
 )
 UNSEEN = Page(
     name="unseen-documents",
@@ -179,7 +180,9 @@ def page_of(file: str) -> Page:
 
 KINDS: Mapping[str, Page] = {
     "training": ARNOLD,
+    "ranker_tuning": ZHU,
     "weighted-cosine": GALKO,
+    "weighted-cosine-why": GALKO,
     "medquad-overlap": ARNOLD,
     "nothing_here": GENERAL,
     "spans": GENERAL,

@@ -13,6 +13,7 @@ from study.pages.ablation import ablation_tables
 from study.pages.context_knowledge import question_tables
 from study.pages.cosine_table import cosine_table
 from study.pages.cross_domain import cross_domain_tables
+from study.pages.elements import elements_table
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.full_tables import as_csv, full_tables
 from study.pages.measurement import in_order, measurement
@@ -23,6 +24,7 @@ from study.pages.serving import reliability_table, serving_tables
 from study.pages.summary import summary
 from study.pages.task_table import task_table, tasks_of, tracks_of
 from study.pages.training_table import training_table
+from study.pages.tuning_table import tuning_table
 from study.pages.unseen_table import unseen_table
 
 _COMPARED = """Measures are in percent, with 95 % bootstrap intervals; *ms* is the time of a query. *Against BM25*: by
@@ -50,7 +52,12 @@ def write_pages(folder: Path) -> dict[str, str]:
         filed = filed_on(page, results)
         compared = [_COMPARED, *filter(None, [_marks(filed).paragraph()])] if filed and page is not UNSEEN else []
         figures = [figure.as_markdown() for figure in page_figures(page, results)]
-        parts = [head, page.opening + "\n", *compared, *bodies[page], *(["## Figures\n", *figures] if figures else [])]
+        elements = elements_table(page.name)
+        parts = [
+            *(head, page.opening + "\n", *compared, *bodies[page]),
+            *(["## Figures\n", *figures] if figures else []),
+            *([_section(elements)] if elements.rows else []),
+        ]
         pages[page.path] = "\n".join(part.rstrip("\n") + "\n" for part in parts)
     return pages
 
@@ -147,6 +154,8 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             sections.append("## Trainings\n\n" + training_table(records).as_markdown())
         elif kind == "general_ablation":
             sections += [_section(table) for table in ablation_tables(records)]
+        elif kind == "ranker_tuning":
+            sections.append(_section(tuning_table(records)))
         elif kind == "serving":
             sections += [_section(table) for table in serving_tables(records)]
         elif kind in ("reliability", "security"):

@@ -60,6 +60,7 @@ def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, ind
     assert [record["rank"] for record in records] == [1, 2, 3]
     for record in records:
         sentences = tuple(SentenceScore(**sentence) for sentence in record.pop("sentences"))
+        assert record.pop("note") == ""
         hit = Hit(**record, sentences=sentences)
         assert hit.score == pytest.approx(sum(hit.evidence.values()), abs=1e-5)
         assert hit.sentences

@@ -114,6 +114,15 @@ def test_a_model_finds_the_row_it_repeats() -> None:
         found = find_published("medquad", name)
         assert found is not None
         assert found.model == published
+    for name, row in [("CAPR-Bi, Longformer", "CAPR-Longformer-Bi"), ("CAPR-Bi, notes", "CAPR-BioBERT-Bi-shared")]:
+        (table,) = (
+            each
+            for each in published_tables("clinical-notes")
+            if each.citation == "grundmann2021" and each.trained_on == "notes"
+        )
+        found = table.find(name)
+        assert found is not None
+        assert found.model == row
     assert find_published("medquad", "CDV+avg-fasttext (entity only)") is None
     assert find_published("medquad", "something new") is None
 

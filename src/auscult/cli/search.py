@@ -82,7 +82,13 @@ def search(
         typer.Option("--fuse", help="With a ranker, poly- or cross-encoder: order by both, its scores and the index'."),
     ] = False,
     precision: PrecisionOption = "float32",
-    as_json: Annotated[bool, typer.Option("--json", help="One hit per line, as JSON with sentence scores.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="One hit per line, as JSON with sentence scores; 'note' says where it is of a similar disease.",
+        ),
+    ] = False,
 ) -> None:
     """Find the passages that answer a question, or ⟨entity, aspect⟩, in an index.
 
@@ -119,13 +125,14 @@ def search(
         )
     say(understanding)
     _say_doubt(hits)
+    notes = [sibling_note(understanding.query, hit.title, searcher.knowledge_base) for hit in hits]
     if as_json:
-        for hit in hits:
-            typer.echo(json.dumps(asdict(hit)))
+        for hit, note in zip(hits, notes, strict=True):
+            typer.echo(json.dumps({**asdict(hit), "note": note}))
         return
     console = Console(highlight=False)
-    for hit in hits:
-        print_hit(console, hit, sibling_note(understanding.query, hit.title, searcher.knowledge_base))
+    for hit, note in zip(hits, notes, strict=True):
+        print_hit(console, hit, note)
 
 
 def _conditions(given: Sequence[str] | None) -> Where:

@@ -11,6 +11,9 @@ A folder as the authors' archive unpacks:
 The splits "train", "dev" and "test" are the archive's own: 80, 10 and 10 % of the queries, the division that ck-hqa
 follows too. Like ck-hqa (section 5.1), a shared topic does not count as relevant here: the relevance of a judgement
 is 2 for a direct, 1 for an indirect link and 0 for a topic. Pass `topics=True` for 3, 2 and 1.
+
+Departures from ck-hqa: there direct and indirect links count alike, here a graded measure (nDCG) tells them apart; and
+questions without a relevant document are left out.
 """
 
 from __future__ import annotations

@@ -90,14 +90,16 @@ class PublishedTable:
 
         A published name ends where the model's own words begin: "CDV+avg-fasttext, mention labels" repeats
         "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" and several
-        models together ("CAPR-Bi + CAPR-Cross") repeat none. Hyphens and case are no difference: "MV-LSTM" repeats
-        "MVLSTM".
+        models together ("CAPR-Bi + CAPR-Cross") repeat none; a Longformer repeats Longformers alone. Hyphens and case
+        are no difference: "MV-LSTM" repeats "MVLSTM".
         """
         if "only)" in model or " + " in model:
             return None
         own = {_plain(model)} | {_plain(model[: end.start()]) for end in re.finditer(r"[ ,(]", model)}
+        if "longformer" in _plain(model):
+            own = {name for name in own if "longformer" in name}
         rows = [row for row in self.rows if row.names & own]
-        return max(rows, key=lambda row: len(row.model), default=None)
+        return max(rows, key=lambda row: max(map(len, row.names & own)), default=None)
 
 
 @cache

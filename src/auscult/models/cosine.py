@@ -6,7 +6,7 @@
 x(t) is the word vector of t; a word that the text repeats counts as often as it is repeated. The weight w(t) is
 
 - CD: 1 for every word;
-- CD_idf: the inverse document frequency of t over the passages of the collection;
+- CD_idf: the inverse document frequency of t over passages: those of the collection, or of a training set;
 - CD_q: its inverse document frequency over a collection of questions (Section 2.2), for query and passage alike: "what"
   is rare in articles but says nothing in a question.
 

@@ -185,7 +185,9 @@ class Bm25Scorer(_TermScorer):
 
 
 class TfIdfScorer(_TermScorer):
-    """TF-IDF over passages (Lucene's `ClassicSimilarity`).
+    """TF-IDF over passages (Lucene's `ClassicSimilarity`, with which arnold2020's figures were made).
+
+    zhu2019 (section 5.2) ranks by the cosine of TF-IDF vectors instead.
 
     Args:
         config: Parameters.

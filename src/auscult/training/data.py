@@ -46,6 +46,12 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
     """
     knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
     documents, training, held_out = read_and_hold_out(experiment, say)
+    if experiment.share < 1:
+        drawn = random.Random(experiment.seed).sample(
+            range(len(training)), max(1, round(experiment.share * len(training)))
+        )
+        training = [training[row] for row in sorted(drawn)]
+        say(f"{len(training):,} of them to train on")
     linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
     say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
     excluded = [

@@ -160,6 +160,8 @@ class DataExperiment(Settings):
         name: Of the file and of the folder under `runs/`; begins with a letter or digit, as ".." is another folder.
         title: How tables call the model; one that begins with a published model's name stands beside its figures.
         never_learn: Corpora whose queried entities are kept out of name substitution.
+        share: Of the documents that are left to train on, drawn by the seed, for learning curves; held-out documents
+            and word vectors are those of the whole.
     """
 
     name: str = Field(min_length=1, pattern=r"^[^\W_][\w.-]*$")
@@ -173,6 +175,7 @@ class DataExperiment(Settings):
     never_learn: list[CorpusChoice] = []
     word_vectors: WordVectorChoice = WordVectorChoice()
     labels: LabelChoice = LabelChoice()
+    share: float = Field(default=1.0, gt=0, le=1)
 
     @property
     def kind(self) -> str:

@@ -193,6 +193,30 @@ def test_dropout_works_in_training_only(ranker: Neural) -> None:
         assert not torch.equal(ranker(*batch), ranker(*batch))
 
 
+def test_tied_dropout_drops_the_same_of_a_word_in_both_texts(vocabulary: Vocabulary) -> None:
+    ranker = Har(HarConfig(**SENTENCES, dropout=0.0, reading_dropout=0.5, tied_dropout=True), vocabulary).train()
+    read = []
+    ranker.word_dropout.register_forward_hook(lambda _, given, made: read.append((given[0], made)))
+    batch = _batch(ranker)
+    ranker(*batch)
+    ranker(*batch)
+    masks = [(made / given).nan_to_num(1.0).flatten(0, -2) for given, made in read if given.abs().sum() > 0]
+    assert len(masks) == 4
+    # Within one pass words of passages and queries have one mask; the next pass draws another.
+    kept = [mask[mask.ne(1).any(dim=1)][0] for mask in masks]
+    assert torch.equal(kept[0], kept[1])
+    assert torch.equal(kept[2], kept[3])
+    assert not torch.equal(kept[0], kept[2])
+    assert {*kept[0].tolist()} == {0.0, 2.0}
+
+
+def test_without_dropout_of_what_is_read_training_reads_as_asking_does(vocabulary: Vocabulary) -> None:
+    ranker = Har(HarConfig(**SENTENCES, dropout=0.0, reading_dropout=0.0), vocabulary)
+    batch = _batch(ranker)
+    with torch.no_grad():
+        assert torch.equal(ranker.train()(*batch), ranker.eval()(*batch))
+
+
 def test_kept_passages_match_as_fresh_ones(ranker: Neural) -> None:
     queries, passages = _batch(ranker)
     rows = torch.tensor([3, 1, 1, 0, 2, 3])

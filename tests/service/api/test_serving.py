@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from auscult.models import load_model
 from auscult.search.build import update_index
@@ -58,6 +70,31 @@ def test_a_service_starts_answers_and_ends_well(fast_index: Path) -> None:
         service.process.send_signal(signal.SIGTERM)
         out, err = service.process.communicate(timeout=30)
         assert (service.process.returncode, out, err) == (0, "", "")
+
+
+def test_tls_is_spoken_with_the_given_certificate_and_with_nobody_else(fast_index: Path, tmp_path: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "ward")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    chain, secret = tmp_path / "chain.pem", tmp_path / "key.pem"
+    chain.write_bytes(certificate.public_bytes(Encoding.PEM))
+    secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    with running(fast_index, "--no-page", "--certificate", str(chain), "--certificate-key", str(secret)) as service:
+        assert service.url.startswith("https://127.0.0.1:")
+        trusting = ssl.create_default_context(cafile=str(chain))
+        with urllib.request.urlopen(f"{service.url}/api/v1/health", timeout=30, context=trusting) as answer:  # noqa: S310
+            assert answer.status == 200
+        # Who does not know the certificate does not ask, and plain HTTP is not answered.
+        with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+            urllib.request.urlopen(f"{service.url}/api/v1/ready", timeout=30)  # noqa: S310
+        with pytest.raises((OSError, http.client.HTTPException)):
+            urllib.request.urlopen(f"{service.url.replace('https', 'http')}/api/v1/ready", timeout=30)  # noqa: S310
 
 
 def test_a_request_that_has_begun_is_answered_before_the_end(fast_index: Path) -> None:

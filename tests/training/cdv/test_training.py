@@ -176,6 +176,20 @@ def test_a_diverged_model_is_behind_every_other():
     assert reached == place_measures([1, 1])
 
 
+def test_a_share_is_a_part_of_the_training_documents_and_holds_the_same_out(corpus: Path, ontology: Path):
+    def ids(share: float) -> tuple[list[str], list[str], int]:
+        fields = settings(corpus, ontology, share=share)
+        data = gather(CdvExperiment.model_validate(fields), lambda _: None)
+        trained, held = ([item.document.doc_id for item in items] for items in (data.documents, data.held_out))
+        return trained, held, len(data.texts)
+
+    whole, half = ids(1.0), ids(0.5)
+    assert len(half[0]) == round(0.5 * len(whole[0]))
+    assert {*half[0]} < {*whole[0]}
+    assert half[1:] == whole[1:]
+    assert half == ids(0.5)
+
+
 def test_calibration_is_the_best_on_held_out_documents_and_is_saved(corpus: Path, ontology: Path, tmp_path: Path):
     fields = settings(corpus, ontology)
     fields["targets"] = {"kind": "average"}

@@ -4,6 +4,9 @@
     score(Q, P)   = mean of score_t over the passage        (Eq. 14)
 
 With unit vectors the mean is one inner product: query · (mean of the passage's sentence vectors).
+
+Departures: sentences are kept as the decoders' outputs and searched exactly; the paper keeps discourse vectors, for an
+approximate search. Its sentence encoder is trained with the network (section 4.4); here what it reads stays as it is.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ Cost: one pass over the words of each text, and one hidden layer; it never compa
 
 Departures: the paper names neither the hidden layer's size nor its non-linearity; here twice the word vectors' length
 and a rectifier. The score is the classifier's logit, which ranks as its probability does. Text lengths, which sums of
-word vectors grow with, are divided out: m(T) is scaled by 1/J, as the paper's averages are.
+word vectors grow with, are divided out: m(T) is scaled by 1/J, as the paper's averages are. The paper trains a
+classifier of pairs; recorded trainings have the other rankers' pairwise hinge loss.
 
 Recorded trainings: the learning rate of 0.001 was not chosen on validation; word vectors are frozen.
 """

@@ -34,8 +34,29 @@ from auscult.training.word_vectors import given_word_vectors, word_vectors
 _MONITOR = "validation_RR"
 
 
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """What a ranker is trained on, whichever it is."""
+
+    training: QueryPool
+    held_out: QueryPool
+    vocabulary: Vocabulary
+
+
 def prepare(experiment: RankingExperiment, run: Run) -> RankingBuild:
     """Read queries and passages, make word vectors and a vocabulary, and begin the ranker."""
+    return begin(experiment, run, read_materials(experiment, run))
+
+
+def begin(experiment: RankingExperiment, run: Run, materials: Materials) -> RankingBuild:
+    """Begin a ranker on what was read."""
+    torch.manual_seed(experiment.seed)
+    ranker = ranker_kind(experiment.model).ranker(experiment.config(), materials.vocabulary)
+    return RankingBuild(experiment, run, materials.training, materials.held_out, ranker, materials.vocabulary)
+
+
+def read_materials(experiment: RankingExperiment, run: Run) -> Materials:
+    """Read queries and passages, and make word vectors and a vocabulary: the same for every ranker of a bench."""
     given = given_word_vectors(experiment.word_vectors)
     data, training, held_out = _gather(experiment, run.say)
     words = run.folder.parent / f"words-{_words_key(experiment)}"
@@ -47,9 +68,7 @@ def prepare(experiment: RankingExperiment, run: Run) -> RankingBuild:
         queries=(query.words for query in training.queries),
         min_count=experiment.min_count,
     )
-    torch.manual_seed(experiment.seed)
-    ranker = ranker_kind(experiment.model).ranker(experiment.config(), vocabulary)
-    return RankingBuild(experiment, run, training, held_out, ranker, vocabulary)
+    return Materials(training, held_out, vocabulary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,126 @@
+"""The same tuning for every neural ranker of the adapted bench: learning rate, wrong passages, words frozen or trained.
+
+    AUSCULT_DATA=... python benchmarks/tune_rankers.py [RANKER ...] [--seconds 600]
+
+One after the other, each the best of what came before it, by the mean reciprocal rank of held-out queries (of MedQuAD's
+training documents; test queries and test documents take no part):
+
+    1. learning rate: .0003, .001, .01, .05                      with the bench's wrong passages
+    2. wrong passages: the bench's five; zhu2019's nine (three partly relevant, six not); one that BM25 ranks high
+    3. word vectors: frozen or trained, whichever the first two had not
+
+Every choice learns from 1,500 queries, three epochs of 500: seven choices a ranker, six where it has no word vectors to
+train. What takes longer than `--seconds` a choice is not tuned, and said to be so. The experiment file takes over what
+is best; it holds what every ranker is then trained with.
+
+Merges into benchmarks/results/ranker_tuning.json, a record a ranker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from auscult.files.writing import write_json
+from auscult.models.rankers.registry import RANKERS
+from auscult.provenance import stamp
+from auscult.training.experiment_files import experiments_in
+from auscult.training.rankers.build import Materials, begin, read_materials
+from auscult.training.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
+from auscult.training.stages import Run
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULT = ROOT / "benchmarks" / "results" / "ranker_tuning.json"
+BENCH = ROOT / "experiments" / "arnold2020-rankers-adapted.yaml"
+RATES = (0.0003, 0.001, 0.01, 0.05)
+NEGATIVES = {
+    "bench": NegativeChoice(same_entity=2, bm25=2, random=1),
+    "zhu2019": NegativeChoice(same_entity=1, bm25=2, random=6),
+    "one": NegativeChoice(same_entity=0, bm25=1, random=0),
+}
+Choice = dict[str, Any]
+
+
+def main() -> None:
+    """Tune, and write the records."""
+    parser = argparse.ArgumentParser(description="Tune neural rankers on held-out queries.")
+    parser.add_argument("rankers", nargs="*", help="by their variants' names; all but HAR's ablations by default")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "tuning", help="keeps word vectors")
+    parser.add_argument("--seconds", type=float, default=600.0, help="that a choice may take")
+    given = parser.parse_args()
+    experiments = {each.name: each for each in map(read_ranking_experiment, experiments_in(BENCH))}
+    run = Run(given.out / "bench", print, progress=False)
+    materials: Materials | None = None
+    for name in given.rankers or [each for each in experiments if "har" not in each]:
+        experiment = experiments[name]
+        materials = materials or read_materials(experiment, run)
+        record = tuned(experiment, materials, given.seconds)
+        kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
+        write_json(RESULT, [each for each in kept if each["model"] != record["model"]] + [record])
+
+
+def tuned(experiment: RankingExperiment, materials: Materials, seconds: float) -> dict[str, Any]:
+    """A ranker's choices, each with its figures, and the best."""
+    config = experiment.config()
+    trains: bool | None = getattr(config, "train_words", None)
+    choices: list[Choice] = []
+
+    def best() -> Choice:
+        return max(choices, key=lambda each: float(each["validation_RR"]))
+
+    def tried(rate: float, negatives: str, words: bool | None) -> bool:
+        choices.append(_try(experiment, materials, rate, negatives, words))
+        print(experiment.name, choices[-1], flush=True)
+        return bool(choices[-1]["seconds"] <= seconds)
+
+    in_time = True
+    for rate in RATES:
+        in_time = in_time and tried(rate, "bench", trains)
+    for negatives in ("zhu2019", "one"):
+        in_time = in_time and tried(best()["learning_rate"], negatives, trains)
+    if in_time and trains is not None:
+        tried(best()["learning_rate"], best()["negatives"], not trains)
+    return {
+        "kind": "ranker_tuning",
+        "title": "Tuning of the rankers",
+        "model": experiment.name,
+        "ranker": experiment.title or RANKERS[experiment.model].ranker.title,
+        "seed": experiment.seed,
+        "complete": in_time,
+        "best": best(),
+        "choices": choices,
+        **stamp(),
+    }
+
+
+def _try(
+    experiment: RankingExperiment, materials: Materials, rate: float, negatives: str, words: bool | None
+) -> Choice:
+    settings = experiment.settings if words is None else {**experiment.settings, "train_words": words}
+    training = experiment.training.model_copy(
+        update={"epochs": 3, "queries": 500, "patience": None, "learning_rate": rate}
+    )
+    changed = experiment.model_copy(
+        update={"settings": settings, "negatives": NEGATIVES[negatives], "training": training}
+    )
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        build = begin(changed, Run(Path(folder), lambda _: None, progress=False), materials)
+        history = build.train()
+    of_best = history.epochs[history.best]
+    return {
+        "learning_rate": rate,
+        "negatives": negatives,
+        "train_words": words,
+        "validation_R@1": round(of_best["validation_R@1"], 4),
+        "validation_RR": round(of_best["validation_RR"], 4),
+        "seconds": round(time.monotonic() - begun, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""Weighted cosine on BioASQ as galko2017 cross-validates it, and why CD_q leads there: text of the vectors, and pools.
+
+    AUSCULT_DATA=... python benchmarks/weighted_cosine_why.py [folds] [text] [pools]
+
+folds   The paper's five-fold cross-validation (section 3.2), on the training batches alone. A question is asked of its
+        own snippets and four times as many others, drawn at random, so that a random one answers as often as in the
+        paper's pools (one in five). Of each fold's four others a sixth chooses the epoch of what learns; CD_q counts
+        the four's questions. Snippets of all training batches are in the word vectors, as PubMed was in the paper's.
+text    The test batches over all snippets, by vectors that learned from an eighth, a quarter, a half and all of the
+        text, three draws of lines each.
+pools   The test batches, asked of pools from one snippet in five that answers to all snippets.
+
+Vectors, measures and idf are those of weighted_cosine.py. MAP@10 in percent, with 95 % bootstrap intervals.
+
+Merges into benchmarks/results/weighted_cosine_why.json, a record a part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auscult.corpora import open_corpus
+from auscult.corpora.questions import GENERAL, read_questions
+from auscult.evaluation.measures import measure_at_cutoff
+from auscult.evaluation.protocol import run_task
+from auscult.evaluation.statistics import bootstrap_intervals
+from auscult.evaluation.task import Task, build_task
+from auscult.files.writing import write_json
+from auscult.interfaces import FloatArray, Scorer
+from auscult.models.analysis import Analyzer
+from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
+from auscult.models.lexical import Bm25Scorer
+from auscult.models.rankers.scorer import RankerScorer
+from auscult.models.word_vectors import WordVectors, read_word_vectors
+from auscult.provenance import stamp
+from auscult.queries import Query
+from auscult.training.experiment_files import experiments_in
+from auscult.training.rankers.asked import gather_asked
+from auscult.training.rankers.build import Materials, begin, read_materials
+from auscult.training.rankers.data import QueryPool
+from auscult.training.rankers.experiment import RankingExperiment, read_ranking_experiment
+from auscult.training.stages import Run
+from weighted_cosine import BASELINES, CUTOFF, RandomScorer, train_vectors, training_lines, training_snippets
+
+RESULT = Path(__file__).resolve().parent / "results" / "weighted_cosine_why.json"
+RUNS = Path("out") / "weighted-cosine"
+SHARES = (0.125, 0.25, 0.5, 1.0)
+DRAWS = 3
+OTHERS = (4, 16, 64, 256)
+FOLDS = 5
+SEED = 1
+_PARTS = ("folds", "text", "pools")
+
+
+def main() -> None:
+    """Measure the parts that are named, or all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", help="folds, text, pools; all by default")
+    parser.add_argument("--epochs", type=int, default=20, help="of what learns, in each fold")
+    given = parser.parse_args()
+    bioasq, analyze = open_corpus("bioasq"), Analyzer()
+    lines = list(training_lines(bioasq, analyze))
+    vectors = _vectors(lines, 1.0, 0)
+    test = build_task(bioasq, "end-to-end", seed=0)
+    for part in given.parts or _PARTS:
+        if part == "folds":
+            told = folds(build_task(bioasq, "end-to-end", split="train", seed=0), vectors, given.epochs)
+        elif part == "text":
+            told = text(test, lines)
+        else:
+            told = pools(test, vectors)
+        record = {"kind": "weighted-cosine-why", **told, "seed": SEED, **stamp()}
+        kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
+        write_json(RESULT, [each for each in kept if each["title"] != record["title"]] + [record])
+        print(json.dumps(record, indent=1))
+
+
+def folds(task: Task, vectors: WordVectors, epochs: int) -> dict[str, Any]:
+    """Each training question asked by what has learned from four fifths of the others."""
+    own = {document.doc_id for document in open_corpus("bioasq").documents("train")}
+    task = replace(task, documents=tuple(each for each in task.documents if each.doc_id in own))
+    asked = among(task, OTHERS[0])
+    order = random.Random(SEED).sample([query.query_id for query in asked.queries], len(asked.queries))
+    parts = [frozenset(order[number::FOLDS]) for number in range(FOLDS)]
+    found: dict[str, list[FloatArray]] = {}
+    names: Sequence[str] = ()
+    for number, part in enumerate(parts):
+        tested = restricted(asked, part)
+        learned = [query for query in asked.queries if query.query_id not in part]
+        rankers = trained_rankers(learned, number, epochs)
+        for scorer in (*fixed(vectors, [query.text for query in learned]), *rankers):
+            measured = measure_at_cutoff(run_task(tested, scorer).rankings, tested.judgements, CUTOFF)
+            names = measured.names
+            found.setdefault(scorer.name, []).append(measured.values)
+            print(number, scorer.name, measured.means(), file=sys.stderr)
+    rows = []
+    for model, of_folds in found.items():
+        values = np.concatenate(of_folds)
+        ends = bootstrap_intervals(values, seed=SEED)
+        means = dict(zip(names, values.mean(axis=0).tolist(), strict=True))
+        between = [float(each.mean(axis=0)[0]) for each in of_folds]
+        rows.append(
+            {
+                "model": model,
+                **{name: _percent(mean) for name, mean in means.items()},
+                f"{names[0]}, interval": [_percent(end) for end in ends[0].tolist()],
+                f"{names[0]}, by fold": [_percent(each) for each in between],
+            }
+        )
+    title = "Five-fold cross-validation, one snippet in five answers"
+    return {"title": title, "queries": len(asked.queries), "epochs": epochs, "folds": rows}
+
+
+def text(task: Task, lines: Sequence[str]) -> dict[str, Any]:
+    """What cosines are worth with vectors of less text."""
+    questions = [query.text for query in open_corpus("bioasq").queries("train")]
+    rows = []
+    for share in SHARES:
+        for draw in range(DRAWS):
+            vectors = _vectors(lines, share, draw)
+            row = {"share": share, "draw": draw, "words": sum(map(_words, _drawn(lines, share, draw)))}
+            for scorer in fixed(vectors, questions):
+                if isinstance(scorer, CosineScorer):
+                    row[scorer.name] = _map(task, scorer)
+            rows.append(row)
+            print(row, file=sys.stderr)
+    return {"title": "Word vectors of less text, all snippets ranked", "queries": len(task.queries), "texts": rows}
+
+
+def pools(task: Task, vectors: WordVectors) -> dict[str, Any]:
+    """What cosines and BM25 are worth in smaller pools."""
+    questions = [query.text for query in open_corpus("bioasq").queries("train")]
+    rows = []
+    for others in (*OTHERS, 0):
+        asked = among(task, others) if others else task
+        row: dict[str, Any] = {"others for each that answers": others or "all"}
+        for scorer in (RandomScorer(0), *fixed(vectors, questions)):
+            row[scorer.name] = _map(asked, scorer)
+        rows.append(row)
+        print(row, file=sys.stderr)
+    return {"title": "Pools of snippets, few to all", "queries": len(task.queries), "pools": rows}
+
+
+def fixed(vectors: WordVectors, questions: Iterable[str]) -> list[Scorer]:
+    """BM25 and the cosines; the questions that CD_q counts, beside general ones."""
+    general = [*read_questions(GENERAL), *questions]
+    snippets = training_snippets(open_corpus("bioasq"))
+    return [
+        Bm25Scorer(),
+        CosineScorer(vectors),
+        CosineScorer(vectors, InverseDocumentFrequencies.of_texts(snippets), name="CD_idf"),
+        CosineScorer(vectors, InverseDocumentFrequencies.of_texts(general)),
+    ]
+
+
+def trained_rankers(learned: Sequence[Query], fold: int, epochs: int) -> list[Scorer]:
+    """The paper's neural baselines, trained on the questions of four folds, a sixth of which chooses the epoch."""
+    rankers: list[Scorer] = []
+    for path in experiments_in(BASELINES):
+        experiment = read_ranking_experiment(path)
+        words = experiment.word_vectors.model_copy(update={"file": _path(1.0, 0)})
+        training = experiment.training.model_copy(update={"epochs": epochs})
+        experiment = experiment.model_copy(update={"word_vectors": words, "training": training})
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(Path(folder), lambda _: None, progress=False)
+            materials = _materials(experiment, run, learned, fold)
+            build = begin(experiment, run, materials)
+            history = build.train()
+            print(fold, experiment.name, history.epochs[history.best], file=sys.stderr)
+            rankers.append(RankerScorer(build.ranker, materials.vocabulary, name=build.ranker.title))
+    return rankers
+
+
+def _materials(experiment: RankingExperiment, run: Run, learned: Sequence[Query], fold: int) -> Materials:
+    """Of all training questions those of four folds, over all training snippets."""
+    read = read_materials(experiment, run)
+    asked = gather_asked(experiment, lambda _: None)
+    analyze = Analyzer()
+    own = {tuple(analyze(query.text)) for query in learned}
+    queries = [
+        *(query for query in asked.training.queries if query.words in own),
+        *(_moved(query, len(asked.training.passages)) for query in asked.held_out.queries if query.words in own),
+    ]
+    passages = asked.training.passages + asked.held_out.passages
+    random.Random(f"{SEED} {fold}").shuffle(queries)
+    apart = len(queries) // 6
+    training, held_out = QueryPool(tuple(queries[apart:]), passages), QueryPool(tuple(queries[:apart]), passages)
+    return Materials(training, held_out, read.vocabulary)
+
+
+def _moved(query: Any, by: int) -> Any:
+    return replace(
+        query,
+        answers=tuple(row + by for row in query.answers),
+        related=tuple(row + by for row in query.related),
+    )
+
+
+def among(task: Task, others: int) -> Task:
+    """The same questions, each over its own snippets and so many others for each of them, drawn at random."""
+    passages = [passage.passage_id for document in task.documents for passage in document.passages]
+    there = set(passages)
+    candidates = {}
+    for query_id, relevant in task.relevant.items():
+        own = sorted(relevant & there)
+        chance = random.Random(f"{SEED} {query_id}")
+        wanted = min(len(passages) - len(own), others * len(own))
+        drawn = [each for each in chance.sample(passages, wanted + len(own)) if each not in relevant][:wanted]
+        candidates[query_id] = tuple(sorted([*own, *drawn]))
+    asked = {query_id for query_id, each in candidates.items() if each}
+    return restricted(replace(task, protocol="rerank", candidates=candidates), asked)
+
+
+def restricted(task: Task, asked: Iterable[str]) -> Task:
+    """The task with some of its questions."""
+    kept = frozenset(asked)
+    return replace(
+        task,
+        queries=tuple(query for query in task.queries if query.query_id in kept),
+        judgements=tuple(each for each in task.judgements if each.query_id in kept),
+        candidates={name: each for name, each in (task.candidates or {}).items() if name in kept} or None,
+    )
+
+
+def _map(task: Task, scorer: Scorer) -> float:
+    measured = measure_at_cutoff(run_task(task, scorer).rankings, task.judgements, CUTOFF)
+    return _percent(measured.means()[f"MAP@{CUTOFF}"])
+
+
+def _percent(value: float) -> float:
+    return round(100 * value, 2)
+
+
+def _words(line: str) -> int:
+    return line.count(" ") + 1
+
+
+def _drawn(lines: Sequence[str], share: float, draw: int) -> list[str]:
+    if share == 1:
+        return list(lines)
+    chosen = random.Random(f"{SEED} {draw}").sample(range(len(lines)), round(share * len(lines)))
+    return [lines[row] for row in sorted(chosen)]
+
+
+def _path(share: float, draw: int) -> Path:
+    return RUNS / f"word2vec-50-{share}-{draw}.vec"
+
+
+def _vectors(lines: Sequence[str], share: float, draw: int) -> WordVectors:
+    """Vectors of a share of the lines, kept; of all of them each draw is a training of its own."""
+    path = _path(share, draw)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        train_vectors(_drawn(lines, share, draw), path, threads=1)
+    return read_word_vectors(path)
+
+
+if __name__ == "__main__":
+    main()
