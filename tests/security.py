@@ -633,10 +633,67 @@ def _told(statuses: Counter[int]) -> str:
     return ", ".join(f"{status}: {count}" for status, count in sorted(statuses.items()))
 
 
+def r10_full_disk(place: Path) -> Counted:
+    """A disk that is full while documents come in and requests are logged: searches go on, nothing is lost or half."""
+    disk = place / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(disk)], check=False)
+    assert mounted.returncode == 0, "expected rights to mount a small disk (root): run it in a container of your own"
+    try:
+        return _on_a_full_disk(disk)
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def _on_a_full_disk(disk: Path) -> Counted:
+    note = {"files": ("new.txt", b"Quillfever\n\nSymptoms\nQuillfever begins with a rash.\n", "text/plain")}
+    answered = refused = 0
+    with running(disk, (), "--set", "access.audit_goes_on=true") as service, service.client("admin") as client:
+        client.post("/api/v1/search", json={"question": "gout"})
+        with (disk / "filler").open("wb") as filler:
+            try:
+                while True:
+                    filler.write(bytes(65_536))
+                    filler.flush()
+            except OSError:
+                pass
+        assert shutil.disk_usage(disk).free == 0
+        before = client.post("/api/v1/search", json={"question": "gout"}).json()["hits"]
+        for number in range(60):
+            answer = client.post("/api/v1/search", json={"question": f"gout {number}"})
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["hits"]
+            answered += 1
+        for _ in range(5):
+            answer = client.post("/api/v1/documents", files=note)
+            if answer.status_code == 202:
+                _ended(client, answer.headers["location"])
+                assert client.get(answer.headers["location"]).json()["standing"] == "failed"
+            else:
+                assert answer.status_code in (500, 503, 507), answer.text
+                assert answer.json()["error"]["remedy"]
+            refused += 1
+        assert client.post("/api/v1/search", json={"question": "gout"}).json()["hits"] == before
+        (disk / "filler").unlink()
+        answer = client.post("/api/v1/documents", files=note)
+        _ended(client, answer.headers["location"])
+        hits = client.post("/api/v1/search", json={"question": "quillfever symptoms"}).json()["hits"]
+        assert "Quillfever" in hits[0]["text"], hits[:1]
+    assert verify_index(disk / "main") == ""
+    return {"searches while it was full": answered, "uploads refused": refused, "lost or half-written": 0}
+
+
+def verify_index(folder: Path) -> str:
+    """What `auscult verify` finds."""
+    command = [sys.executable, "-m", "auscult.cli.main", "verify", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stderr
+
+
 CHECKS: dict[str, Callable[[Path], Counted]] = {
     "S1": s1_schema, "S1, mutated": s1_mutated, "S2": s2_readers, "S3": s3_scripts, "S4": s4_names, "S5": s5_matrix,
     "S6": s6_turns, "S7": s7_audit, "S8": s8_canaries, "S9": s9_deleted, "S10": s10_network, "S11": s11_supply,
-    "S12": s12_uploads,
+    "S12": s12_uploads, "R10": r10_full_disk,
 }  # fmt: skip
 
 

@@ -25,7 +25,6 @@ KINDS = {
     "nothing_here": "Questions without an answer",
     "spans": "Answers whose boundaries nobody marked",
     "general_ablation": "What each evidence adds",
-    "http_load": "A served index, asked by several at once",
     "weighted-cosine-why": "Cross-validated, by the vectors' text, and by the pool",
     "general_towers": "What context and each term of the loss add",
 }

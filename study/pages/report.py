@@ -20,7 +20,7 @@ from study.pages.measurement import in_order, measurement
 from study.pages.open_retrieval import open_tables
 from study.pages.papers import ARNOLD, GALKO, GENERAL, GRUNDMANN, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Page, page_of
 from study.pages.reading import Filed, Results, read_results
-from study.pages.serving import reliability_table, serving_tables
+from study.pages.serving import load_table, reliability_table, serving_tables
 from study.pages.summary import summary
 from study.pages.task_table import task_table, tasks_of, tracks_of
 from study.pages.training_table import training_table
@@ -156,6 +156,8 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             sections += [_section(table) for table in ablation_tables(records)]
         elif kind == "ranker_tuning":
             sections.append(_section(tuning_table(records)))
+        elif kind == "http_load":
+            sections.append(_section(load_table(records)))
         elif kind == "serving":
             sections += [_section(table) for table in serving_tables(records)]
         elif kind in ("reliability", "security"):

@@ -37,6 +37,38 @@ def serving_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
     return tables
 
 
+def load_table(records: Sequence[Mapping[str, Any]]) -> TextTable:
+    """A row a measure, a column a run: a served index that several ask at once."""
+    heads = tuple(f"{each['clients']} clients, {each['seconds']} s" for each in records)
+    rows = tuple(
+        (said, *(plain(_at(each, path)) for each in records))
+        for said, path in (
+            ("sentences", "index.sentences"),
+            ("searches a second", "searches_per_second"),
+            ("errors", "errors"),
+            ("median, ms", "ms.median"),
+            ("p95, ms", "ms.p95"),
+            ("p99, ms", "ms.p99"),
+            ("processor time of the service, ms a search", "processor_ms_a_search.service"),
+            ("from the command to the first answer, s", "cold_start_seconds"),
+            ("memory at first, MB", "memory_mb.first"),
+            ("memory at the end, MB", "memory_mb.last"),
+            ("its growth at the end, MB a minute", "growth_mb_per_minute"),
+            ("completion, p95, ms", "completion_ms.p95"),
+        )
+    )
+    whence = "; ".join(f"{each['model']}, {str(each['date'])[:_DAY]}, {each['hardware']}" for each in records)
+    told = f"Clients and service on the same processor. Measured: {whence}."
+    return TextTable("A served index, asked by several at once", ("", *heads), rows, (told,))
+
+
+def _at(record: Mapping[str, Any], path: str) -> Any:
+    found: Any = record
+    for name in path.split("."):
+        found = found[name]
+    return found
+
+
 def _extrapolated(size: Mapping[str, Any]) -> TextTable:
     """By the arithmetic of the largest size."""
     times = _BILLION / size["sentences"]

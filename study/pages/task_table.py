@@ -123,12 +123,13 @@ def against_bm25(record: EvaluationRecord, records: Sequence[EvaluationRecord]) 
     """How a model's MAP stands to that of BM25 in the same evaluation; empty where they were not compared."""
     if record.track == "untrained":
         return ""
+    if _BASELINE in record.better_than.get("AP", []):
+        return "better"
     alike = [each for each in records if each.asked == record.asked and each.compared_in == record.compared_in]
     baseline = next((each for each in alike if each.model == _BASELINE), None)
     if baseline is None:
+        # Its record may be of another evaluation, which says nothing of this model.
         return ""
-    if _BASELINE in record.better_than.get("AP", []):
-        return "better"
     return "worse" if record.label in baseline.better_than.get("AP", []) else "not told apart"
 
 

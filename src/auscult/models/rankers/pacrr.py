@@ -11,7 +11,8 @@ This is the paper's "firstk" variant, which reads the passage's first words; the
 of largest values are those of the authors' code, and so is the relu. A window belongs to the cell in its middle (for
 n = 2, at its upper left). The LSTM reads the query's own words and stops, where the paper feeds it padding up to 16.
 Where a passage has fewer than 3 words, 0 stands for the missing ones. Word vectors are frozen unless `train_words` is
-set; of the recorded trainings all are so, and their learning rate was chosen on validation (0.001 or 0.01).
+set. Recorded trainings: the adapted one is tuned on validation (rate 0.05, one wrong passage, trained words); the
+zero-shot one has a rate of 0.01 and frozen words.
 
 Published code: the authors' gates are hard sigmoids, and its softmax over idf counts padding; later versions, OpenNIR
 and CEDR replace the LSTM by dense layers over all query positions, padded ones included, and let windows over padding
