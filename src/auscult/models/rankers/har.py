@@ -17,13 +17,15 @@ Departures and silences:
 - Eq. 20 has one layer, section 5.3 says three. Three it is; the hidden ones have the width of z and a ReLU, of which
   the paper says nothing. Setting `score_layers` to 1 gives Eq. 20.
 - "Dropout after each layer": of word vectors, encoder states, the cross attention's output, every pooled vector, the
-  output of Eq. 18 and the hidden layers.
+  output of Eq. 18 and the hidden layers. Before query and passage meet, a mask each makes a word another one in both;
+  `reading_dropout` 0 or `tied_dropout` spares that.
 - A sentence over 15 words is cut into runs of 15, the last one shorter; the paper does not say where it cuts.
 - Word vectors are not trained unless `train_words` is set; the paper does not say.
 - The recorded trainings have four wrong passages that are partly relevant (two of the same entity, two that BM25 ranks
   high) and one at random, where section 5.3 has three and six; Adam with a rate of 0.001, which was not chosen on
   validation, and gradients cut to a norm of 5, where it has Adadelta with a rate of 2; and 128 numbers a word, trained
   on a few thousand pages, where it has GloVe with 300.
+- "HAR, longer" has zhu2019's nine wrong passages, no dropout of what is read, and 1,300 steps.
 - Recorded trainings learn from titles and headings and are asked entity and aspects, where the paper has questions
   that people wrote. An irrelevant passage is any that does not answer; the paper takes those of very low relevance.
 - Eq. 7 is S_D2Q · S_Q2D^T · U with the passage's own states U, as printed. The formula's reader should note that both
