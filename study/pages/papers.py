@@ -43,10 +43,10 @@ ARNOLD = Page(
 these pages: *zero-shot*. MedQuAD here is rebuilt from its public sources by the paper's lists of queries and
 candidates, so that BM25 and TF-IDF repeat the published figures. What differs for CDV: we had a few thousand articles
 and pages to learn from, where the paper had Wikipedia; and "average targets" replaces the paper's Bloom-filter targets
-by averages of word vectors. As published, with the paper's 50 epochs, zero-shot CDV stays below BM25: it finds the aspect
-as often as published and the entity half as often, and what it lacks is text: see the trainings on a quarter, a half and
-all of the documents. *Adapted* models have also read MedQuAD's training documents, which no published model has;
-their figures stand in tables of their own.""",
+by averages of word vectors. As published, with the paper's 50 epochs, zero-shot CDV stays below BM25: it finds the
+asked aspect about as often as published, and the asked entity little more than half as often. What it lacks is text, as
+the trainings on a part of the documents show. *Adapted* models have also read MedQuAD's training documents, which no
+published model has; their figures stand in tables of their own.""",
     files=("evaluation", "medquad-overlap"),
     figures=(
         ("evaluation", "adapted", "match_rates"),
@@ -64,9 +64,9 @@ ZHU = Page(
     opening="""zhu2019 compares rankers on HealthQA, which may not be passed on, so that its figures are of another
 corpus than any measured here. Its rankers, and more of the literature, were trained and measured on MedQuAD, NHS pages
 and WikiSection; published beside them are arnold2020's figures of the same rankers, which learned from all of
-Wikipedia. Ours learned for minutes on a processor. That is enough for rankers whose first layer compares words (KNRM, DRMM,
-DRMM-TKS, MatchPyramid, Duet), and not for those that must learn what words mean before they compare them (HAR, MVLSTM,
-ARC-I, ARC-II): those find the asked aspect and not the name, which training never had
+Wikipedia. Ours learned for minutes on a processor. That is enough for rankers whose first layer compares words (KNRM,
+DRMM, DRMM-TKS, MatchPyramid, Duet), and not for those that must learn what words mean before they compare them (HAR,
+MVLSTM, ARC-I, ARC-II): those find the asked aspect and not the name, which training never had
 ([HAR beside CONV-KNRM](../rankers.md#har-beside-conv-knrm)). Zero-shot, most neural rankers lose to BM25, as the tables
 say.""",
     files=("rankers",),

@@ -263,13 +263,13 @@ def test_saved_and_loaded(small: KnowledgeBase, tmp_path: Path) -> None:
     "content",
     [
         b"no gzip",
-        gzip.compress(b""),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 999}\n'),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 1}\n["DOID:1"]\n'),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[["DOID:1"]]\n[]\n{}\n'),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{"a": [1]}\n'),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n'),
-        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{}\n')[:-9],
+        gzip.compress(b"", mtime=0),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 999}\n', mtime=0),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 1}\n["DOID:1"]\n', mtime=0),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[["DOID:1"]]\n[]\n{}\n', mtime=0),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{"a": [1]}\n', mtime=0),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n', mtime=0),
+        gzip.compress(b'{"format": "auscult-knowledge-base", "version": 2}\n[]\n[]\n{}\n', mtime=0)[:-9],
     ],
 )
 def test_damaged_file(tmp_path: Path, content: bytes) -> None:

@@ -309,14 +309,16 @@ def test_missing_files_and_unknown_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (gzip.compress(b"query_id\trank\n"), "line 1"),
-        (gzip.compress(b"query_id\trank\trelevance\tpassage_id\tbm25_score\nq1\t1\tp1\n"), "line 2"),
+        (gzip.compress(b"query_id\trank\n", mtime=0), "line 1"),
+        (gzip.compress(b"query_id\trank\trelevance\tpassage_id\tbm25_score\nq1\t1\tp1\n", mtime=0), "line 2"),
         (
-            gzip.compress(b"query_id\trank\trelevance\tpassage_id\tbm25_score\n" + b"q1\t1\t1\tp1\t2.0\n")[:-9],
+            gzip.compress(b"query_id\trank\trelevance\tpassage_id\tbm25_score\n" + b"q1\t1\t1\tp1\t2.0\n", mtime=0)[
+                :-9
+            ],
             "a whole gzip file",
         ),
         (b"PK\x03\x04zip", "a whole gzip file"),
-        (gzip.compress(b"query_id\xff\n"), "UTF-8"),
+        (gzip.compress(b"query_id\xff\n", mtime=0), "UTF-8"),
     ],
 )
 def test_a_damaged_candidate_file_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
