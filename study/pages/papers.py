@@ -81,9 +81,8 @@ GRUNDMANN = Page(
     title="CAPR: bi-, poly- and cross-encoders (grundmann2021)",
     opening="""The paper trains encoders on Wikipedia, on the clinical notes of MIMIC-III, or on both, and tests them on
 health pages and on notes. Here the encoder is all-MiniLM-L6-v2 instead of BioBERT, the pages are a few thousand, and
-the notes are samples that may be shared, because MIMIC-III may not be passed on. Cross-encoders are slow, and were
-asked random subsets. Trained on pages, the bi-encoder loses to BM25 on notes, and to the encoder as it is; trained on
-notes, it beats BM25 on pages, as that does as it is.""",
+the notes are samples that may be shared. Cross-encoders are slow, and were asked random subsets. Trained on pages, the
+bi-encoder loses to BM25 on notes; trained on notes, it beats BM25 on pages.""",
     files=("capr",),
     figures=(
         ("capr-architectures", "adapted", "learning"),

@@ -56,7 +56,9 @@ def test_the_report_is_made_of_the_records(tmp_path: Path) -> None:
         json.dumps([{"kind": "search", "p50_ms": 1.25, "corpus": {"passages": 16407}}])
     )
     pages = write_pages(tmp_path)
-    assert set(pages) == {"results.md", "results/arnold2020.md", "results/products.md"}
+    assert set(pages) == {
+        *("results.md", "results/arnold2020.md", "results/arnold2020-elements.md", "results/products.md")
+    }
     for name, expected in (
         ("arnold2020", "## medquad, re-ranking, zero-shot models\n"),
         ("arnold2020", "## medquad, re-ranking, adapted models\n"),
