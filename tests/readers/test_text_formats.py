@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from any_text import ANY_TEXT
@@ -66,6 +66,7 @@ def test_pages_of_anything_keep_their_offsets(text: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
+@example("\\```")
 @given(MARKUP)
 def test_markdown_of_anything_keeps_its_offsets(text: str) -> None:
     tried(MarkdownReader(), text.encode("utf-8", "replace"))

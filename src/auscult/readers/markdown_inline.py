@@ -101,7 +101,8 @@ class _Inline:
         return match.end()
 
     def _code(self, match: re.Match[str]) -> int:
-        starts = self._ticks[match.end() - match.start()]
+        # Of a run whose first tick is escaped fewer are left than any run may have.
+        starts = self._ticks.get(match.end() - match.start(), [])
         while starts and starts[-1] <= match.start():
             starts.pop()
         if not starts:
