@@ -5,12 +5,13 @@
 folds   The paper's five-fold cross-validation (section 3.2), on the training batches alone. A question is asked of its
         own snippets and four times as many others, drawn at random, so that a random one answers as often as in the
         paper's pools (one in five). Of each fold's four others a sixth chooses the epoch of what learns; CD_q counts
-        the four's questions. Snippets of all training batches are in the word vectors, as PubMed was in the paper's.
+        the four's questions; vocabulary and idf have no snippet that answers the fold's questions alone. Wrong passages
+        and word vectors are of the snippets of all training batches, as the paper's were of PubMed.
 text    The test batches over all snippets, by vectors that learned from an eighth, a quarter, a half and all of the
         text.
 pools   The test batches, asked of pools from one snippet in five that answers to all snippets.
 
-Vectors, measures and idf are those of weighted_cosine.py. MAP@10 in percent, with 95 % bootstrap intervals.
+Vectors, measures and idf are those of weighted_cosine.py. MAP@10 in percent; of folds with 95 % bootstrap intervals.
 
 Merges into benchmarks/results/weighted_cosine_why.json, a record a part.
 """
@@ -22,7 +23,7 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,21 +42,21 @@ from auscult.models.analysis import Analyzer
 from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
 from auscult.models.lexical import Bm25Scorer
 from auscult.models.rankers.scorer import RankerScorer
+from auscult.models.vocabulary import build_vocabulary
 from auscult.models.word_vectors import WordVectors, read_word_vectors
 from auscult.provenance import stamp
 from auscult.queries import Query
 from auscult.training.experiment_files import experiments_in
 from auscult.training.rankers.asked import gather_asked
-from auscult.training.rankers.build import Materials, begin, read_materials
-from auscult.training.rankers.data import QueryPool
-from auscult.training.rankers.experiment import RankingExperiment, read_ranking_experiment
+from auscult.training.rankers.build import Materials, begin
+from auscult.training.rankers.data import QueryPool, TrainingQuery
+from auscult.training.rankers.experiment import read_ranking_experiment
 from auscult.training.stages import Run
 from weighted_cosine import BASELINES, CUTOFF, RandomScorer, train_vectors, training_lines, training_snippets
 
 RESULT = Path(__file__).resolve().parent / "results" / "weighted_cosine_why.json"
 RUNS = Path("out") / "weighted-cosine"
 SHARES = (0.125, 0.25, 0.5, 1.0)
-DRAWS = 1
 OTHERS = (4, 16, 64, 256)
 FOLDS = 5
 SEED = 1
@@ -70,7 +71,7 @@ def main() -> None:
     given = parser.parse_args()
     bioasq, analyze = open_corpus("bioasq"), Analyzer()
     lines = list(training_lines(bioasq, analyze))
-    vectors = _vectors(lines, 1.0, 0)
+    vectors = _vectors(lines, 1.0)
     test = build_task(bioasq, "end-to-end", seed=0)
     for part in given.parts or _PARTS:
         if part == "folds":
@@ -94,11 +95,14 @@ def folds(task: Task, vectors: WordVectors, epochs: int) -> dict[str, Any]:
     parts = [frozenset(order[number::FOLDS]) for number in range(FOLDS)]
     found: dict[str, list[FloatArray]] = {}
     names: Sequence[str] = ()
+    read = _read_asked()
     for number, part in enumerate(parts):
         tested = restricted(asked, part)
         learned = [query for query in asked.queries if query.query_id not in part]
-        rankers = trained_rankers(learned, number, epochs)
-        for scorer in (*fixed(vectors, [query.text for query in learned]), *rankers):
+        apart = _answering_only(asked, part)
+        texts = [each.text for each in task.documents if each.doc_id not in apart]
+        rankers = trained_rankers(read, learned, texts, vectors, number, epochs)
+        for scorer in (*fixed(vectors, [query.text for query in learned], texts), *rankers):
             measured = measure_at_cutoff(run_task(tested, scorer).rankings, tested.judgements, CUTOFF)
             names = measured.names
             found.setdefault(scorer.name, []).append(measured.values)
@@ -123,38 +127,41 @@ def folds(task: Task, vectors: WordVectors, epochs: int) -> dict[str, Any]:
 
 def text(task: Task, lines: Sequence[str]) -> dict[str, Any]:
     """What cosines are worth with vectors of less text."""
-    questions = [query.text for query in open_corpus("bioasq").queries("train")]
+    questions, snippets = _of_training()
     rows = []
     for share in SHARES:
-        for draw in range(DRAWS):
-            vectors = _vectors(lines, share, draw)
-            row = {"share": share, "draw": draw, "words": sum(map(_words, _drawn(lines, share, draw)))}
-            for scorer in fixed(vectors, questions):
-                if isinstance(scorer, CosineScorer):
-                    row[scorer.name] = _map(task, scorer)
-            rows.append(row)
-            print(row, file=sys.stderr)
+        row: dict[str, Any] = {"share": share, "words": sum(map(_words, _drawn(lines, share)))}
+        for scorer in fixed(_vectors(lines, share), questions, snippets):
+            if isinstance(scorer, CosineScorer):
+                row[scorer.name] = _map(task, scorer)
+        rows.append(row)
+        print(row, file=sys.stderr)
     return {"title": "Word vectors of less text, all snippets ranked", "queries": len(task.queries), "texts": rows}
+
+
+def _of_training() -> tuple[list[str], list[str]]:
+    """Questions and snippets of the training batches."""
+    bioasq = open_corpus("bioasq")
+    return [query.text for query in bioasq.queries("train")], training_snippets(bioasq)
 
 
 def pools(task: Task, vectors: WordVectors) -> dict[str, Any]:
     """What cosines and BM25 are worth in smaller pools."""
-    questions = [query.text for query in open_corpus("bioasq").queries("train")]
+    questions, snippets = _of_training()
     rows = []
     for others in (*OTHERS, 0):
         asked = among(task, others) if others else task
         row: dict[str, Any] = {"others for each that answers": others or "all"}
-        for scorer in (RandomScorer(0), *fixed(vectors, questions)):
+        for scorer in (RandomScorer(0), *fixed(vectors, questions, snippets)):
             row[scorer.name] = _map(asked, scorer)
         rows.append(row)
         print(row, file=sys.stderr)
     return {"title": "Pools of snippets, few to all", "queries": len(task.queries), "pools": rows}
 
 
-def fixed(vectors: WordVectors, questions: Iterable[str]) -> list[Scorer]:
-    """BM25 and the cosines; the questions that CD_q counts, beside general ones."""
+def fixed(vectors: WordVectors, questions: Iterable[str], snippets: Iterable[str]) -> list[Scorer]:
+    """BM25 and the cosines; the questions that CD_q counts, beside general ones, and the snippets that CD_idf does."""
     general = [*read_questions(GENERAL), *questions]
-    snippets = training_snippets(open_corpus("bioasq"))
     return [
         Bm25Scorer(),
         CosineScorer(vectors),
@@ -163,42 +170,55 @@ def fixed(vectors: WordVectors, questions: Iterable[str]) -> list[Scorer]:
     ]
 
 
-def trained_rankers(learned: Sequence[Query], fold: int, epochs: int) -> list[Scorer]:
+def trained_rankers(
+    read: QueryPool, learned: Sequence[Query], texts: Sequence[str], vectors: WordVectors, fold: int, epochs: int
+) -> list[Scorer]:
     """The paper's neural baselines, trained on the questions of four folds, a sixth of which chooses the epoch."""
+    analyze = Analyzer()
+    own = {tuple(analyze(query.text)) for query in learned}
+    queries = [query for query in read.queries if query.words in own]
+    random.Random(f"{SEED} {fold}").shuffle(queries)
+    apart = len(queries) // 6
+    training, held_out = (
+        QueryPool(tuple(queries[apart:]), read.passages),
+        QueryPool(tuple(queries[:apart]), read.passages),
+    )
+    words = build_vocabulary(
+        map(analyze, texts), vectors, queries=(each.words for each in training.queries), min_count=2
+    )
+    materials = Materials(training, held_out, words)
     rankers: list[Scorer] = []
     for path in experiments_in(BASELINES):
         experiment = read_ranking_experiment(path)
-        words = experiment.word_vectors.model_copy(update={"file": _path(1.0, 0)})
-        training = experiment.training.model_copy(update={"epochs": epochs})
-        experiment = experiment.model_copy(update={"word_vectors": words, "training": training})
+        choice = experiment.training.model_copy(update={"epochs": epochs})
+        experiment = experiment.model_copy(update={"training": choice})
         with tempfile.TemporaryDirectory() as folder:
-            run = Run(Path(folder), lambda _: None, progress=False)
-            materials = _materials(experiment, run, learned, fold)
-            build = begin(experiment, run, materials)
+            build = begin(experiment, Run(Path(folder), lambda _: None, progress=False), materials)
             history = build.train()
             print(fold, experiment.name, history.epochs[history.best], file=sys.stderr)
-            rankers.append(RankerScorer(build.ranker, materials.vocabulary, name=build.ranker.title))
+            rankers.append(RankerScorer(build.ranker, words, name=build.ranker.title))
     return rankers
 
 
-def _materials(experiment: RankingExperiment, run: Run, learned: Sequence[Query], fold: int) -> Materials:
-    """Of all training questions those of four folds, over all training snippets."""
-    read = read_materials(experiment, run)
-    asked = gather_asked(experiment, lambda _: None)
-    analyze = Analyzer()
-    own = {tuple(analyze(query.text)) for query in learned}
-    queries = [
-        *(query for query in asked.training.queries if query.words in own),
-        *(_moved(query, len(asked.training.passages)) for query in asked.held_out.queries if query.words in own),
-    ]
-    passages = asked.training.passages + asked.held_out.passages
-    random.Random(f"{SEED} {fold}").shuffle(queries)
-    apart = len(queries) // 6
-    training, held_out = QueryPool(tuple(queries[apart:]), passages), QueryPool(tuple(queries[:apart]), passages)
-    return Materials(training, held_out, read.vocabulary)
+def _read_asked() -> QueryPool:
+    """All training questions over all training snippets, as rankers read them."""
+    found = gather_asked(read_ranking_experiment(experiments_in(BASELINES)[0]), lambda _: None)
+    first = len(found.training.passages)
+    moved = (_moved(query, first) for query in found.held_out.queries)
+    return QueryPool((*found.training.queries, *moved), found.training.passages + found.held_out.passages)
 
 
-def _moved(query: Any, by: int) -> Any:
+def _answering_only(task: Task, part: Collection[str]) -> frozenset[str]:
+    """Snippets that answer questions of a part and no others; each is a document of its own."""
+    relevant = task.relevant
+    inside, beyond = (
+        frozenset().union(*(each for name, each in relevant.items() if (name in part) == wanted))
+        for wanted in (True, False)
+    )
+    return inside - beyond
+
+
+def _moved(query: TrainingQuery, by: int) -> TrainingQuery:
     return replace(
         query,
         answers=tuple(row + by for row in query.answers),
@@ -245,23 +265,17 @@ def _words(line: str) -> int:
     return line.count(" ") + 1
 
 
-def _drawn(lines: Sequence[str], share: float, draw: int) -> list[str]:
-    if share == 1:
-        return list(lines)
-    chosen = random.Random(f"{SEED} {draw}").sample(range(len(lines)), round(share * len(lines)))
+def _drawn(lines: Sequence[str], share: float) -> list[str]:
+    chosen = random.Random(f"{SEED} 0").sample(range(len(lines)), round(share * len(lines)))
     return [lines[row] for row in sorted(chosen)]
 
 
-def _path(share: float, draw: int) -> Path:
-    return RUNS / f"word2vec-50-{share}-{draw}.vec"
-
-
-def _vectors(lines: Sequence[str], share: float, draw: int) -> WordVectors:
-    """Vectors of a share of the lines, kept; of all of them each draw is a training of its own."""
-    path = _path(share, draw)
+def _vectors(lines: Sequence[str], share: float) -> WordVectors:
+    """Vectors of a share of the lines, kept."""
+    path = RUNS / f"word2vec-50-{share}.vec"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        train_vectors(_drawn(lines, share, draw), path, threads=1)
+        train_vectors(_drawn(lines, share), path, threads=1)
     return read_word_vectors(path)
 
 

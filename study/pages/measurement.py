@@ -60,7 +60,7 @@ _COLUMNS = {
     ),
     "unseen queries": ("file", "queries"),
     "folds": ("model", "MAP@10", "MAP@10, interval", "P@10", "R@10", "F1@10"),
-    "texts": ("share", "draw", "words", "CD", "CD_idf", "CD_q"),
+    "texts": ("share", "words", "CD", "CD_idf", "CD_q"),
     "pools": ("others for each that answers", "RND", "BM25", "CD", "CD_idf", "CD_q"),
     "relations": ("graph", "relation", "object MRR", "object MRR, frequency"),
 }
