@@ -38,7 +38,13 @@ KIND = "general_ablation"
 DEFAULT = ("nhs", "clinical-notes", "bioasq", "covidqa", "pubmedqa", "consumer-questions")
 """All but the largest, and those that the models have read other parts of."""
 GROUPS = {
-    "words of the question": ("question_text", "question_label", "question_document", "question_together"),
+    "words of the question": (
+        "question_text",
+        "question_label",
+        "question_document",
+        "question_together",
+        "question_sentence",
+    ),
     "words of the entity": ("entity_document", "entity_passage", "entity_title"),
     "vectors": ("entity_vector", "aspect_vector", "question_vector"),
 }

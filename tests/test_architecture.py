@@ -100,6 +100,11 @@ WITHOUT = {
     "transformers": (["transformers"], "from auscult.models.cdv.transformer import PooledTransformer as T; T('x')"),
     "ner": (["negspacy"], "from auscult.concepts.recognition import ContextFilter; ContextFilter()"),
     "gliner": (["gliner"], "from auscult.concepts.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
+    "serve": (
+        ["httptools"],
+        "from pathlib import Path; import auscult.service.serving as s; "
+        "s.open_current = lambda folder: open('model.json'); s.serve(s.Settings(indexes={'a': Path()}))",
+    ),
     "mcp": (["mcp"], "from auscult.cli.main import main; main(['mcp', '.'])"),
     "plot": (["matplotlib"], "from auscult.drawing import blank_figure; blank_figure()"),
     "deidentify": (["presidio_analyzer"], "from auscult.readers.presidio import PresidioDeidentifier as P; P()"),

@@ -113,6 +113,20 @@ def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, url: str) -> 
             assert served.search(query, **options) == alone.search(query, **options)
 
 
+def test_as_many_are_found_as_there_are_though_few_are_proposed(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = Searcher.open(folder, ENCODER)
+    publish(folder, url)
+    served = Searcher.open(folder, ENCODER)
+    monkeypatch.setattr("auscult.engines.served._PROPOSED", 2)
+    monkeypatch.setattr("auscult.engines.served._DOCUMENTS", 1)
+    query = QUERIES[0]
+    assert len(served.index.candidates(served.vectors([query])[0], {})) < 20
+    for options in ({"k": 500}, {"k": 3, "group_by": "source"}, {"k": 20, "where": {"source": "source 1"}}):
+        assert served.search(query, **options) == alone.search(query, **options)
+
+
 def test_publishing_again_writes_what_is_new_and_removes_what_is_gone(folder: Path, url: str) -> None:
     publish(folder, url)
     assert publish(folder, url).written == 0

@@ -16,6 +16,8 @@ from auscult.corpora import open_corpus
 from auscult.errors import AuscultError, ConfigError, DataError
 from auscult.files.limits import VARIABLE, Limits, check_memory, limits
 from auscult.files.lines import read_lines
+from auscult.search import build_index
+from encoders import HashedEncoder
 from leaflets import leaflets
 
 
@@ -104,6 +106,16 @@ def test_indexing_ends_where_it_would_take_too_much_memory(monkeypatch: pytest.M
     monkeypatch.setenv(VARIABLE, "memory=1MB")
     with pytest.raises(AuscultError, match="at most 1,000,000 bytes of memory"):
         check_memory()
+
+
+def test_what_took_the_memory_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, "memory=1GB")
+    taken = iter([10**8, 2 * 10**9])
+    monkeypatch.setattr("auscult.files.limits.peak_memory", lambda: next(taken))
+    documents = leaflets()
+    with pytest.raises(AuscultError, match=f"2,000,000,000 taken .'{documents[0].doc_id}' to '{documents[-1].doc_id}'"):
+        build_index(documents, HashedEncoder(), tmp_path / "index")
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_wish_to_end_clears_away_what_is_half_done(tmp_path: Path) -> None:

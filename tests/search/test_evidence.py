@@ -12,7 +12,8 @@ from auscult.documents import Section, build_document
 from auscult.interfaces import FloatArray
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
-from auscult.search.evidence import EVIDENCE
+from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
+from auscult.search.fusion import Fusion
 from encoders import HashedEncoder
 
 PAGES = {
@@ -29,6 +30,7 @@ CASES: dict[str, tuple[Query, list[int], list[int]]] = {
     "question_label": (Query("", "", text="scalp treatment"), [SHAMPOO], [CREAMS, LIGHT]),
     "question_document": (Query("", "", text="plaques and creams"), [CREAMS, PLAQUES], []),
     "question_together": (IN_WORDS, [PLAQUES], []),
+    "question_sentence": (IN_WORDS, [PLAQUES], []),
     "entity_document": (Query("", "eczema"), [LIGHT], []),
     "entity_passage": (NAMED, [LIGHT], []),
     "entity_title": (NAMED, [CREAMS, PLAQUES], [SHAMPOO]),
@@ -62,7 +64,9 @@ def searchers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
 
 
 def evidence_of(searcher: Searcher, query: Query, name: str) -> FloatArray:
-    return searcher.gather(query)[1][:, EVIDENCE.index(name)]
+    vector, evidence = searcher.gather(query)
+    evidence[:, SENTENCE] = best_sentences(searcher.index, query, vector, np.arange(len(evidence)))
+    return evidence[:, EVIDENCE.index(name)]
 
 
 def test_each_evidence_has_a_case() -> None:
@@ -85,10 +89,11 @@ def test_what_was_not_asked_or_a_model_does_not_place_says_nothing(searchers: di
         return {name for name in EVIDENCE if not evidence_of(searchers[searcher], query, name).any()}
 
     named = {"entity_document", "entity_passage", "entity_title", "entity_vector"}
-    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {"question_together", "question_vector"}
+    words = {"question_together", "question_sentence"}
+    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {*words, "question_vector"}
     assert silent("parts", Query("", "", ("treatment",))) >= named | {"question_vector"}
     assert silent("parts", IN_WORDS) == {*named, "question_label", "aspect_heading", "aspect_vector", "question_vector"}
-    assert silent("whole", NAMED) == {"question_together", "entity_vector", "aspect_vector"}
+    assert silent("whole", NAMED) == {*words, "entity_vector", "aspect_vector"}
 
 
 def test_words_that_stand_together_say_more_than_their_sum(searchers: dict[str, Searcher]) -> None:
@@ -114,3 +119,58 @@ def test_a_name_is_a_title_to_itself_and_less_to_a_longer_one(searchers: dict[st
     assert 0 < column[SHAMPOO] < 0.6
     synonym = Query("", "red scaly skin disease", ("symptoms",), names=("psoriasis",))
     np.testing.assert_allclose(evidence_of(searchers["parts"], synonym, "entity_title"), column, atol=1e-6)
+
+
+def test_words_of_one_sentence_say_more_than_words_of_several(tmp_path: Path) -> None:
+    sections = [
+        Section("One", "Plaques on elbows itch at night. Creams calm the skin."),
+        Section("Two", "Plaques are red. Elbows hurt. The skin may itch a lot."),
+        Section("None", "Light helps."),
+    ]
+    document = build_document(doc_id="Psoriasis", title="Psoriasis", sections=sections)
+    for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder())):
+        build_index([document], encoder, tmp_path / name)
+        searcher = Searcher.open(tmp_path / name, encoder)
+        asked = Query("", "plaques", text="Do plaques on elbows itch?")
+        one, two, none = evidence_of(searcher, asked, "question_sentence")
+        # Half for all of its words; the other half, where a model places whole questions, is for what it means.
+        assert one > 0.5 if name == "whole" else one == pytest.approx(0.5)
+        assert one > two > none >= 0
+
+
+def test_sentences_are_looked_at_in_the_first_passages_alone(tmp_path: Path) -> None:
+    many = [
+        build_document(
+            doc_id=f"{number:02d}", title="Itch", sections=[Section("Creams", f"Plaques itch {'a lot ' * number}.")]
+        )
+        for number in range(READ_BY_SENTENCE + 4)
+    ]
+    encoder = WholeEncoder()
+    build_index(many, encoder, tmp_path / "index")
+    searcher = Searcher.open(tmp_path / "index", encoder)
+    assert not searcher.gather(IN_WORDS)[1][:, SENTENCE].any()
+    shipped = Fusion.of(encoder)
+    counting = shipped.words.copy()
+    counting[SENTENCE] = 2.0
+    searcher.fusion = replace(shipped, words=counting)
+    evidence = searcher.gather(IN_WORDS)[1]
+    looked_at = np.flatnonzero(evidence[:, SENTENCE])
+    without = evidence.copy()
+    without[:, SENTENCE] = 0
+    first, _ = searcher.index.best(searcher.fusion.scores(IN_WORDS, without), READ_BY_SENTENCE)
+    assert sorted(first.tolist()) == looked_at.tolist()
+    # A search counts it, and tells it of each hit.
+    hits = searcher.search(IN_WORDS, READ_BY_SENTENCE + 4)
+    assert [("question_sentence" in hit.evidence) for hit in hits] == [True] * READ_BY_SENTENCE + [False] * 4
+    scores = searcher.fusion.scores(IN_WORDS, evidence)
+    np.testing.assert_allclose([hit.score for hit in hits], np.sort(scores)[::-1], rtol=1e-5)
+    assert searcher.rank([IN_WORDS], 5)[0].passage_ids == tuple(hit.passage_id for hit in hits[:5])
+
+
+def test_of_several_entities_each_counts_by_its_best_name(searchers: dict[str, Searcher]) -> None:
+    searcher = searchers["parts"]
+    both = Query("", "psoriasis and eczema", several=(("psoriasis", "red skin"), ("eczema",)))
+    alone = [Query("", "psoriasis", names=("red skin",)), Query("", "eczema")]
+    for name in ("entity_document", "entity_passage", "entity_title"):
+        of_both, *of_each = (evidence_of(searcher, query, name) for query in (both, *alone))
+        np.testing.assert_allclose(of_both, np.mean(of_each, axis=0), rtol=1e-5)

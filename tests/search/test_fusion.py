@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from auscult.errors import ModelError
 from auscult.queries import Query
 from auscult.search.evidence import EVIDENCE, vector_cosines
-from auscult.search.fusion import READ, Fusion
+from auscult.search.fusion import READ, TITLED, Fusion
 
 SHIPPED = Fusion.of(object())
 NAMED, WORDS = Query("", "gout", ("symptoms",)), Query("", "", text="why is my toe red")
@@ -39,6 +39,10 @@ def test_a_question_in_words_has_weights_of_its_own() -> None:
         unread = dict(zip(EVIDENCE, SHIPPED.weights(more).tolist(), strict=True))
         for name in EVIDENCE:
             assert in_words[name] == pytest.approx(unread[name] + READ * of_parts[name])
+    # What an entity's title says counts as soon as one was read.
+    nothing_read = dict(zip(EVIDENCE, SHIPPED.weights(replace(asked, entity="")).tolist(), strict=True))
+    more = nothing_read["entity_title"] + TITLED * of_parts["entity_title"]
+    assert unread == pytest.approx({**nothing_read, "entity_title": more})
     for by_words in ("question_text", "question_label", "question_document"):
         assert in_words["question_vector"] > in_words[by_words]
 

@@ -117,3 +117,72 @@ def test_a_correction_is_told_and_never_of_a_word_of_the_collection() -> None:
     assert (kept.asked, kept.match, kept.query.text, kept.corrections) == ("sclerodema", None, question, ())
     # Everyday words look like medicine's.
     assert read("generic name for advil").corrections == ()
+
+
+def test_a_whole_question_is_no_name() -> None:
+    question = "How is the flu treated?"
+    as_corpora_have_it = understand(Query("q", question, text=question), PARSER, TITLES)
+    assert as_corpora_have_it == read(question)
+    assert as_corpora_have_it.query.entity == "flu"
+    nothing = "Who won the world cup in 2014?"
+    assert understand(Query("q", nothing, text=nothing), PARSER, TITLES).query.entity == ""
+
+
+GLAD = "Thank you so much for your help with this, we are grateful for anything that you can say."
+
+
+@pytest.mark.parametrize(
+    ("message", "entity", "aspects", "gist"),
+    [
+        # what somebody was told to have, and not a part of a sentence behind "treat"
+        (
+            "Hi, my husband is 52 and he was told he has COPD after coughing for years. The doctor gave him pills but "
+            f"we would like to know what else can be done to treat it and stop it. {GLAD}",
+            "COPD",
+            ("treatment",),
+            "COPD. what else can be done to treat it and stop it.",
+        ),
+        # of what is told that which is known
+        (
+            "I have had gastroparesis since I was a child. My cousin has chronic obstructive pulmonary disease. I am "
+            "tired and sick all the time. What are the signs that it is getting worse?",
+            "chronic obstructive pulmonary disease",
+            ("symptoms",),
+            "chronic obstructive pulmonary disease. What are the signs that it is getting worse?",
+        ),
+        # what is asked first is what it is about
+        (
+            "My father takes a lot of pills for his heart and his lungs, and he is 81 years old now. What are the side "
+            "effects of warfarin? He has the flu now. Can he go out?",
+            "warfarin",
+            ("side effects",),
+            "What are the side effects of warfarin? Can he go out?",
+        ),
+        # nothing is asked: all of it is
+        (f"My mother has scleroderma and she feels very bad about it every day and all night. {GLAD}", "scleroderma",
+         ("information",), ""),
+    ],
+)  # fmt: skip
+def test_a_long_message_is_about_what_is_told_and_asks_in_some_sentences(
+    message: str, entity: str, aspects: tuple[str, ...], gist: str
+) -> None:
+    query = read(message).query
+    assert (query.entity, query.aspects, query.gist) == (entity, aspects, gist)
+    assert query.text == message
+
+
+def test_what_is_asked_about_goes_by_the_name_that_documents_have() -> None:
+    titles = {"nephrolithiasis": "Nephrolithiasis"}
+    query = understand(Query("q", "", text="How are Kidney Stones treated?"), PARSER, titles).query
+    assert (query.entity, query.text) == ("Nephrolithiasis", "How are Nephrolithiasis treated?")
+    assert "Kidney Stones" in query.names
+    # No part of another word.
+    short = understand(Query("q", "", text="symptoms of MS"), PARSER, {"multiple sclerosis": "Multiple sclerosis"})
+    assert short.query.text == "symptoms of Multiple sclerosis"
+
+
+def test_names_of_several_things_are_kept_apart() -> None:
+    query = read("can I take advil and warfarin together").query
+    assert query.several == (("advil", "Ibuprofen"), ("warfarin", "Coumadin"))
+    assert {"advil", "Ibuprofen", "warfarin", "Coumadin"} <= set(query.all_names)
+    assert read("symptoms of COPD").query.several == ()

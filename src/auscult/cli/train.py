@@ -245,9 +245,11 @@ def _train_notes(
 def _convert(model: Path | None, form: Form, out: Path | None) -> None:
     if model is None or out is None:
         raise ConfigError("a model folder and --out beside --convert", "one of them missing", "give both")
-    with naming_extra("neural", "torch", "safetensors"):
+    # Which form needs what is found out on the way.
+    with naming_extra("neural", "torch", "safetensors"), naming_extra("transformers", "transformers", "onnx"):
         from auscult.models.converting import convert_model
-    convert_model(str(model), out, form.value)
+
+        convert_model(str(model), out, form.value)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     typer.echo(f"{out}: {size / 1e6:.1f} MB")
 

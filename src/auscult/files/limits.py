@@ -9,7 +9,7 @@ import os
 import re
 import resource
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,7 @@ class Limits:
         file: Bytes of a file, unpacked.
         document: Characters of a document.
         word: Characters without white space between them: a model may read each of them with each.
-        memory: Bytes that indexing may take, looked at between batches; 0 for all that there are.
+        memory: Bytes that indexing may take, looked at before and after each batch; 0 for all that there are.
         source: Bytes of a file that is read as a whole (PDF, HTML, a note ...), unpacked.
         seconds: That reading such a file may take.
         reading: Bytes of memory that the process takes which reads it.
@@ -134,16 +134,20 @@ def check_texts(texts: Iterable[str], where: str) -> None:
             raise TooLargeError("word", "words of", "characters", where)
 
 
-def check_memory() -> None:
+def check_memory(documents: Sequence[str] = ()) -> None:
     """See that this process has not taken more memory than it may.
+
+    Args:
+        documents: Ids of those that were read last.
 
     Raises:
         DataError: It has.
     """
     most = limits().memory
     if most and (taken := peak_memory()) > most:
+        last = f" ('{documents[0]}' to '{documents[-1]}')" if documents else ""
         remedy = f"choose a smaller --batch-size, or raise the limit ({VARIABLE}='memory={2 * most}')"
-        raise DataError(f"at most {most:,} bytes of memory", f"{taken:,} taken", remedy)
+        raise DataError(f"at most {most:,} bytes of memory", f"{taken:,} taken{last}", remedy)
 
 
 def peak_memory() -> int:

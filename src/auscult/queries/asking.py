@@ -12,7 +12,7 @@ from auscult.queries.aspect_words import ASPECT_WORDS
 
 # A dot ends a sentence behind a word, not an abbreviation ("St. John's wort").
 _SENTENCE_END = re.compile(
-    r"(?<=[?!])\s+|(?<=[a-z]{3}[.])\s+(?=[A-Z]|(?:i|my|if|what|how|is|are|can|could|does|do|should|will)\b)"
+    r"(?<=[?!])\s+|(?<=\w\w[.])(?<!\b(?:St|Dr|Mr|Ms|vs)[.])\s+(?=[A-Z]|(?:i|my|if|what|how|is|are|can|could|does|do|should|will)\b)"
 )
 _LEAD = re.compile(
     r"^(?:(?:hi|hello|hey|please|thanks|thank you|so|and|also|but|my question is|i have a question|do you know|"
@@ -41,12 +41,54 @@ _TAKEN = re.compile(
     re.IGNORECASE,
 )
 _MOST_WORDS = 8
+# In the middle of a sentence.
+_WANTED = re.compile(
+    r"\b(?:(?:(?:would|'d) like|want(?:ed)?|need|trying|hop(?:e|ing)|wish) to (?:know|find out|learn|understand|ask)|"
+    r"wonder(?:ing)?|(?:can|could|would) (?:you|anyone|someone)(?: please)? (?:tell|advise|explain|help|send|suggest)|"
+    r"please (?:tell|advise|explain|help|send|suggest)|looking for|(?:my )?question is)"
+    r"(?:\s+(?:me|us))?(?:\s+(?:if|whether|about|with|on|for))?[\s,:]+(?P<x>\S.*)",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\b(?:diagnosed (?:\w+ )?(?:with|as(?: having)?)|ha(?:ve|s|d|ving)|got|suffer(?:s|ed|ing)?(?: from| with)?|"
+    r"(?:it|this|that|which)(?:'?s| is| was| might be| could be| may be)|its|called|named|treated for|"
+    r"(?:died|passed away) (?:of|from)|about|regarding|subject:?)"
+    r"\s+(?:(?:an?|the|my|his|her|some|severe|mild|chronic|early|bad|really|been|being|stage \w+)\s+)*$",
+    re.IGNORECASE,
+)
+_TOLD_WITHIN = 60
+_LONG = 25
+
+
+def is_long(text: str) -> bool:
+    """Whether a question is a message that tells more than it asks."""
+    return len(text.split()) > _LONG
+
+
+def gist(text: str, entity: str) -> str:
+    """What a long message asks: the sentences that ask, behind what it is about; empty where nothing is left out."""
+    short = " ".join(sentences_that_ask(" ".join(text.split()))) if is_long(text) else ""
+    if not short or len(short.split()) >= len(text.split()):
+        return ""
+    return short if entity.lower() in short.lower() else f"{entity}. {short}"
 
 
 def sentences_that_ask(question: str) -> tuple[str, ...]:
     """The sentences that ask, in order, without how they are led up to."""
-    sentences = (_LEAD.sub("", sentence) for sentence in _SENTENCE_END.split(question))
-    return tuple(sentence for sentence in sentences if _ASKS.match(sentence))
+    found = []
+    for sentence in _SENTENCE_END.split(question):
+        asking = _LEAD.sub("", sentence)
+        wanted = None if _ASKS.match(asking) else _WANTED.search(sentence)
+        if wanted:
+            asking = wanted.group("x")
+        if wanted or _ASKS.match(asking):
+            found.append(asking)
+    return tuple(found)
+
+
+def is_told(question: str, start: int) -> bool:
+    """Whether what stands somewhere in a question is told to be what somebody has: "he was diagnosed with …"."""
+    return bool(_TELLS.search(question, max(0, start - _TOLD_WITHIN), start))
 
 
 def object_asked_about(question: str) -> str:

@@ -10,7 +10,8 @@ A question is read in two steps, both by rule and both open to inspection:
 3. Several things asked about together ("X with Y", "X or Y" of names that are known) are told apart.
 
 Where something is told before it is asked, the sentences that ask are read so. A question that fits no pattern is about
-what stands behind its asking words ("side effects of …"), else about its longest mention.
+what stands behind its asking words ("side effects of …"), else about what is told that somebody has, what is named more
+than once or has a title of its own, else about its longest mention.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from functools import cached_property
 
 from auscult.concepts.aspects import INFORMATION, normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
-from auscult.concepts.mentions import MentionLinker
+from auscult.concepts.mentions import Mention, MentionLinker
 from auscult.concepts.names import normalise_name
 from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
-from auscult.queries.asking import asks_from_the_start, object_asked_about, sentences_that_ask
+from auscult.queries.asking import asks_from_the_start, is_long, is_told, object_asked_about, sentences_that_ask
 from auscult.queries.aspect_words import ASKING_WORDS, ASPECT_WORDS
 from auscult.queries.cues import CUES
 from auscult.queries.query import Query
@@ -38,11 +39,11 @@ _AFFIXES = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"\s+(?:(?:be|is|are|in general|like|usually|normally|exactly|cold turkey|suddenly|safely)|"
+    r"\s+(?:(?:be|is|are|together|in general|like|usually|normally|exactly|cold turkey|suddenly|safely)|"
     r"(?:after|before|during|while|once|at|every) \S.*)$",
     re.IGNORECASE,
 )
-_TOGETHER = re.compile(r"\s*(?:,\s*(?:and\s+|or\s+)?|\s(?:and|or|vs\.?|versus|with|&|plus)\s)\s*", re.IGNORECASE)
+_TOGETHER = re.compile(r"\s*(?:,\s*(?:and\s+|or\s+)?|\s(?:and|or|vs\.?|versus|with|than|&|plus)\s)\s*", re.IGNORECASE)
 # A name is what is asked about if it ends the words or goes on in these; before other words it only describes.
 _GOES_ON = re.compile(
     r"^(?:$|\W*$|'s?\b|\W*(?:of|in|on|at|with|without|from|for|by|due|after|before|during|and|or|that|which|type|stage|"
@@ -62,6 +63,7 @@ _SMALL_WORDS = frozenset(
     ]
 )  # fmt: skip
 _MOST_WORDS = 4
+_SYMPTOMS = "SYMP:"
 _OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
@@ -139,11 +141,12 @@ class QuestionParser:
         """
         text = _END.sub("", " ".join(question.split()))
         asking = tuple(_END.sub("", sentence) for sentence in sentences_that_ask(text))
+        long = is_long(text)
         for sentence in (text, *asking) if asks_from_the_start(text) else asking:
             reading = self._by_cue(sentence)
-            if reading:
+            if reading and not (long and self._is_no_name(reading)):
                 return reading
-        return self._by_words(text, " ".join(asking))
+        return self._by_words(text, asking)
 
     def _by_cue(self, text: str) -> Reading | None:
         for cue in CUES:
@@ -158,12 +161,18 @@ class QuestionParser:
                     return self._reading(slot, aspects, both if len(both) > 1 else ())
         return None
 
-    def _by_words(self, text: str, asking: str) -> Reading:
-        asked_about = _trimmed(object_asked_about(asking) or object_asked_about(text))
-        if asked_about:
+    def _by_words(self, text: str, sentences: Sequence[str]) -> Reading:
+        asking = " ".join(sentences)
+        # Of a long message what is asked first is what it is about.
+        for part in (sentences[0] if sentences else text,) if is_long(text) else (asking, text):
+            asked_about = _trimmed(object_asked_about(part))
+            if not asked_about:
+                continue
             rest = (part.replace(asked_about, " ") for part in (asking, text))
-            return self._reading(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,)))
-        mention = self._longest_mention(text)
+            reading = self._reading(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,)))
+            if not (is_long(text) and self._is_no_name(reading)):
+                return reading
+        mention = self._mention_meant(text, asking)
         aspects = _aspects_named(asking.replace(mention, " ", 1) if mention else asking)
         aspects = aspects or _aspects_named(text.replace(mention, " ", 1) if mention else text)
         if not mention:
@@ -171,6 +180,37 @@ class QuestionParser:
             # A few words may be a name that no vocabulary lists; a sentence is none, nor are words nobody knows.
             mention = left if len(left.split()) <= _MOST_WORDS and (aspects or self._may_name(left)) else ""
         return Reading(mention, aspects or ((INFORMATION,) if mention else ()))
+
+    def _is_no_name(self, reading: Reading) -> bool:
+        """Whether what was read as a name is rather a part of a sentence ("it and stop the attacks")."""
+        if reading.parts or reading.mention or self._is_known(reading.entity):
+            return False
+        return normalise_name(reading.entity) not in self._titles
+
+    def _mention_meant(self, text: str, asking: str) -> str:
+        """The mention that a question is about; empty where it has none."""
+        mentions = self._mentions(text)
+        if not (is_long(text) and mentions):
+            return self._longest_mention(text)
+        named: dict[str, list[Mention]] = {}
+        for mention in mentions:
+            named.setdefault(mention.concept_id, []).append(mention)
+
+        def weight(concept_id: str) -> float:
+            """What somebody is told to have is meant, and what is asked about; a disease before its symptoms."""
+            each = named[concept_id]
+            told = any(is_told(text, mention.start) for mention in each)
+            asked = any(mention.name in asking for mention in each)
+            symptom = concept_id.startswith(_SYMPTOMS)
+            return 2.0 * told + asked + self._has_title(each[0]) - 1.5 * symptom + 0.5 * len(each)
+
+        meant = max(named, key=weight)
+        return max((mention.name for mention in named[meant]), key=len)
+
+    def _has_title(self, mention: Mention) -> bool:
+        concept = self._resolver.knowledge_base.concepts.get(mention.concept_id)
+        names = (mention.name, *(concept.names if concept else ()))
+        return any(normalise_name(name) in self._titles for name in names)
 
     def _may_name(self, words: str) -> bool:
         """Whether words alone may be a name: a single one, or such as occur in names."""
@@ -218,9 +258,12 @@ class QuestionParser:
         return bool(self._resolver.resolve(name, limit=1, fuzzy=False))
 
     def _longest_mention(self, text: str) -> str:
-        linker = self._linker or MentionLinker.of_short_text(self._resolver.knowledge_base, text)
-        found = [mention.name for mention in linker.link_text(text)]
+        found = [mention.name for mention in self._mentions(text)]
         return max(found or self._owners(text), key=len, default="")
+
+    def _mentions(self, text: str) -> list[Mention]:
+        linker = self._linker or MentionLinker.of_short_text(self._resolver.knowledge_base, text)
+        return linker.link_text(text)
 
     def _owners(self, text: str) -> list[str]:
         """Words that stand for what somebody described: "alzheimers" for Alzheimer's disease."""

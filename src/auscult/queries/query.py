@@ -16,6 +16,9 @@ class Query:
         entity_id: Identifier in the knowledge base, empty when unresolved.
         text: The original question, empty when there was none.
         names: Further names of the entity: what it was asked by, and synonyms.
+        several: Where several things are asked about together, the names of each; the entity has all of them in its
+            words then, and no names.
+        gist: What a long message asks, in short; empty where all of the text asks.
     """
 
     query_id: str
@@ -24,11 +27,24 @@ class Query:
     entity_id: str = ""
     text: str = ""
     names: tuple[str, ...] = ()
+    several: tuple[tuple[str, ...], ...] = ()
+    gist: str = ""
+
+    @property
+    def asked(self) -> str:
+        """What is asked in words: the gist of a long message, else the whole text."""
+        return self.gist or self.text
+
+    @property
+    def each(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each thing that is asked about; none where there is no entity."""
+        return self.several or ((self.all_names,) if self.entity else ())
 
     @property
     def all_names(self) -> tuple[str, ...]:
         """The entity and its further names, each once; none where there is no entity."""
-        return tuple(dict.fromkeys(name for name in (self.entity, *self.names) if name)) if self.entity else ()
+        further = (*self.names, *(name for names in self.several for name in names))
+        return tuple(dict.fromkeys(name for name in (self.entity, *further) if name)) if self.entity else ()
 
     @property
     def terms(self) -> str:

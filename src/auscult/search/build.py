@@ -78,6 +78,7 @@ def build_index(
             check_memory()
             for place, those in groupby(batch, origin if callable(origin) else lambda document: origin):
                 writer.add([*those], origin=place)
+            check_memory([document.doc_id for document in batch])
             if knowledge_base is not None:
                 subjects += [subject(document, knowledge_base) for document in batch if document.entity_ids]
             if progress is not None:
@@ -163,6 +164,7 @@ def update_index(
             for batch in _batches(differing(documents), batch_size):
                 check_memory()
                 update.replace(batch, origin=origin)
+                check_memory([document.doc_id for document in batch])
                 if progress is not None:
                     progress(update.counts)
         for origin in sources:

@@ -8,9 +8,13 @@ vectors, in the passage. What was asked in a question's own words is looked for 
     question_together                                  question_text squared, of a question that says more than its
                                                        entity and aspects: that its words stand together in one passage
                                                        says more than each of them does
+    question_sentence                                  best over the passage's sentences: half the share of the
+                                                       question's words that it holds, half its question part's cosine;
+                                                       of the first passages alone, as these have to be read for it
     entity_document, entity_passage, entity_title      best over the entity's names: coverage by the document, by the
-                                                       passage; likeness to the title
-    aspect_heading                                     best over the aspects: likeness to the heading
+                                                       passage; likeness to the title; the mean over several entities
+    aspect_heading                                     best over the aspects: the mean of how much of it the heading
+                                                       says, and of how much else that says ("symptoms and tests")
     entity_vector, aspect_vector, question_vector      cosine of that part of the query's vector and the passage's; the
                                                        mean over sentences for models that place sentences alone
 A reason that a query gives no cause for, or that a model has no part for, is 0 for all passages.
@@ -18,7 +22,7 @@ A reason that a query gives no cause for, or that a model has no part for, is 0 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -36,6 +40,7 @@ EVIDENCE: Final = (
     "question_label",
     "question_document",
     "question_together",
+    "question_sentence",
     "entity_document",
     "entity_passage",
     "entity_title",
@@ -45,6 +50,9 @@ EVIDENCE: Final = (
     "question_vector",
 )
 """The reasons, in the order of the columns of `gather`."""
+SENTENCE: Final = EVIDENCE.index("question_sentence")
+READ_BY_SENTENCE: Final = 16
+"""Of how many passages the sentences are looked at. Of 64 the first ten were nearly the same."""
 _ONCE: Final = 0.3
 """k1 of a question's words: how often a passage holds one says how long it is, rather than how well it answers."""
 _SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "when"))))
@@ -53,7 +61,7 @@ _SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "wh
 def gather(
     index: PassageIndex, query: Query, vector: FloatArray, rows: npt.NDArray[np.int64] | None = None
 ) -> FloatArray:
-    """All reasons for all passages, or for some, float32 (passages, len(EVIDENCE)).
+    """All reasons but "question_sentence", for all passages or for some, float32 (passages, len(EVIDENCE)).
 
     Args:
         index: Opened.
@@ -63,7 +71,7 @@ def gather(
     """
     words, documents = index.reader.words, index.reader.passage_documents
     asked = question_terms(query)
-    names = [analyse(name) for name in query.all_names]
+    each = [[analyse(name) for name in names] for names in query.each]
     aspects = [analyse(aspect) for aspect in query.aspects]
     vectors = index.reader.passage_vectors
     parts = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
@@ -73,10 +81,10 @@ def gather(
         "question_label": _label_coverage(words, asked, documents),
         "question_document": words.coverage(asked, "document", _ONCE)[documents],
         "question_together": by_text**2 if unread_words(query) else 0.0,
-        "entity_document": _best(words.coverage(name, "document") for name in names)[documents] if names else 0.0,
-        "entity_passage": _best(words.coverage(name, "text") for name in names) if names else 0.0,
-        "entity_title": _best(words.likeness(name, "title") for name in names)[documents] if names else 0.0,
-        "aspect_heading": _best(words.likeness(aspect, "heading") for aspect in aspects) if aspects else 0.0,
+        "entity_document": _of_each(lambda name: words.coverage(name, "document"), each, documents),
+        "entity_passage": _of_each(lambda name: words.coverage(name, "text"), each),
+        "entity_title": _of_each(lambda name: words.likeness(name, "title"), each, documents),
+        "aspect_heading": _best(_named_in_heading(words, aspect) for aspect in aspects) if aspects else 0.0,
     }
     found = np.empty((len(documents) if rows is None else len(rows), len(EVIDENCE)), np.float32)
     for column, name in enumerate(EVIDENCE):
@@ -87,12 +95,40 @@ def gather(
     return found
 
 
+def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: npt.NDArray[np.int64]) -> FloatArray:
+    """How well the best sentence of each passage answers a question in words, (rows,), from 0 to 1.
+
+    Args:
+        index: Opened.
+        query: As it was understood. Without a question in words no sentence is looked at.
+        vector: Of the query, (dim,).
+        rows: Of passages with a sentence.
+    """
+    found = np.zeros(len(rows), np.float32)
+    if not query.text:
+        return found
+    reader, parts = index.reader, index.manifest.model.parts
+    words = reader.words.shares(question_terms(query))
+    holding = analyse.holding(words)
+    for number, row in enumerate(rows.tolist()):
+        passage, text = reader.passage(row), reader.passage_text(row)
+        vectors = reader.sentence_vectors(row).astype(np.float32)
+        cosines = vector_cosines(vectors, vector, parts).get("question", np.zeros(len(vectors), np.float32))
+        begin = passage.start
+        held = [
+            sum(words[term] for term in holding(text[each.start - begin : each.end - begin]))
+            for each in passage.sentences
+        ]
+        found[number] = max(0.0, float((np.array(held) + cosines).max()) / 2)
+    return found
+
+
 def question_terms(query: Query) -> list[str]:
-    """The words of what was asked: the question's own, else the aspects' and the entity's.
+    """What was asked, in words: the question's, of a long message its gist's, else those of aspects and entity.
 
     Without those that say nothing of what is looked for, as long as there are others.
     """
-    terms = analyse(query.text or query.terms)
+    terms = analyse(query.asked or query.terms)
     return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 
@@ -123,6 +159,23 @@ def _label_coverage(words: Words, asked: list[str], documents: npt.NDArray[np.in
     by_title, by_heading = (words.coverage(asked, field, _ONCE) for field in ("title", "heading"))
     found: FloatArray = (by_title[documents] + by_heading) * np.float32(0.5)
     return found
+
+
+def _named_in_heading(words: Words, aspect: list[str]) -> FloatArray:
+    found: FloatArray = (words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading")) * np.float32(0.5)
+    return found
+
+
+def _of_each(
+    score: Callable[[list[str]], FloatArray],
+    each: Sequence[Sequence[list[str]]],
+    documents: npt.NDArray[np.int64] | None = None,
+) -> FloatArray | float:
+    """The mean over entities of the best over their names; of documents, for each passage."""
+    if not each:
+        return 0.0
+    found: FloatArray = np.mean([_best(map(score, names)) for names in each], axis=0, dtype=np.float32)
+    return found if documents is None else found[documents]
 
 
 def _best(scores: Iterable[FloatArray]) -> FloatArray:

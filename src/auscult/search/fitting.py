@@ -36,7 +36,7 @@ from auscult.index.layout import CURRENT
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.models.general.reranker import Reranker
 from auscult.search.build import build_index
-from auscult.search.evidence import EVIDENCE
+from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion
 from auscult.search.own_questions import OwnQuestion, own_questions
 from auscult.search.reranking import kind, probabilities
@@ -95,7 +95,7 @@ def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed:
 
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
     """Take a question's candidates, and hide titles and headings from some questions."""
-    evidence, _ = _partly_hidden(searcher, question, chance)
+    evidence, vector, _ = _partly_hidden(searcher, question, chance)
     eligible = np.ones(len(evidence), bool)
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)
@@ -108,6 +108,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
                 first = np.argpartition(-column[rows], min(_FIRST, len(rows)) - 1)[:_FIRST]
                 taken.append(rows[first])
     rows = np.unique(np.concatenate(taken))
+    evidence[rows, SENTENCE] = best_sentences(searcher.index, question.query, vector, rows)
     return Candidates(
         evidence[rows], np.isin(rows, question.relevant), np.isin(rows, question.related), bool(question.query.text)
     )
@@ -115,13 +116,13 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
 
 def _partly_hidden(
     searcher: Searcher, question: OwnQuestion, chance: np.random.Generator
-) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """The evidence for all passages, and of which of them what titles and headings say was taken out of it."""
-    _, evidence = searcher.gather(question.query)
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
+    """The evidence for all passages, the query's vector, and from which passages titles and headings were hidden."""
+    vector, evidence = searcher.gather(question.query)
     hidden_from = (np.arange(0), np.arange(len(evidence)), question.related)[int(chance.choice(3, p=HIDING))]
     for name in HIDDEN:
         evidence[hidden_from, EVIDENCE.index(name)] = 0
-    return evidence, hidden_from
+    return evidence, vector, hidden_from
 
 
 def fit(questions: Iterable[Candidates]) -> Fusion:
@@ -159,7 +160,7 @@ def fit_reranker(
     asked: dict[str, list[Candidates]] = {}
     for searcher in searchers:
         for question in own_questions(searcher, questions, seed):
-            evidence, hidden = _partly_hidden(searcher, question, chance)
+            evidence, _, hidden = _partly_hidden(searcher, question, chance)
             scores = searcher.fusion.scores(question.query, evidence)
             rows, _ = searcher.index.best(scores, RERANKED)
             read = probabilities(reranker, searcher.index.reader, question.query, rows.tolist(), set(hidden.tolist()))

@@ -8,6 +8,7 @@ forms, as people ask:
     unread    a question in words, in which no entity was found
     entity    the entity alone; every passage of its documents answers
     words     some words of a sentence, as they ask who look for a fact; the passage answers that holds the sentence
+    more      such words behind the entity, as they ask who say what it is about
     named     as parts or read, but of something that the knowledge base finds in a passage of another subject; passages
               under that heading answer that name it
     unknown   as parts or read, but of something that there is not, by an invented name; nothing answers
@@ -38,8 +39,8 @@ from auscult.queries import Query
 from auscult.queries.aspect_words import QUESTIONS, question_about
 from auscult.search.searcher import Searcher
 
-FORMS = ("parts", "read", "unread", "entity", "words", "named", "unknown")
-_SHARES = (3, 3, 3, 1, 5, 3, 2)
+FORMS = ("parts", "read", "unread", "entity", "words", "more", "named", "unknown")
+_SHARES = (3, 3, 3, 1, 5, 3, 3, 2)
 _ALL_WORDS = 0.999
 _LIKELY = 4
 _SHORTEST = 4
@@ -123,8 +124,8 @@ def _question(
             name, aspect, related = found
             relevant = np.intersect1d(related, by_aspect[aspect])
     asked = question_about(aspect, name)
-    if form == "words" and (words := _some_words(searcher, row, chance)):
-        asked, relevant = words, np.array([row])
+    if form in ("words", "more") and (words := _some_words(searcher, row, chance)):
+        asked, relevant = f"{name} {words}" if form == "more" else words, np.array([row])
     if form == "parts":
         query = Query("", name, (aspect,))
     elif form == "entity":
@@ -133,7 +134,7 @@ def _question(
         query = Query("", "", text=asked)
     query = searcher.understand(query).query
     if form == "unread":
-        query = replace(query, entity="", entity_id="", names=())
+        query = replace(query, text=asked, entity="", entity_id="", names=(), several=())
     return OwnQuestion(query, relevant, related)
 
 

@@ -6,8 +6,8 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +18,7 @@ from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
 from auscult.engines import open_index
 from auscult.errors import ModelError, QueryError
 from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
+from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.subjects import with_subjects
 from auscult.index.words import analyse
@@ -25,13 +26,14 @@ from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking
 from auscult.models import load_model, load_reranker
 from auscult.models.general.reranker import Reranker
 from auscult.queries import Query, QuestionParser
-from auscult.search.evidence import gather, question_terms
+from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
 from auscult.search.understanding import Understanding, understand
 
 Scoring = Literal["fused", "model"]
+Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -215,16 +217,16 @@ class Searcher:
             return Findings(reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts)
         vector = self._vector(query) if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
+        asked = max(k, rerank)
         candidates = self.index.candidates(vector, words, where, documents)
-        evidence = gather(self.index, query, vector, candidates)
-        rows, scores = self.index.best(
-            self.fusion.scores(query, evidence),
-            max(k, rerank),
-            group_by=group_by,
-            where=where,
-            documents=documents,
-            rows=candidates,
-        )
+        best = partial(self.index.best, where=where, documents=documents, rows=candidates)
+        evidence = self._weighed(query, vector, candidates, best)
+        rows, scores = best(self.fusion.scores(query, evidence), asked, group_by=group_by)
+        if candidates is not None and len(rows) < asked:
+            # A server proposes the best, and not all that there are.
+            candidates, best = None, partial(self.index.best, where=where, documents=documents)
+            evidence = self._weighed(query, vector, None, best)
+            rows, scores = best(self.fusion.scores(query, evidence), asked, group_by=group_by)
         reread: list[float] = []
         if rerank:
             shares = read_again(self.reranker, reader, query, rows[:rerank].tolist())
@@ -252,7 +254,16 @@ class Searcher:
             QueryError: The query is empty.
         """
         vector = self._vector(query)
-        return vector, gather(self.index, query, vector)
+        return vector, self._weighed(query, vector, None, self.index.best)
+
+    def _weighed(self, query: Query, vector: FloatArray, rows: RowArray | None, best: Best) -> FloatArray:
+        """The evidence of passages, or of all; with their best sentences' of those that are the best by all other."""
+        evidence = gather(self.index, query, vector, rows)
+        if self.fusion.weights(query)[SENTENCE]:
+            first, _ = best(self.fusion.scores(query, evidence), READ_BY_SENTENCE)
+            places = first if rows is None else np.searchsorted(rows, first)
+            evidence[places, SENTENCE] = best_sentences(self.index, query, vector, first)
+        return evidence
 
     def vectors(self, queries: Sequence[Query]) -> FloatArray:
         """The vectors that all evidence is gathered with, (queries, dim); zeros where the model has none for a query.

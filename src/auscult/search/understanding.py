@@ -12,7 +12,7 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
-from auscult.queries import Query, QuestionParser, parse_query
+from auscult.queries import Query, QuestionParser, gist, parse_query
 
 # What taxonomies put behind a name, and names of what is left over.
 _QUALIFIER = re.compile(r"\s*[(\[].*$")
@@ -112,8 +112,9 @@ def understand(
     """Read a query's question where it lacks entity or aspects, and resolve its entity.
 
     Args:
-        query: Its entity and aspects win over its text. An entity_id that is already set is trusted, and a
-            query without entity and text has nothing to resolve.
+        query: Its entity and aspects win over its text, but for an entity that is the whole question, as corpora of
+            plain questions have it: that is no name. An entity_id that is already set is trusted, and a query without
+            entity and text has nothing to resolve.
         parser: Over the index' knowledge base, or over none, which reads by grammar and titles alone.
         titles: Document titles of the collection by `normalise_name` and by the identifier of their entity, where
             that is the document's only one. Models learn entities from titles, so that a title serves better than
@@ -121,8 +122,8 @@ def understand(
         in_texts: Whether a word is in the collection, which is then never taken for a misspelling.
 
     Returns:
-        The query has its question's words with misspellings corrected. Where the question names nothing, its entity is
-        empty.
+        The query has its question's words with misspellings corrected, and what it asks about by the name that
+        documents have for it. Where the question names nothing, its entity is empty.
 
     Raises:
         QueryError: An identifier is unknown.
@@ -130,6 +131,8 @@ def understand(
     if query.entity_id or not (query.entity or query.text):
         aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in normalise_heading(aspect)))
         return Understanding(replace(query, aspects=aspects))
+    if query.entity == query.text:
+        query = replace(query, entity="")
     text, reading = query.text, None
     corrections: tuple[tuple[str, str], ...] = ()
     if text.strip() and not (query.entity and query.aspects):
@@ -142,11 +145,13 @@ def understand(
         parsed, matches = replace(parsed, entity_id=""), []
     asked = query.entity or parsed.entity
     parts = reading.parts if reading and not query.entity else ()
+    entities = _entities(asked, parts, matches[0] if matches else None, parser.resolver)
+    several = tuple(entity.names for entity in entities) if parts else ()
     understood = Understanding(
-        replace(parsed, query_id=query.query_id),
+        replace(parsed, query_id=query.query_id, several=several, gist=gist(parsed.text, parsed.entity)),
         asked,
         aspects_read=bool(query.text) and not query.aspects,
-        entities=_entities(asked, parts, matches[0] if matches else None, parser.resolver),
+        entities=entities,
         corrections=corrections,
     )
     if parts or not matches:
@@ -180,13 +185,21 @@ def _settled(
     renamed = bool(title) and normalise_name(title) != normalise_name(understood.asked)
     # A model may not know the concept; then the name that was meant serves better than its misspelling.
     entity = title or (best.matched_name if best.kind == "fuzzy" else query.entity)
+    text, short = (_renamed(words, understood.asked, entity) for words in (query.text, query.gist))
     return replace(
         understood,
-        query=replace(query, entity=entity),
+        query=replace(query, entity=entity, text=text, gist=short),
         match=best,
         alternatives=tuple(matches[1:]),
         in_collection=renamed,
     )
+
+
+def _renamed(text: str, asked: str, name: str) -> str:
+    """A question with another name for what it asks about, so that its own words lead to what documents call so."""
+    if normalise_name(asked) == normalise_name(name):
+        return text
+    return re.sub(rf"(?<!\w){re.escape(asked)}(?!\w)", lambda _: name, text, flags=re.IGNORECASE)
 
 
 def names_of(asked: str, match: Match, knowledge_base: KnowledgeBase) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
         query: As it was understood. Without a question in words there are none.
         asked: What else its entities are called in it.
     """
-    text = query.text
+    text = query.asked
     for words in ASPECT_WORDS:
         if words.aspect in query.aspects:
             text = words.pattern.sub(" ", text)

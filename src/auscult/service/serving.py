@@ -30,9 +30,8 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     """
     for folder in settings.indexes.values():
         open_current(folder).close()
-    with naming_extra(
-        "serve", "fastapi", "uvicorn", "starlette", "prometheus_client", "python_multipart", "jinja2", "jwt"
-    ):
+    needed = ("fastapi", "httptools", "uvicorn", "starlette", "prometheus_client", "python_multipart", "jinja2", "jwt")
+    with naming_extra("serve", *needed):
         # What reads requests and uploads is missed only when it is needed, or never.
         import httptools  # noqa: F401
         import python_multipart  # noqa: F401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from auscult.interfaces import PassageEncoder
 from auscult.models import load_model
 from auscult.models.general.encoder import GeneralEncoder, question_of
 from auscult.models.general.persistence import set_fusion
-from auscult.models.general.readers import WindowReader
+from auscult.models.general.readers import MOST_CHARACTERS, WindowReader
 from auscult.models.general.towers import SIDES, Stretches, Towers, _erf, stretch_sums, unit
 from auscult.queries import Query
 from auscult.search.fusion import Fusion
@@ -76,6 +77,23 @@ def test_words_that_are_skipped_are_read_only_as_the_beginning_of_others(tmp_pat
     assert [len(each) for each in tokens] == [0, 2]
 
 
+def test_of_an_endless_sentence_only_the_beginning_is_cut_into_tokens(
+    reader: WindowReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int] = []
+    cut = reader._tokenizer.encode_batch_fast
+
+    class Counting:
+        def encode_batch_fast(self, texts: list[str], **options: bool) -> object:
+            given.extend(map(len, texts))
+            return cut(texts, **options)
+
+    monkeypatch.setattr(reader, "_tokenizer", Counting())
+    tokens, _ = reader.cut([["gout " * 10**6, *["The toe is red."] * 9]])
+    assert max(given) == MOST_CHARACTERS
+    assert len(tokens[0]) == reader.room
+
+
 def test_a_sentence_is_read_with_its_neighbours(reader: WindowReader) -> None:
     alone, _ = reader.read([["it causes pain."]])
     beside, _ = reader.read([["asthma comes slowly.", "it causes pain."]])
@@ -124,6 +142,15 @@ def test_a_query_fills_the_parts_it_has_something_for(encoder: GeneralEncoder) -
     assert filled == [[True, False, True], [False, True, True], [False, False, True]]
     assert question_of(Query("", "gout", ("causes", "symptoms"))) == "causes, symptoms of gout"
     assert question_of(Query("", "gout", ("causes",), text="why gout")) == "why gout"
+
+
+def test_of_a_long_message_whole_and_gist_are_placed_together(encoder: GeneralEncoder) -> None:
+    told, asks = Query("", "", text="He has gout and a swollen toe. How is it treated?"), "How is it treated?"
+    whole, gist, both = encoder.encode_queries([told, replace(told, text=asks), replace(told, gist=asks)])[
+        :, encoder.parts["question"]
+    ]
+    np.testing.assert_allclose(both / np.linalg.norm(both), unit((whole + gist)[None])[0], atol=1e-5)
+    assert not np.allclose(both, whole, atol=1e-3)
 
 
 def test_weights_of_the_evidence_leave_indexes_as_they_are(tmp_path: Path) -> None:

@@ -93,13 +93,14 @@ class GeneralEncoder:
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
         """Query vectors, (queries, dim), unit length; a part that a query has nothing for is zeros.
 
-        Several aspects are averaged. The question is what was asked in words, else the aspects of the entity.
+        Several aspects are averaged. The question is what was asked in words, else the aspects of the entity; of a long
+        message it is the mean of the whole and its gist.
         """
         asked: list[dict[str, tuple[str, ...]]] = [
             {
                 "entity": (query.entity,) if query.entity else (),
                 "aspect": tuple(filter(None, query.aspects)),
-                "question": (question_of(query),),
+                "question": (question_of(query), *filter(None, (query.gist,))),
             }
             for query in queries
         ]
@@ -112,7 +113,8 @@ class GeneralEncoder:
                 if each[side]:
                     placed = self.towers.ask(side, np.stack([rows[text] for text in each[side]]))
                     vector[self.parts[side]] = unit(placed.mean(axis=0, keepdims=True))[0]
-            vector[self.parts["question"]] = self._question(rows[each["question"][0]][None])[0]
+            questions = self._question(np.stack([rows[text] for text in each["question"]]))
+            vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
         return unit(vectors)
 
     def _question(self, sums: FloatArray) -> FloatArray:

@@ -21,6 +21,8 @@ from auscult.interfaces import FloatArray
 
 _PIECE = "##"
 _AT_ONCE = 8
+MOST_CHARACTERS = 1 << 15
+"""Of a text that a tokenizer is given: of a longer one it would make millions of tokens, of which a window is kept."""
 _FEW = 8
 Counts = npt.NDArray[np.int64]
 
@@ -108,7 +110,7 @@ class WindowReader:
         dim: Length of a vector.
         asked: Stands before what asks ("query: ").
         told: Stands before each window ("passage: ").
-        window: Tokens that are read at once, all told. A longer sentence is cut.
+        window: Tokens that are read at once, all told. A longer sentence is cut, as one of 32,768 characters is.
         skipped: Words that are not read at all, as the tokenizer has them, where no further piece of a word follows.
 
     Attributes:
@@ -171,11 +173,12 @@ class WindowReader:
         return tokens, windows
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        texts = [text[:MOST_CHARACTERS] for text in texts]
         if len(texts) <= _FEW:
             # Waking the library's threads takes longer.
             found = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
         else:
-            found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+            found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [self._kept(each.ids)[: self.room] for each in found]
 
     def _kept(self, ids: list[int]) -> list[int]:

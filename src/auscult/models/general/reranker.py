@@ -30,7 +30,7 @@ from auscult.models.folder import (
     settings_of,
     write_numbers,
 )
-from auscult.models.general.readers import Transformer, open_tokenizer
+from auscult.models.general.readers import MOST_CHARACTERS, Transformer, open_tokenizer
 from auscult.models.general.towers import unit
 from auscult.models.onnx_runtime import open_session
 from auscult.provenance import usable_cores
@@ -123,6 +123,7 @@ class Reranker:
         return scores
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
+        texts = [text[:MOST_CHARACTERS] for text in texts]
         return [each.ids for each in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def _score(self, states: FloatArray, asked: int) -> float:
