@@ -20,7 +20,7 @@ from auscult.errors import ConfigError
 from auscult.files.limits import peak_memory
 from auscult.index import Counts
 from auscult.interfaces import DocumentEncoder
-from auscult.models import SHIPPED, load_model
+from auscult.models import HUB, SHIPPED, load_model
 from auscult.search import BuildReport, build_index
 from auscult.search.bulk import reading_in_bulk
 
@@ -144,8 +144,8 @@ def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
 
 
 def _lasting(model: str) -> str:
-    """The name of a shipped model, or the absolute path of a folder: what finds it from anywhere."""
-    return model if model in SHIPPED else str(Path(model).resolve())
+    """The name of a shipped model or of one of the hub, or a folder's absolute path: what finds it from anywhere."""
+    return model if model in SHIPPED or model.startswith(HUB) else str(Path(model).resolve())
 
 
 def counted(counts: Counts) -> str:

@@ -35,21 +35,44 @@ SENTENCE_TRANSFORMER = "sentence-transformer"
 SHIPPED = ("fast", "best", "cdv")
 RERANKER = "reranker"
 """The folder of the shipped re-ranker, beside the others."""
+HUB = "hf:"
+"""What stands before the name of a model of the Hugging Face hub: no mistyped folder is ever asked for there."""
+_OF_HUB = ("*.json", "*.safetensors", "*.txt", "*.model", "*.onnx")
 
 
 def model_folder(name_or_path: str) -> Path:
-    """The folder of a shipped model, or the given path.
+    """The folder of a shipped model, of one of the Hugging Face hub ("hf:owner/name"), or the given path.
+
+    A model of the hub is fetched where it is not kept yet, its weights as safetensors alone.
 
     Raises:
-        ModelError: This installation lacks the shipped model.
+        ModelError: This installation lacks the shipped model, or the hub has none of that name, or cannot be reached.
     """
+    if name_or_path.startswith(HUB):
+        return _of_hub(name_or_path.removeprefix(HUB))
     if name_or_path not in (*SHIPPED, RERANKER):
         return Path(name_or_path)
     folder = Path(str(files("auscult.models") / "pretrained" / name_or_path))
     if not folder.is_dir():
         remedy = "reinstall auscult, or give a model folder"
+        if name_or_path == RERANKER:
+            remedy = "train one (auscult train experiments/reranker.yaml), and say where it is: --reranker FOLDER"
         raise ModelError(f"the shipped model '{name_or_path}'", "an installation without it", remedy)
     return folder
+
+
+def _of_hub(name: str) -> Path:
+    # Only here: it takes a quarter of a second to import.
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=[*_OF_HUB]))
+    except (OSError, ValueError) as error:
+        # Its errors are of these kinds: no such name, no network, not allowed.
+        remedy = "correct the name, connect to the network, or give a folder"
+        raise ModelError(
+            f"a model of the Hugging Face hub for '{HUB}{name}'", str(error).split(". ")[0], remedy
+        ) from error
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -63,7 +86,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
         if (folder / "modules.json").is_file():
             return {"kind": SENTENCE_TRANSFORMER}
         names = ", ".join(repr(name) for name in SHIPPED)
-        remedy = "give the folder that 'auscult train' wrote, or a shipped name"
+        remedy = f"give the folder that 'auscult train' wrote, a shipped name, or {HUB}owner/name for one of the hub"
         raise ModelError(f"{names} or a folder with a {SETTINGS}", repr(str(folder)), remedy)
     try:
         settings = json.loads(described.read_text(encoding="utf-8"))

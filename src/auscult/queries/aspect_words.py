@@ -54,7 +54,7 @@ _TABLE = (
     ("missed dose", r"(?:miss(?:ed)?|forg[eo]t|skip(?:ped)?) (?:to take |taking |a |my |one |the )*(?:doses?|pills?|tablets?)", "What should I do if I forget a dose of colchicine?"),
     ("dosage", r"dosages?|doses?|dosing|how much .{1,40}? (?:take|give)", "How much colchicine can I take in a day?"),
     ("overdose", r"(?:an|of|or|on) overdose|overdose (?:of|on|with)|overdosed|(?:take|took|taken|taking) too (?:much|many)", "What happens if I take too much colchicine?"),
-    ("side effects", r"side[- ]?effects?|adverse (?:effects?|reactions?|events?)|addictive", "Does colchicine have side effects?"),
+    ("side effects", r"side[- ]?[ea]ffects?|adverse (?:effects?|reactions?|events?)|addictive", "Does colchicine have side effects?"),
     ("interactions", r"interact(?:s|ion|ions|ing)?|(?:take|taken|taking|mix|mixed|mixing|combine|combined) .{1,40}? together", "Can I take colchicine with simvastatin?"),
     ("contraindications", r"contra-?indicat(?:ed|ion|ions)|who (?:should not|shouldn'?t|cannot|can'?t) (?:take|use|get)", "Who should not take colchicine?"),
     ("precautions", r"precautions?|warnings|safe(?:ly)?|safety (?:concerns|of)", "Is colchicine safe?"),
