@@ -1,6 +1,6 @@
 """How fast does an index of many sentences answer, how much does it take, and how do servers compare?
 
-    AUSCULT_DATA=... python benchmarks/serving.py [--sentences 10000 100000 1000000] [--work FOLDER] [--engines]
+    AUSCULT_DATA=... python benchmarks/serving.py [--sentences N ...] [--work FOLDER] [--folder] [--engines]
 
 MedQuAD's documents, read by `fast`. More than it has are made of it: copies with other ids, another word in each title,
 the letters of one word of each passage in another order, and vectors moved by noise (0.02 a component), so that neither
@@ -10,6 +10,8 @@ Of each size, in a process of its own, after twenty questions to warm up: the ti
 words ("What are the symptoms of gout?") to ten hits with marked sentences and all evidence, structured queries, and
 vectors alone; the most memory; from the command line, cold; and adding one document until it is found. Bytes are those
 on the disk.
+
+--folder: a folder of all documents as files of text, nothing of which has changed, is given to `auscult add` again.
 
 --engines, of 100,000 sentences, 20 questions: the same index published to PostgreSQL and Milvus (of `auscult[dev]`),
 exact, the first by a graph, too; and the peer, LanceDB: the same passages, their question part and full-text search,
@@ -57,6 +59,10 @@ MODEL, CORPUS = "fast", "medquad"
 HITS, QUESTIONS, WARM = 10, 200, 20
 # Milvus Lite takes a second or two for each.
 OF_SERVERS = 20
+"""Questions of which the time is taken."""
+REPEATS = 5
+DEEP, OF_VECTORS = 100, 100
+"""How many nearest passages are compared with the exact ones, and for how many of each kind of query."""
 NOISE = 0.02
 _WORD = re.compile(r"[a-z]{6,}")
 
@@ -222,6 +228,24 @@ def _cold(folder: Path) -> float:
     return time.perf_counter() - begun
 
 
+def added_again(work: Path) -> dict[str, Any]:
+    """How long `auscult add` takes over a folder in which nothing has changed."""
+    folder, index = work / "files", work / "of-files"
+    folder.mkdir(exist_ok=True)
+    count = 0
+    for count, document in enumerate(open_corpus(CORPUS).documents(), 1):
+        (folder / f"{count:05d}.txt").write_text(f"{document.title}\n\n{document.text}", encoding="utf-8")
+    command = [sys.executable, "-m", "auscult.cli.main"]
+    if not (index / "CURRENT").is_file():
+        subprocess.run([*command, "index", str(folder), "--out", str(index)], capture_output=True, check=True)
+    taken = []
+    for _ in range(REPEATS):
+        begun = time.perf_counter()
+        subprocess.run([*command, "add", str(index), str(folder)], capture_output=True, check=True)
+        taken.append(time.perf_counter() - begun)
+    return {"documents": count, "seconds": statistics.median(taken)}
+
+
 def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
     """The same index, published to servers."""
     encoder = load_model(MODEL)
@@ -230,7 +254,8 @@ def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
     asked = [*map(pair, some), *map(in_words, some)]
     understood = [alone.understand(query).query for query in asked]
     expected = [_ids(alone.search(query, HITS)) for query in understood]
-    exact = [alone.index.search(alone.encode([query])[0], HITS)[0].tolist() for query in asked]
+    vectors = alone.encode([ask(query) for ask in (pair, in_words) for query in queries()[:OF_VECTORS]])
+    exact = [alone.index.search(vector, DEEP)[0].tolist() for vector in vectors]
     for name, url in servers.items():
         for approximate in (False, True) if url.startswith("postgres") else (False,):
             begun = time.perf_counter()
@@ -238,7 +263,7 @@ def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
             seconds = time.perf_counter() - begun
             served = Searcher(open_index(folder), encoder)
             found = [_ids(served.search(query, HITS)) for query in understood]
-            rows = [served.index.search(served.encode([query])[0], HITS)[0].tolist() for query in asked]
+            rows = [served.index.search(vector, DEEP)[0].tolist() for vector in vectors]
             yield {
                 "engine": f"{name}, {'HNSW' if approximate else 'exact'}",
                 "publishing_seconds": seconds,
@@ -247,7 +272,8 @@ def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
                     for kind, told in asking(served, OF_SERVERS).items()
                     for each, value in told.items()
                 },
-                "same_by_vectors": statistics.fmean(map(_overlap, rows, exact)),
+                "same_by_vectors": _same(rows, exact, HITS),
+                "same_by_vectors_of_100": _same(rows, exact, DEEP),
                 "same_by_evidence": statistics.fmean(map(_overlap, found, expected)),
             }
             withdraw(folder)
@@ -305,8 +331,18 @@ def _ids(hits: Sequence[Any]) -> list[str]:
     return [hit.passage_id for hit in hits]
 
 
+def _same(found: Sequence[list[int]], expected: Sequence[list[int]], depth: int) -> float:
+    return statistics.fmean(_overlap(each[:depth], best[:depth]) for each, best in zip(found, expected, strict=True))
+
+
 def _overlap(found: Sequence[object], expected: Sequence[object]) -> float:
     return len({*found} & {*expected}) / len(expected) if expected else 1.0
+
+
+def kept_before(path: Path) -> dict[str, Any]:
+    """What was measured of the folder before; empty where nothing was."""
+    found: dict[str, Any] = json.loads(path.read_text())[0].get("unchanged_folder", {}) if path.is_file() else {}
+    return found
 
 
 def merged(path: Path, part: str, rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
@@ -321,6 +357,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--sentences", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     options.add_argument("--work", type=Path, help="folder for indexes, kept; default: one that is removed")
+    options.add_argument("--folder", action="store_true", help="also a folder that is added again, unchanged")
     options.add_argument("--engines", action="store_true", help="also servers, and the peer, at 100,000 sentences")
     options.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
     options.add_argument("--out", type=Path, default=RESULT)
@@ -335,6 +372,7 @@ def main() -> None:
         if not (base / "CURRENT").is_file():
             build_index(open_corpus(CORPUS).documents(), load_model(MODEL), base, knowledge_base=known)
         sizes, compared = [], []
+        again = added_again(work) if chosen.folder else kept_before(chosen.out)
         for sentences in chosen.sentences:
             place = work / f"{sentences}"
             shutil.rmtree(place, ignore_errors=True)
@@ -358,6 +396,7 @@ def main() -> None:
             "kind": "serving",
             "title": f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}",
             "questions": QUESTIONS,
+            "unchanged_folder": again,
             "sizes": merged(chosen.out, "sizes", sizes, "sentences"),
             "engines": merged(chosen.out, "engines", compared, "engine"),
             **stamp(),

@@ -7,6 +7,7 @@ check fails. Words choose checks: `python tests/reliability.py R1 C5`.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
@@ -26,6 +27,8 @@ from auscult.documents import Section, build_document
 from auscult.errors import AuscultError, IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index import storage as storage_room
+from auscult.index.layout import FORMAT_VERSION
+from auscult.index.manifest import Manifest
 from auscult.index.passage_index import take_best
 from auscult.index.store import Store
 from auscult.models import load_model
@@ -270,7 +273,7 @@ def r5_damage(place: Path, positions: int = 500) -> Counted:
         update.add(generated(5, prefix="new"))
         update.commit()
     expected, chance, copy = answers(folder), random.Random(5), place / "copy"
-    harmed = refused = wrong = unseen = repaired = 0
+    harmed = refused = wrong = unseen = unused = repaired = 0
     for name in files_of(folder):
         size = (folder / name).stat().st_size
         for number in range(min(size, positions)):
@@ -287,7 +290,8 @@ def r5_damage(place: Path, positions: int = 500) -> Counted:
             refused += bool(refusal)
             try:
                 PassageIndex.open(copy).verify()
-                # Of the database, pages that hold nothing.
+                # Of the database, places that hold nothing that an answer is made of.
+                unused += name.name == "index.sqlite"
                 unseen += name.name != "index.sqlite"
             except IndexFolderError as error:
                 assert name.name in str(error) or name.name == "CURRENT", error  # noqa: PT017
@@ -298,6 +302,7 @@ def r5_damage(place: Path, positions: int = 500) -> Counted:
     assert (wrong, unseen) == (0, 0), (wrong, unseen, refused, harmed)
     return {
         "harmed": harmed, "answers refused": refused, "wrong answers": wrong, "not seen by verify": unseen,
+        "not seen, in unused places of the database": unused,
         "segments derived again": repaired,
     }  # fmt: skip
 
@@ -327,6 +332,32 @@ def r6_writers(place: Path) -> Counted:
         writer.add(leaflets())
         writer.commit()
     return {"second writers let in": 0, "dead locks in the way": 0}
+
+
+def r7_formats(place: Path) -> Counted:
+    """An index of each older format names the one command that makes it anew; one from the future is refused."""
+    folder, told = place / "index", {"corpus": "nhs", "model": {"path": "fast"}}
+    for version in range(1, FORMAT_VERSION):
+        generation = f"generation-{version:06d}"
+        (folder / generation).mkdir(parents=True)
+        (folder / "CURRENT").write_text(f"{generation}\n")
+        (folder / generation / "manifest.json").write_text(json.dumps({"format_version": version, **told}))
+        try:
+            PassageIndex.open(folder)
+            raise AssertionError(f"format {version} was opened")
+        except IndexFolderError as error:
+            assert f"auscult index nhs --out {folder} --model fast" in str(error), error  # noqa: PT017
+    with IndexWriter(folder, ENCODER) as writer:
+        writer.add(leaflets())
+        writer.commit()
+    store = Store(PassageIndex.open(folder).reader.path / "index.sqlite", "rw")
+    newer = store.manifest().to_json().replace(f'"format_version": {FORMAT_VERSION}', '"format_version": 99')
+    try:
+        Manifest.parse(newer, str(folder))
+        raise AssertionError("a format from the future was opened")
+    except IndexFolderError as error:
+        assert "upgrade auscult" in str(error), error  # noqa: PT017
+    return {"older formats": FORMAT_VERSION - 1, "opened or without a command": 0}
 
 
 def r8_small_updates(place: Path, updates: int = 10_000) -> Counted:
@@ -515,8 +546,8 @@ def c10_models(place: Path) -> Counted:
 
 CHECKS: dict[str, Callable[[Path], Counted]] = {
     "R1": r1_killed, "R2": r2_failing_disk, "R3": r3_power, "R4": r4_readers, "R5": r5_damage, "R6": r6_writers,
-    "R8": r8_small_updates, "R9": r9_twice, "R11": r11_backup, "C1, C2": c1_offsets, "C3": c3_identity,
-    "C5, C6": c5_c6_filters_and_groups, "C10": c10_models,
+    "R7": r7_formats, "R8": r8_small_updates, "R9": r9_twice, "R11": r11_backup, "C1, C2": c1_offsets,
+    "C3": c3_identity, "C5, C6": c5_c6_filters_and_groups, "C10": c10_models,
 }  # fmt: skip
 
 

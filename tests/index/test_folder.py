@@ -224,6 +224,11 @@ def test_an_index_of_an_older_format_or_from_the_future_is_refused(tmp_path: Pat
     (folder / "CURRENT").write_text("generation-000007\n")
     with pytest.raises(IndexFolderError, match=r"older format.*auscult index CORPUS --out"):
         PassageIndex.open(folder)
+    # As far as it says what it was made of, the command can be given as it stands.
+    made_of = {"format_version": 3, "corpus": "our notes.jsonl", "model": {"path": "best"}}
+    (folder / "generation-000007" / "manifest.json").write_text(json.dumps(made_of))
+    with pytest.raises(IndexFolderError, match=rf"auscult index 'our notes.jsonl' --out {folder} --model best"):
+        PassageIndex.open(folder)
     build(folder, leaflets())
     assert not (folder / "generation-000007").exists()
     store = Store(folder / "store-000001" / "index.sqlite", "rw")

@@ -137,7 +137,7 @@ class PostgresEngine:
                 run.execute("SET LOCAL enable_indexscan = off")
             else:
                 run.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-                run.execute(f"SET LOCAL hnsw.ef_search = {max(40, min(_MOST_LOOKED_AT, 2 * k))}")
+                run.execute(f"SET LOCAL hnsw.ef_search = {max(100, min(_MOST_LOOKED_AT, 4 * k))}")
             # Conditions are made of constants here; all values are parameters.
             query = "SELECT key FROM {table}" + where + " ORDER BY vector <#> %s::vector LIMIT %s"  # noqa: S608
             return [row[0] for row in self._sql(run, query, [*values, _literal(vector), k])]

@@ -8,8 +8,10 @@ stops, CURRENT names a whole store.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -63,11 +65,23 @@ def current_store(folder: Path) -> Path | None:
         raise IndexFolderError(
             f"an index of format {FORMAT_VERSION}",
             f"one of an older format at {folder}",
-            f"build it again with: auscult index CORPUS --out {folder}",
+            f"build it again with: {_built_by(folder, name)}",
         )
     if not _STORE.fullmatch(name) or raw != f"{name}\n".encode():
         raise IndexFolderError(f"the name of a store in {folder / CURRENT}", repr(raw[:80]), "build the index again")
     return folder / name
+
+
+def _built_by(folder: Path, generation: str) -> str:
+    """The command that builds an index of an older format again, as far as it tells of what it was made."""
+    corpus, model = "CORPUS", ""
+    try:
+        told = json.loads((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
+        corpus, model = str(told["corpus"] or corpus), str(told["model"]["path"])
+    except (OSError, ValueError, KeyError, TypeError):
+        # Damaged, or not of this kind: what is missing is for whoever reads it to fill in.
+        pass
+    return shlex.join(["auscult", "index", corpus, "--out", str(folder), *(["--model", model] if model else [])])
 
 
 def new_store(folder: Path) -> Path:
