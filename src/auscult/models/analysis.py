@@ -90,21 +90,29 @@ class Analyzer:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
         return self._stemmed(terms)
 
-    def holding(self, terms: Collection[str]) -> Callable[[str], set[str]]:
-        """What says which of some index terms a text holds: what its own terms have in common with them."""
-        wanted = frozenset(terms)
-        # Stemming changes the end of a word alone: few words have to be stemmed, of most sentences none.
-        begins = tuple({term[: max(1, len(term) - 2)] for term in wanted})
+    def holding(self, terms: Collection[str]) -> Callable[[str], frozenset[str]]:
+        """What says which of some index terms a text holds: what its own terms have in common with them.
 
-        def held(text: str) -> set[str]:
-            folded = fold(text)
-            for begin in begins:
-                if begin in folded:
-                    words = [word for word in _TERM.findall(folded) if word.startswith(begins)]
-                    return {*self._stemmed(words)} & wanted
-            return set()
-
-        return held
+        What it said of the last texts it knows, also where it is asked for with the same terms again.
+        """
+        return _holding(self, frozenset(terms))
 
     def _stemmed(self, words: list[str]) -> list[str]:
         return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words
+
+
+@lru_cache(maxsize=8)
+def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], frozenset[str]]:
+    # Stemming changes the end of a word alone: few words have to be stemmed, of most sentences none.
+    begins = tuple({term[: max(1, len(term) - 2)] for term in wanted})
+
+    @lru_cache(maxsize=512)
+    def held(text: str) -> frozenset[str]:
+        folded = fold(text)
+        for begin in begins:
+            if begin in folded:
+                words = [word for word in _TERM.findall(folded) if word.startswith(begins)]
+                return frozenset(analyzer._stemmed(words)) & wanted
+        return frozenset()
+
+    return held

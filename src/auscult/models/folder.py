@@ -40,7 +40,7 @@ HUB = "hf:"
 _OF_HUB = ("*.json", "*.safetensors", "*.txt", "*.model", "*.onnx")
 
 
-def model_folder(name_or_path: str) -> Path:
+def model_folder(name_or_path: str | Path) -> Path:
     """The folder of a shipped model, of one of the Hugging Face hub ("hf:owner/name"), or the given path.
 
     A model of the hub is fetched where it is not kept yet, its weights as safetensors alone.
@@ -48,16 +48,17 @@ def model_folder(name_or_path: str) -> Path:
     Raises:
         ModelError: This installation lacks the shipped model, or the hub has none of that name, or cannot be reached.
     """
-    if name_or_path.startswith(HUB):
-        return _of_hub(name_or_path.removeprefix(HUB))
-    if name_or_path not in (*SHIPPED, RERANKER):
-        return Path(name_or_path)
-    folder = Path(str(files("auscult.models") / "pretrained" / name_or_path))
+    name = str(name_or_path)
+    if name.startswith(HUB):
+        return _of_hub(name.removeprefix(HUB))
+    if name not in (*SHIPPED, RERANKER):
+        return Path(name)
+    folder = Path(str(files("auscult.models") / "pretrained" / name))
     if not folder.is_dir():
         remedy = "reinstall auscult, or give a model folder"
-        if name_or_path == RERANKER:
+        if name == RERANKER:
             remedy = "train one (auscult train experiments/reranker.yaml), and say where it is: --reranker FOLDER"
-        raise ModelError(f"the shipped model '{name_or_path}'", "an installation without it", remedy)
+        raise ModelError(f"the shipped model '{name}'", "an installation without it", remedy)
     return folder
 
 

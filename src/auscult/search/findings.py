@@ -33,7 +33,7 @@ class Weighed:
     probabilities: Sequence[float]
     words: Mapping[str, float]
     reread: Sequence[float]
-    holding: Callable[[str], set[str]]
+    holding: Callable[[str], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
