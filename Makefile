@@ -40,7 +40,7 @@ test: setup  ## Run the tests, but for the slow ones
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist load -m slow
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py
