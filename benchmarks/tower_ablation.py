@@ -15,17 +15,19 @@ Writes benchmarks/results/general_towers.json. A minute and a half on a core for
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import statistics
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from scipy.stats import t as student_t
 from torch import Tensor
 
 from auscult.files.writing import write_json
-from auscult.provenance import stamp
+from auscult.provenance import stamp, usable_cores
 from auscult.training.experiment_files import variant_path
 from auscult.training.general.build import GeneralBuild, prepare, train_towers
 from auscult.training.general.data import TowerBatch, TowerExamples
@@ -69,10 +71,22 @@ class WithoutTerms(TowerObjective):
         return {name: term for name, term in super().terms(batch).items() if name not in self.left_out}
 
 
-def trained(
-    build: GeneralBuild, learned: TowerExamples, held_out: TowerExamples, left_out: tuple[str, ...], seed: int
-) -> dict[str, float]:
+class Read(NamedTuple):
+    """What all trainings share."""
+
+    build: GeneralBuild
+    learned: TowerExamples
+    held_out: TowerExamples
+
+
+READ: list[Read] = []
+"""Filled before processes are forked, which have it without a copy."""
+
+
+def trained(left_out: tuple[str, ...], seed: int) -> dict[str, float]:
     """Measures of the best epoch, by name."""
+    torch.set_num_threads(1)
+    ((build, learned, held_out),) = READ
     experiment = build.experiment
     choice = experiment.training
     torch.manual_seed(seed)
@@ -112,11 +126,14 @@ def main() -> None:
     read = read_documents([*build.training, *build.held_out], reader, chosen.run / "read-by-teacher", print)
     learned = TowerExamples(read.part(0, len(build.training)), reader, seed=experiment.seed)
     held_out = TowerExamples(read.part(len(build.training), len(read.documents)), reader, seed=experiment.seed)
+    READ.append(Read(build, learned, held_out))
     variations = [(), *((name,) for name in CONTEXT), CONTEXT, *((name,) for name in TERMS)]
     whole: list[dict[str, float]] = []
     parts = []
     for left_out in variations:
-        runs = [trained(build, learned, held_out, left_out, seed) for seed in range(1, chosen.seeds + 1)]
+        # Forked, so that what was read is not copied; as many at a time as there are cores.
+        with multiprocessing.get_context("fork").Pool(min(chosen.seeds, usable_cores())) as pool:
+            runs = pool.starmap(trained, [(left_out, seed) for seed in range(1, chosen.seeds + 1)], chunksize=1)
         whole = whole or runs
         name = "all context" if left_out == CONTEXT else left_out[0] if left_out else "nothing"
         figures = {key: value for measure in MEASURES for key, value in change(runs, whole, measure).items()}
