@@ -158,6 +158,14 @@ GLAD = "Thank you so much for your help with this, we are grateful for anything 
             ("side effects",),
             "What are the side effects of warfarin? Can he go out?",
         ),
+        # a medicine that no vocabulary has, though something else is told
+        (
+            "My mother has the flu and she is 81 years old now, and she takes a lot of pills every day and all night. "
+            "What are the side effects of zorbimab?",
+            "zorbimab",
+            ("side effects",),
+            "What are the side effects of zorbimab?",
+        ),
         # nothing is asked: all of it is
         (f"My mother has scleroderma and she feels very bad about it every day and all night. {GLAD}", "scleroderma",
          ("information",), ""),

@@ -64,6 +64,7 @@ _SMALL_WORDS = frozenset(
 )  # fmt: skip
 _MOST_WORDS = 4
 _SYMPTOMS = "SYMP:"
+_LONG_WORD = 7
 _OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
@@ -185,7 +186,9 @@ class QuestionParser:
         """Whether what was read as a name is rather a part of a sentence ("it and stop the attacks")."""
         if reading.parts or reading.mention or self._is_known(reading.entity):
             return False
-        return normalise_name(reading.entity) not in self._titles
+        # A single long word may be a medicine that no vocabulary has.
+        unknown = " " in reading.entity or len(reading.entity) < _LONG_WORD
+        return unknown and normalise_name(reading.entity) not in self._titles
 
     def _mention_meant(self, text: str, asking: str) -> str:
         """The mention that a question is about; empty where it has none."""
