@@ -376,6 +376,7 @@ def main() -> None:
         sizes: list[dict[str, Any]] = []
         compared: list[dict[str, Any]] = []
         again = added_again(work) if chosen.folder else kept_before(chosen.out)
+        title = f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}"
 
         def keep(rows: list[dict[str, Any]], row: dict[str, Any]) -> None:
             """What was measured is written at once: a later part may fail."""
@@ -383,7 +384,7 @@ def main() -> None:
             print(json.dumps(row), file=sys.stderr, flush=True)
             record = {
                 "kind": "serving",
-                "title": f"Serving, {CORPUS} and copies of it, {load_model(MODEL).name}",
+                "title": title,
                 "questions": QUESTIONS,
                 "unchanged_folder": again,
                 "sizes": merged(chosen.out, "sizes", sizes, "sentences"),

@@ -15,6 +15,7 @@ from auscult.files.limits import VARIABLE
 from auscult.readers.contract import DraftDocument
 from fuzz_readers import CANARY, Counts, changed_files, check_draft, fuzz, listener, mutated, read_all
 from good_files import good_files
+from hostile_files import GROUPS
 
 
 @pytest.fixture(autouse=True)
@@ -42,12 +43,14 @@ def test_files_changed_at_random_and_light_ones_made_to_harm_break_nothing() -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", ["deep", "pdfs"])
+@pytest.mark.parametrize("group", sorted({*GROUPS} - {"entities", "pages", "word", "odd"}))
 def test_heavy_ones_made_to_harm_break_nothing(group: str) -> None:
-    # Archives and large ones take a minute and more: `make security` has them.
     counts = fuzz(0, seed=7, groups=(group,))
     assert counts.findings == []
     assert counts.files > 1
+    if group == "archives":
+        assert counts.refused["zip bomb"] >= 2
+        assert counts.refused["path traversal"] >= 3
 
 
 def test_changes_are_the_same_for_a_seed_and_differ_from_the_file() -> None:

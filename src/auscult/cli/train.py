@@ -246,7 +246,7 @@ def _convert(model: Path | None, form: Form, out: Path | None) -> None:
     if model is None or out is None:
         raise ConfigError("a model folder and --out beside --convert", "one of them missing", "give both")
     # Which form needs what is found out on the way.
-    with naming_extra("neural", "torch", "safetensors"), naming_extra("transformers", "transformers", "onnx"):
+    with naming_extra("neural", "torch", "safetensors"), naming_extra("transformers", "transformers"):
         from auscult.models.converting import convert_model
 
         convert_model(str(model), out, form.value)

@@ -94,8 +94,13 @@ def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed:
 
 
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
-    """Take a question's candidates, and hide titles and headings from some questions."""
+    """Take a question's candidates, and hide titles and headings from some questions.
+
+    Sentences are looked at in all of them, where a search looks at those of the first passages alone.
+    """
     evidence, vector, _ = _partly_hidden(searcher, question, chance)
+    # Those that the present weights put first have it: candidates must not depend on these.
+    evidence[:, SENTENCE] = 0
     eligible = np.ones(len(evidence), bool)
     eligible[searcher.index.reader.wordless] = False
     possible = np.flatnonzero(eligible)

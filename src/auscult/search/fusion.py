@@ -5,8 +5,9 @@
                                                           and one in which an entity was read that of its title
     P(the passage answers) = sigmoid(c · evidence + c_0)  fitted on first hits, right and wrong
 
-No score depends on the other passages of a list, so that scores of different queries compare. The weights are fitted on
-queries made from documents (`search.fitting`) and stand in `fusion.json`: beside the model's weights, or here for
+No score depends on the other passages of a list, so that scores of different queries compare; but for
+`question_sentence`, never negative, which only the passages have that are the first by all else. The weights are fitted
+on queries made from documents (`search.fitting`) and stand in `fusion.json`: beside the model's weights, or here for
 models that bring none.
 """
 
