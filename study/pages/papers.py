@@ -183,6 +183,7 @@ def page_of(file: str) -> Page:
 
 KINDS: Mapping[str, Page] = {
     "training": ARNOLD,
+    "target_spaces": ARNOLD,
     "ranker_tuning": ZHU,
     "weighted-cosine": GALKO,
     "weighted-cosine-why": GALKO,

@@ -22,6 +22,7 @@ from study.pages.papers import ARNOLD, GALKO, GENERAL, GRUNDMANN, KINDS, PAGES, 
 from study.pages.reading import Filed, Results, read_results
 from study.pages.serving import load_table, reliability_table, serving_tables
 from study.pages.summary import summary
+from study.pages.target_table import target_tables
 from study.pages.task_table import task_table, tasks_of, tracks_of
 from study.pages.training_table import training_table
 from study.pages.tuning_table import tuning_table
@@ -163,6 +164,8 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             sections.append("## Trainings\n\n" + training_table(records).as_markdown())
         elif kind == "general_ablation":
             sections += [_section(table) for table in ablation_tables(records)]
+        elif kind == "target_spaces":
+            sections += [_section(table) for table in target_tables(records)]
         elif kind == "ranker_tuning":
             sections.append(_section(tuning_table(records)))
         elif kind == "http_load":

@@ -36,7 +36,8 @@ class WordVectorChoice(Settings):
     """Word vectors: of a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
 
     Attributes:
-        file: A GloVe, word2vec or fastText text file; when given, nothing is trained.
+        file: A GloVe, word2vec or fastText text file, environment variables in its name expanded; when given, nothing
+            is trained.
         model: A saved model that averages word vectors ("cdv" is the shipped one), whose vectors are taken; when
             given, nothing is trained, and what they learned from counts as read before.
         limit: Read only so many of the file's words.

@@ -23,7 +23,7 @@ from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.sentences import AveragedWords, sentence_tokens, tokenize
 from auscult.models.word_vectors import SubwordTable, WordVectors, from_state, read_word_vectors
 from auscult.training.data import TrainingData
-from auscult.training.experiment import DataExperiment, WordVectorChoice
+from auscult.training.experiment import DataExperiment, WordVectorChoice, expanded
 
 _THREADS = 2
 # Words beyond these count as rare as the rarest of them.
@@ -102,11 +102,12 @@ def given_word_vectors(choice: WordVectorChoice) -> WordVectors | None:
     """The word vectors of the file or the model that a choice names; None where it names neither.
 
     Raises:
+        ConfigError: An environment variable in the file's name is not set.
         DataError: The file cannot be read.
         ModelError: There is no such model, or it averages no word vectors.
     """
     if choice.file is not None:
-        return read_word_vectors(choice.file, limit=choice.limit)
+        return read_word_vectors(Path(expanded(str(choice.file), "file")), limit=choice.limit)
     if choice.model is None:
         return None
     encoder = load_model(choice.model)
