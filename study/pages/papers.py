@@ -65,8 +65,8 @@ ZHU = Page(
 corpus than any measured here. Its rankers, and more of the literature, were trained and measured on MedQuAD, NHS pages
 and WikiSection; published beside them are arnold2020's figures of the same rankers, which learned from all of
 Wikipedia. Ours learned for minutes on a processor. That is enough for rankers whose first layer compares words (KNRM,
-DRMM, DRMM-TKS, MatchPyramid, Duet), and not for those that must learn what words mean before they compare them (HAR,
-MVLSTM, ARC-I, ARC-II): those find the asked aspect and not the name, which training never had
+CONV-KNRM, MatchPyramid, Duet), and not for those that read before they compare (HAR, MVLSTM, ARC-I, ARC-II): these find
+the asked aspect and not the entity. HAR, given two hours, is ahead of BM25 and still behind CONV-KNRM
 ([HAR beside CONV-KNRM](../rankers.md#har-beside-conv-knrm)). Zero-shot, most neural rankers lose to BM25, as the tables
 say.""",
     files=("rankers",),
@@ -185,6 +185,7 @@ KINDS: Mapping[str, Page] = {
     "training": ARNOLD,
     "target_spaces": ARNOLD,
     "ranker_tuning": ZHU,
+    "names_seen": ZHU,
     "weighted-cosine": GALKO,
     "weighted-cosine-why": GALKO,
     "medquad-overlap": ARNOLD,

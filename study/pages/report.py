@@ -17,6 +17,7 @@ from study.pages.elements import elements_table
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.full_tables import as_csv, full_tables
 from study.pages.measurement import in_order, measurement
+from study.pages.names_table import names_table
 from study.pages.open_retrieval import open_tables
 from study.pages.papers import ARNOLD, GALKO, GENERAL, GRUNDMANN, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Page, page_of
 from study.pages.reading import Filed, Results, read_results
@@ -164,6 +165,8 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             sections.append("## Trainings\n\n" + training_table(records).as_markdown())
         elif kind == "general_ablation":
             sections += [_section(table) for table in ablation_tables(records)]
+        elif kind == "names_seen":
+            sections.append(_section(names_table(records)))
         elif kind == "target_spaces":
             sections += [_section(table) for table in target_tables(records)]
         elif kind == "ranker_tuning":
