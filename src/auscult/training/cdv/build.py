@@ -2,6 +2,7 @@
 
 FOLDER/words/              word vectors and word frequencies
 FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets
+FOLDER/sentences/          where a frozen transformer reads sentences: their vectors
 FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
 FOLDER/frozen/             where the transformer is fine-tuned: the model before, a whole one
 FOLDER/fine-tuning/        the checkpoints of that second stage
@@ -34,6 +35,7 @@ from auscult.training.cdv.bloom import aspect_descriptions, entity_descriptions,
 from auscult.training.cdv.data import DocumentExamples, collate
 from auscult.training.cdv.experiment import CdvExperiment
 from auscult.training.cdv.fine_tuning import fine_tune, kept_stage
+from auscult.training.cdv.kept_sentences import read_by_transformer
 from auscult.training.cdv.objective import CdvObjective
 from auscult.training.cdv.validation import calibrate, common_headings
 from auscult.training.data import TrainingData, gather
@@ -93,7 +95,8 @@ class CdvBuild:
         """Train the network in place and leave it with the weights of the best epoch."""
         experiment, encoder, choice = self.experiment, self.encoder, self.experiment.training
         network = encoder.network.train()
-        examples = DocumentExamples.of(experiment, self.data, encoder.sentences, encoder.spaces)
+        read = read_by_transformer(experiment, self.data, encoder.sentences, self.run, within="sentences")
+        examples = DocumentExamples.of(experiment, self.data, encoder.sentences, encoder.spaces, read=read)
         if network.config.standardize:
             network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
         batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)

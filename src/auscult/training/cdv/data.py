@@ -13,7 +13,6 @@ from itertools import accumulate
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
@@ -34,6 +33,7 @@ from auscult.models.cdv.spaces import TargetSpace
 from auscult.models.modules.recurrent import pack
 from auscult.training.batches import Key
 from auscult.training.cdv.experiment import CdvExperiment
+from auscult.training.cdv.kept_sentences import HalfArray
 from auscult.training.data import TrainingData
 from auscult.training.labels import EntityLabel, LabelledDocument
 from auscult.training.substitution import NamePool, mentions_words, replace_words
@@ -95,6 +95,7 @@ class DocumentExamples(Dataset[Example]):
         pool: Names to substitute, or None.
         substitute: Share of documents whose name is substituted, where the text repeats it.
         seed: Of all chance.
+        read: Each document's sentence vectors, where a transformer has read them.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class DocumentExamples(Dataset[Example]):
         pool: NamePool | None,
         substitute: float,
         seed: int,
+        read: Sequence[HalfArray] = (),
     ) -> None:
         self.documents = documents
         self._spaces = spaces
@@ -122,14 +124,9 @@ class DocumentExamples(Dataset[Example]):
         self._sentences = sentences
         self._flags = [structural_flags(item.document) for item in documents]
         self._tokens: list[list[list[str]]] = []
-        self._fixed: list[npt.NDArray[np.float16]] = []
+        self._read = read
         if isinstance(sentences, AveragedWords):
             self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
-        elif sentences is not None:
-            # A frozen transformer's vectors never change and cost the most: made once, kept in half precision.
-            self._fixed = [
-                sentences.encode(item.document, max_tokens=max_tokens).astype(np.float16) for item in documents
-            ]
         self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
         self._repeated = [
             bool(self._tokens) and mentions_words(tokens, name)
@@ -146,6 +143,7 @@ class DocumentExamples(Dataset[Example]):
         spaces: Mapping[Task, TargetSpace],
         *,
         max_sentences: int | None = None,
+        read: Sequence[HalfArray] = (),
     ) -> Self:
         """The examples of an experiment.
 
@@ -155,6 +153,7 @@ class DocumentExamples(Dataset[Example]):
             sentences: As for the class.
             spaces: As for the class.
             max_sentences: Other than the experiment's.
+            read: As for the class.
         """
         choice = experiment.training
         return cls(
@@ -168,6 +167,7 @@ class DocumentExamples(Dataset[Example]):
             pool=data.pool,
             substitute=experiment.labels.substitute,
             seed=experiment.seed,
+            read=read,
         )
 
     def __len__(self) -> int:
@@ -201,7 +201,7 @@ class DocumentExamples(Dataset[Example]):
             return self._sentences.encode_tokens(self._tokens[row][window])
         if self._sentences is None:
             return np.zeros((len(self._flags[row][window]), 0), dtype=np.float32)
-        return np.asarray(self._fixed[row][window], dtype=np.float32)
+        return np.asarray(self._read[row][window], dtype=np.float32)
 
     def __getitem__(self, key: Key) -> Example:
         """The example of (epoch, row)."""

@@ -35,6 +35,7 @@ from auscult.models.modules.recurrent import like
 from auscult.training.batches import DocumentBatches
 from auscult.training.cdv.data import Batch, DocumentExamples, collate
 from auscult.training.cdv.experiment import CdvExperiment, FineTuning
+from auscult.training.cdv.kept_sentences import read_by_transformer
 from auscult.training.cdv.objective import cdv_loss
 from auscult.training.cdv.validation import common_headings, retrieval_quality
 from auscult.training.data import TrainingData
@@ -178,7 +179,8 @@ def fine_tune(
 
     if frozen.network.config.standardize and not any((run.folder / _CHECKPOINTS).glob("*.ckpt")):
         pooled = PooledTransformer(read.backbone, pooling=choice.pooling)
-        examples = DocumentExamples.of(experiment, data, pooled, frozen.spaces)
+        sentences = read_by_transformer(experiment, data, pooled, run, within=f"sentences-{choice.pooling}")
+        examples = DocumentExamples.of(experiment, data, pooled, frozen.spaces, read=sentences)
         frozen.network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
     network.train()  # both have been in use
     objective = FineTuningObjective(network, experiment, choice, as_encoder, data)
