@@ -8,9 +8,9 @@ from typing import Any
 from auscult.evaluation.tables import TextTable
 
 _NOTE = """An entity is asked by the first eight sentences of a held-out document, and found where the place of its
-title is the nearest of all known ones and of those held out; *described* are titles whose entity the knowledge base
-has. A heading is asked by a held-out passage's sentences, among the headings that are common in training."""
-_SHOWN = 5
+title is the nearest of all places; *described*: the knowledge base has it. A heading is asked by a held-out passage's
+sentences, among common headings."""
+_SHOWN = 2
 
 
 def target_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
