@@ -45,8 +45,8 @@ candidates, so that BM25 and TF-IDF repeat the published figures. What differs f
 and pages to learn from, where the paper had Wikipedia; and "average targets" replaces the paper's Bloom-filter targets
 by averages of word vectors. As published, with the paper's 50 epochs, zero-shot CDV stays below BM25: it finds the
 asked aspect about as often as published, and the asked entity little more than half as often. What it lacks is text, as
-the trainings on a part of the documents show; linked mentions as labels add nothing to speak of. *Adapted* models have also read MedQuAD's training documents, which no
-published model has; their figures stand in tables of their own.""",
+the trainings on a part of the documents show; linked mentions as labels add nothing to speak of. *Adapted* models have
+also read MedQuAD's training documents, which no published model has; their figures stand in tables of their own.""",
     files=("evaluation", "medquad-overlap"),
     figures=(
         ("evaluation", "adapted", "match_rates"),
