@@ -2,7 +2,7 @@
 
     AUSCULT_DATA=... python benchmarks/target_spaces.py RUN [RUN ...]
 
-RUN is the folder of a training of CDV; its held-out documents, which no stage of it saw, are asked:
+RUN is the folder of a training of CDV; its held-out documents, of which word vectors alone have read, are asked:
 
     entities   is the place of a document's title the nearest one to what its first sentences are embedded as, among the
                places of all titles that were held out and of all entities that training described?

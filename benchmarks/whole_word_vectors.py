@@ -1,6 +1,6 @@
 """A file of whole words' vectors in GloVe's format, trained on the text that a training read.
 
-    python benchmarks/whole_word_vectors.py RUN OUT.txt [--dim 300] [--epochs 10]
+    python benchmarks/whole_word_vectors.py RUN OUT.txt [--dim 300] [--epochs 5]
 
 RUN is the folder of a training that made word vectors of its own: its `words/text.txt`, one tokenised sentence a line,
 is read. The vectors are skip-gram's without subwords (mikolov2013), so that a word which the text lacks has none, as in
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--dim", type=int, default=300)
-    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--epochs", type=int, default=5)
     given = parser.parse_args()
     model = floret.train_unsupervised(
         str(given.run / "words" / "text.txt"),
