@@ -28,6 +28,7 @@ KINDS = {
     "weighted-cosine-why": "Cross-validated, by the vectors' text, and by the pool",
     "target_spaces": "Targets",
     "names_seen": "Names that training saw",
+    "knowledge_seeds": "Knowledge over several seeds",
     "general_towers": "What context and each term of the loss add",
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""

@@ -186,6 +186,7 @@ KINDS: Mapping[str, Page] = {
     "target_spaces": ARNOLD,
     "ranker_tuning": ZHU,
     "names_seen": ZHU,
+    "knowledge_seeds": WANG,
     "weighted-cosine": GALKO,
     "weighted-cosine-why": GALKO,
     "medquad-overlap": ARNOLD,

@@ -21,6 +21,7 @@ from study.pages.names_table import names_table
 from study.pages.open_retrieval import open_tables
 from study.pages.papers import ARNOLD, GALKO, GENERAL, GRUNDMANN, KINDS, PAGES, PRODUCTS, UNSEEN, WANG, Page, page_of
 from study.pages.reading import Filed, Results, read_results
+from study.pages.seeds_table import seeds_tables
 from study.pages.serving import load_table, reliability_table, serving_tables
 from study.pages.summary import summary
 from study.pages.target_table import target_tables
@@ -167,6 +168,8 @@ def _other_kinds(page: Page, results: Results) -> list[str]:
             sections += [_section(table) for table in ablation_tables(records)]
         elif kind == "names_seen":
             sections.append(_section(names_table(records)))
+        elif kind == "knowledge_seeds":
+            sections += [_section(table) for table in seeds_tables(records)]
         elif kind == "target_spaces":
             sections += [_section(table) for table in target_tables(records)]
         elif kind == "ranker_tuning":

@@ -276,5 +276,5 @@ def test_every_variant_of_the_paper_is_shipped_for_every_head():
     wanted = {
         "-".join(part for part in (head, each) if part) for head in ("KNRM", "PACRR", "DRMM-TKS") for each in given
     }
-    controls = {"DRMM-TKS-NONE", "DRMM-TKS-BC-NONE"}
+    controls = {"DRMM-TKS-NONE", "DRMM-TKS-BC-NONE", "KNRM-NONE", "PACRR-NONE"}
     assert (set(titles), len(titles)) == (wanted | controls, len(wanted) + len(controls))

@@ -1,0 +1,130 @@
+"""What does a graph's knowledge add to rankers that read words, over several seeds?
+
+    export AUSCULT_DATA=... AUSCULT_BACKBONE=... AUSCULT_DOMAIN_GRAPH=... AUSCULT_GENERAL_GRAPH=...
+    python benchmarks/knowledge_seeds.py [HEAD ...] --runs FOLDER [--seeds 3] [--queries 500]
+
+Every variant of a head that experiments/wang2021-medquad-adapted.yaml has without an encoder (the head alone, -NONE,
+-U, -W) is trained once a seed, with nothing else changed, and asked the same test queries of MedQuAD. Variants are
+compared as the experiment file plans it (`compare_with`), by the mean over seeds; the interval is of a bootstrap that
+draws the seeds of each variant and the queries anew (2,000 times), so that luck of either is in it. What is trained and
+asked stays in --runs: a killed call goes on, and further heads join the record.
+
+Writes benchmarks/results/knowledge_seeds.json, a record a head. Needs: pip install 'auscult[train,evaluation]'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.corpora import open_corpus
+from auscult.evaluation.contenders import open_contenders
+from auscult.evaluation.kept_runs import kept_run
+from auscult.evaluation.measures import measure
+from auscult.evaluation.task import Task, build_task
+from auscult.files.writing import write_json
+from auscult.provenance import stamp
+from auscult.training import stages
+from auscult.training.encoders.experiment import CaprExperiment, read_capr_experiment
+from auscult.training.experiment_files import read_compared, variant_path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULT = ROOT / "benchmarks" / "results" / "knowledge_seeds.json"
+BENCH = ROOT / "experiments" / "wang2021-medquad-adapted.yaml"
+HEADS = ("drmm-tks", "knrm", "pacrr")
+GIVEN = ("", "-none", "-u", "-w")
+MEASURES = ("AP", "R@1")
+RESAMPLES = 2000
+Values = npt.NDArray[np.float64]
+
+
+def main() -> None:
+    """Train, ask, and write the records."""
+    parser = argparse.ArgumentParser(description="What knowledge adds, over several seeds.")
+    parser.add_argument("heads", nargs="*", default=HEADS, metavar="HEAD", help=f"of {', '.join(HEADS)}")
+    parser.add_argument("--runs", type=Path, required=True, help="keeps trainings and rankings")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--queries", type=int, default=500)
+    given = parser.parse_args()
+    task = build_task(open_corpus("medquad"), number=given.queries, seed=0)
+    for head in given.heads:
+        record = measured(head, task, list(range(1, given.seeds + 1)), given.runs)
+        kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
+        write_json(RESULT, [each for each in kept if each["head"] != head] + [record])
+
+
+def measured(head: str, task: Task, seeds: list[int], runs: Path) -> dict[str, Any]:
+    """A head's variants, each with its figures by seed, and their planned differences."""
+    names = [f"ck-adapted-{head}{given}" for given in GIVEN]
+    titles: dict[str, str] = {}
+    values: dict[str, Values] = {}
+    for name in names:
+        experiment = read_capr_experiment(variant_path(BENCH, name))
+        titles[name] = experiment.title
+        # Shape (seeds, queries, measures).
+        values[name] = np.stack([_asked(experiment, seed, task, runs / f"{name}-{seed}") for seed in seeds])
+        print(titles[name], np.round(100 * values[name].mean(axis=1), 2).tolist(), flush=True)
+    pairs = [(name, other) for name in names for other in read_compared(variant_path(BENCH, name)) if other in names]
+    return {
+        "kind": "knowledge_seeds",
+        "title": "Knowledge over several seeds",
+        "head": head,
+        "corpus": task.corpus,
+        "queries": len(task.queries),
+        "seeds": seeds,
+        "measures": ["MAP", "R@1"],
+        "variants": [{"model": titles[name], "by_seed": _told(values[name].mean(axis=1))} for name in names],
+        "differences": [
+            {
+                "model": titles[name],
+                "than": titles[other],
+                **{
+                    label: difference(values[name][:, :, column], values[other][:, :, column])
+                    for column, label in enumerate(("MAP", "R@1"))
+                },
+            }
+            for name, other in pairs
+        ],
+        **stamp(),
+    }
+
+
+def _asked(experiment: CaprExperiment, seed: int, task: Task, folder: Path) -> Values:
+    """Measures of every query by one training, shape (queries, measures)."""
+    own = experiment.model_copy(update={"seed": seed, "name": f"{experiment.name}-{seed}"})
+    model = stages.train(own, folder, say=lambda words: print(own.name, words, flush=True)).model
+    (contender,) = open_contenders(str(model), task.corpus, precision="bf16")
+    run = kept_run(task, contender, folder / "evaluation")
+    found = measure(run.rankings, task.judgements, MEASURES).of([query.query_id for query in task.queries])
+    return found.values
+
+
+def difference(first: Values, second: Values, *, seed: int = 0) -> dict[str, float]:
+    """Mean of one variant above another's, and the interval over seeds and queries.
+
+    Args:
+        first: Shape (seeds, queries).
+        second: The other's; seeds need not correspond, queries do.
+        seed: Of the resampling.
+    """
+    random = np.random.default_rng(seed)
+    seeds, queries = first.shape
+    of_first, of_second = (random.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES) / seeds for _ in range(2))
+    asked = random.multinomial(queries, np.full(queries, 1 / queries), RESAMPLES) / queries
+    means = (((of_first @ first) - (of_second @ second)) * asked).sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    mean = float(first.mean() - second.mean())
+    return {"mean": round(mean, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
+
+
+def _told(means: Values) -> dict[str, list[float]]:
+    return {label: [round(float(each), 4) for each in means[:, column]] for column, label in enumerate(("MAP", "R@1"))}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What a graph's knowledge adds to rankers that read words: means over several seeds, and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from auscult.evaluation.tables import TextTable
+
+_MEASURES = ("MAP", "R@1")
+_NOTE = """Percent: the mean over seeds and, behind it, each seed's; differences in points. Intervals (95 %) are of
+a bootstrap that draws the seeds of each variant and the queries anew: luck of either is in them."""
+
+
+def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:
+    """A row a variant, then a row a planned difference; every head in both."""
+    first = records[0]
+    variants = tuple(
+        (variant["model"], *(_figures(variant["by_seed"][measure]) for measure in _MEASURES))
+        for record in records
+        for variant in record["variants"]
+    )
+    differences = tuple(
+        (told["model"], told["than"], *(_change(told[measure]) for measure in _MEASURES), _verdict(told["MAP"]))
+        for record in records
+        for told in record["differences"]
+    )
+    counts = f"{first['queries']} queries of {first['corpus']}, {len(first['seeds'])} seeds, adapted models."
+    whence = f"Measured {str(first['date'])[:10]}, {first['hardware']}."
+    return [
+        TextTable("Several seeds", ("Model", *_MEASURES), variants, (counts, whence)),
+        TextTable(
+            "Several seeds: what each part adds",
+            ("Model", "against", *_MEASURES, "by MAP"),
+            differences,
+            (" ".join(_NOTE.split()),),
+        ),
+    ]
+
+
+def _figures(by_seed: Sequence[float]) -> str:
+    mean = 100 * sum(by_seed) / len(by_seed)
+    return f"{mean:.2f} ({', '.join(f'{100 * each:.1f}' for each in by_seed)})"
+
+
+def _change(told: Mapping[str, float]) -> str:
+    return f"{100 * told['mean']:+.2f} [{100 * told['low']:+.2f}, {100 * told['high']:+.2f}]"
+
+
+def _verdict(told: Mapping[str, float]) -> str:
+    """The interval alone decides: there is no test over seeds."""
+    if told["low"] <= 0.0 <= told["high"]:
+        return "no difference shown"
+    return "gain" if told["mean"] > 0 else "loss"
