@@ -37,10 +37,10 @@ from urllib.parse import quote
 
 import numpy as np
 
-from auscult.files.writing import write_json
 from auscult.index import PassageIndex
 from auscult.provenance import stamp
 from auscult.queries.aspect_words import QUESTIONS, question_about
+from merging import merge_record
 
 RESULT = Path(__file__).resolve().parent / "results" / "http_load.json"
 _ASPECTS = ("symptoms", "treatment", "causes", "diagnosis", "prognosis", "inheritance", "frequency", "complications")
@@ -77,9 +77,7 @@ def main() -> None:
         **stamp(),
     }
     print(json.dumps(record, indent=1))
-    kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
-    same = ("model", "clients", "threads", "seconds")
-    write_json(RESULT, [*(each for each in kept if any(each[key] != record[key] for key in same)), record])
+    merge_record(RESULT, record, "model", "clients", "threads", "seconds")
 
 
 def questions(titles: list[str], seed: int = 0) -> list[str]:

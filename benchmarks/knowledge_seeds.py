@@ -15,7 +15,6 @@ Writes benchmarks/results/knowledge_seeds.json, a record a head. Needs: pip inst
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,11 @@ from auscult.evaluation.contenders import open_contenders
 from auscult.evaluation.kept_runs import kept_run
 from auscult.evaluation.measures import measure
 from auscult.evaluation.task import Task, build_task
-from auscult.files.writing import write_json
 from auscult.provenance import stamp
 from auscult.training import stages
 from auscult.training.encoders.experiment import CaprExperiment, read_capr_experiment
 from auscult.training.experiment_files import read_compared, variant_path
+from merging import merge_record
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "knowledge_seeds.json"
@@ -53,9 +52,7 @@ def main() -> None:
     given = parser.parse_args()
     task = build_task(open_corpus("medquad"), number=given.queries, seed=0)
     for head in given.heads:
-        record = measured(head, task, list(range(1, given.seeds + 1)), given.runs)
-        kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
-        write_json(RESULT, [each for each in kept if each["head"] != head] + [record])
+        merge_record(RESULT, measured(head, task, list(range(1, given.seeds + 1)), given.runs), "head")
 
 
 def measured(head: str, task: Task, seeds: list[int], runs: Path) -> dict[str, Any]:

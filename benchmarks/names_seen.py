@@ -26,7 +26,6 @@ import numpy as np
 from auscult.corpora import open_corpus
 from auscult.evaluation.statistics import bootstrap_intervals
 from auscult.evaluation.task import Task, build_task
-from auscult.files.writing import write_json
 from auscult.interfaces import Corpus
 from auscult.models.analysis import Analyzer
 from auscult.models.rankers.persistence import load
@@ -35,6 +34,7 @@ from auscult.provenance import stamp
 from auscult.queries import Query
 from auscult.training.labels import title_words
 from auscult.training.substitution import replace_words
+from merging import merge_record
 
 RESULT = Path(__file__).resolve().parent / "results" / "names_seen.json"
 LEARNED_FROM = "train-disjoint"
@@ -53,8 +53,7 @@ def main() -> None:
     corpus = open_corpus("medquad")
     for folder in given.models:
         record = measured(folder, corpus, given.queries, given.seed)
-        kept = json.loads(given.out.read_text()) if given.out.exists() else []
-        write_json(given.out, [each for each in kept if each["model"] != record["model"]] + [record])
+        merge_record(given.out, record, "model")
         print(json.dumps({name: record[name] for name in ("model", "first is right", "first has the entity")}))
 
 

@@ -19,19 +19,18 @@ Merges into benchmarks/results/ranker_tuning.json, a record a ranker.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from auscult.files.writing import write_json
 from auscult.models.rankers.registry import RANKERS
 from auscult.provenance import stamp
 from auscult.training.experiment_files import experiments_in
 from auscult.training.rankers.build import Materials, begin, read_materials
 from auscult.training.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
 from auscult.training.stages import Run
+from merging import merge_record
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "ranker_tuning.json"
@@ -58,9 +57,7 @@ def main() -> None:
     for name in given.rankers or [each for each in experiments if "har" not in each]:
         experiment = experiments[name]
         materials = materials or read_materials(experiment, run)
-        record = tuned(experiment, materials, given.seconds)
-        kept = json.loads(RESULT.read_text()) if RESULT.exists() else []
-        write_json(RESULT, [each for each in kept if each["model"] != record["model"]] + [record])
+        merge_record(RESULT, tuned(experiment, materials, given.seconds), "model")
 
 
 def tuned(experiment: RankingExperiment, materials: Materials, seconds: float) -> dict[str, Any]:
