@@ -81,6 +81,18 @@ def test_read(parser: QuestionParser, question: str, entity: str, aspects: tuple
         ("After a heart attack, are there known treatment options for leukemia", "leukemia", ("treatment",)),
         ("Does lipitor cause headaches?", "lipitor and headaches", ("causes",)),
         ("He has leukemia. Can he take aspirin with warfarin?", "aspirin and warfarin", ("interactions",)),
+        # Told and asked without a stop between; what is asked has no name of its own.
+        ("my mom was just diagnosed with leukemia how long does she have", "leukemia", ("prognosis",)),
+        ("diagnosed with leukemia what tests do i need next", "leukemia", ("diagnosis",)),
+        ("I was recently diagnosed with leukemia. What are my treatment options?", "leukemia", ("treatment",)),
+        ("have leukemia what causes flare ups", "leukemia", ("causes",)),
+        ("my brother has ALS will it get worse", "ALS", ("prognosis",)),
+        ("Is leukemia passed on to children?", "leukemia", ("inheritance",)),
+        ("chances of passing on leukemia", "leukemia", ("inheritance",)),
+        ("How long do people with leukemia have to live?", "leukemia", ("prognosis",)),
+        ("he has leukemia can i catch it", "leukemia", ("transmission",)),
+        ("what are my odds of getting leukemia if my mother had it", "leukemia", ("risk factors",)),
+        ("is leukemia always deadly", "leukemia", ("prognosis",)),
     ],
 )
 def test_the_asked_entity_is_read_not_the_longest(

@@ -26,7 +26,7 @@ _ASKS = re.compile(
 )
 _ASPECT = "|".join(words.pattern.pattern for words in ASPECT_WORDS)
 _STOP = (
-    r"(?=\s*[.,;:?!()]|\s+(?:if|when|while|because|but|is|are|was|as|that|which|who|does|do|can|could|should|would|"
+    r"(?=\s*[.,;:?!()]|\s+(?:if|when|while|because|but|is|are|was|as|that|which|who|what|how|why|where|does|do|can|could|should|would|"
     r"will|since|after|before|without|than|then|so|my|i (?:am|was|have|had|take|took|got))\b|"
     r"\s+and\s+(?:what|how|is|are|can|i|do|does|if|should)\b|$)"
 )
@@ -54,6 +54,11 @@ _TELLS = re.compile(
     r"(?:it|this|that|which)(?:'?s| is| was| might be| could be| may be)|its|called|named|treated for|"
     r"(?:died|passed away) (?:of|from)|about|regarding|subject:?)"
     r"\s+(?:(?:an?|the|my|his|her|some|severe|mild|chronic|early|bad|really|been|being|stage \w+)\s+)*$",
+    re.IGNORECASE,
+)
+# Told, and no question after the diagnosis.
+_DIAGNOSED = re.compile(
+    r"(?:^|\b(?:was|were|been|got|just|recently|newly)\s)(?:\w+\s)?diagnosed\s(?:\w+\s)?(?:with|as(?: having)?)\b",
     re.IGNORECASE,
 )
 _TOLD_WITHIN = 60
@@ -84,6 +89,11 @@ def sentences_that_ask(question: str) -> tuple[str, ...]:
         if wanted or _ASKS.match(asking):
             found.append(asking)
     return tuple(found)
+
+
+def without_diagnosis_told(question: str) -> str:
+    """A question that says "has" for what tells of a diagnosis, and so asks nothing: "i was diagnosed with gout"."""
+    return _DIAGNOSED.sub(" has", question).strip()
 
 
 def is_told(question: str, start: int) -> bool:

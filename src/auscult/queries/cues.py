@@ -112,7 +112,9 @@ _TABLE = (
     (r"(?:how (?:do|can|would) (?:i|you|we) (?:know|tell) (?:if|that|whether) (?:i|you|someone) (?:have|has|had|got)) X", "symptoms"),
     (r"what does X (?:feel|look) like", "symptoms"),
     # inheritance and genetics
-    (r"(?:is|are|can) X (?:be )?(?:inherited|hereditary|genetic|passed (?:on|down)(?: in families)?)", "inheritance"),
+    (r"(?:is|are|can) X (?:be )?(?:inherited|hereditary|genetic|passed (?:on|down)(?: in families| to .{1,40})?)", "inheritance"),
+    (r"(?:will|can|could|would) (?:my|our|his|her|their) (?:kids?|child|children|baby|sons?|daughters?) (?:get|have|inherit|develop) X", "inheritance"),
+    (r"(?:what (?:is|are) )?(?:the )?(?:chances?|odds|risks?) of passing (?:on )?X(?: on)?(?: to .{1,40})?", "inheritance"),
     (r"(?:does|do) X run in (?:the )?famil(?:y|ies)", "inheritance"),
     (r"(?:how|why) (?:is|are) X inherited", "inheritance"),
     (r"what (?:is|are) the (?:mode|pattern)s? of inheritance (?:of|for|in) X", "inheritance"),
@@ -122,6 +124,7 @@ _TABLE = (
     (r"(?:who|which people) (?:is|are) (?:most |more )?(?:at (?:high(?:er)? )?risk|likely to (?:get|develop|have)|susceptible)(?: (?:for|of|to))?(?: (?:get|getting|develop|developing))? X", "risk factors"),
     (r"(?:what|which) (?:are|is) (?:the |my )?risks?(?: factors?)? (?:for|of) (?:getting |developing )?X", "risk factors"),
     (r"(?:who|which people) (?:gets?|develops?) X", "risk factors"),
+    (r"(?:what (?:is|are) )?(?:my |the )?(?:chances?|odds|likelihood) of (?:getting|developing) X(?: if .+)?", "risk factors"),
     # diagnosis
     (r"how (?:to|do (?:doctors|you|they|i)|can (?:doctors|you|they|i|we)|(?:is|are)) (?:test for|diagnose|detect|check for|screen for) X", "diagnosis"),
     (r"how (?:is|are|can|could|would) X (?:be )?(?:diagnosed|detected|tested(?: for)?|found|confirmed|recogni[sz]ed)", "diagnosis"),

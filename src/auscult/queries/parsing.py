@@ -27,7 +27,14 @@ from auscult.concepts.mentions import Mention, MentionLinker
 from auscult.concepts.names import normalise_name
 from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
-from auscult.queries.asking import asks_from_the_start, is_long, is_told, object_asked_about, sentences_that_ask
+from auscult.queries.asking import (
+    asks_from_the_start,
+    is_long,
+    is_told,
+    object_asked_about,
+    sentences_that_ask,
+    without_diagnosis_told,
+)
 from auscult.queries.aspect_words import ASKING_WORDS, ASPECT_WORDS
 from auscult.queries.cues import CUES
 from auscult.queries.query import Query
@@ -39,7 +46,7 @@ _AFFIXES = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"\s+(?:(?:be|is|are|together|in general|like|usually|normally|exactly|cold turkey|suddenly|safely)|"
+    r"\s+(?:(?:be|is|are|together|in general|like|usually|normally|always|really|exactly|cold turkey|suddenly|safely)|"
     r"(?:after|before|during|while|once|at|every) \S.*)$",
     re.IGNORECASE,
 )
@@ -65,6 +72,7 @@ _SMALL_WORDS = frozenset(
 _MOST_WORDS = 4
 _SYMPTOMS = "SYMP:"
 _LONG_WORD = 7
+_HAD = re.compile(r"\b(?:with|have|has|had|having|got)(?: an?)? (?P<name>[A-Z]{2,6})\b")
 _OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
@@ -140,12 +148,11 @@ class QuestionParser:
         Returns:
             An empty entity when nothing names one; aspects ("information",) when the question speaks of none of one.
         """
-        text = _END.sub("", " ".join(question.split()))
+        text = without_diagnosis_told(_END.sub("", " ".join(question.split())))
         asking = tuple(_END.sub("", sentence) for sentence in sentences_that_ask(text))
-        long = is_long(text)
         for sentence in (text, *asking) if asks_from_the_start(text) else asking:
             reading = self._by_cue(sentence)
-            if reading and not (long and self._is_no_name(reading)):
+            if reading and self._may_be_meant(reading, text):
                 return reading
         return self._by_words(text, asking)
 
@@ -171,7 +178,7 @@ class QuestionParser:
                 continue
             rest = (part.replace(asked_about, " ") for part in (asking, text))
             reading = self._reading(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,)))
-            if not (is_long(text) and self._is_no_name(reading)):
+            if self._may_be_meant(reading, text):
                 return reading
         mention = self._mention_meant(text, asking)
         aspects = _aspects_named(asking.replace(mention, " ", 1) if mention else asking)
@@ -189,6 +196,16 @@ class QuestionParser:
         # A single long word may be a medicine that no vocabulary has.
         unknown = " " in reading.entity or len(reading.entity) < _LONG_WORD
         return unknown and normalise_name(reading.entity) not in self._titles
+
+    def _may_be_meant(self, reading: Reading, text: str) -> bool:
+        """Whether a reading is of a name, or of words that nothing better stands beside.
+
+        In a long message it does, and where something known is told that somebody has: "flare ups" in "i have psoriasis
+        what causes flare ups".
+        """
+        if not self._is_no_name(reading):
+            return True
+        return not is_long(text) and not any(is_told(text, mention.start) for mention in self._mentions(text))
 
     def _mention_meant(self, text: str, asking: str) -> str:
         """The mention that a question is about; empty where it has none."""
@@ -262,11 +279,20 @@ class QuestionParser:
 
     def _longest_mention(self, text: str) -> str:
         found = [mention.name for mention in self._mentions(text)]
-        return max(found or self._owners(text), key=len, default="")
+        return max(found or self._owners(text) or self._abbreviations(text), key=len, default="")
 
     def _mentions(self, text: str) -> list[Mention]:
         linker = self._linker or MentionLinker.of_short_text(self._resolver.knowledge_base, text)
         return linker.link_text(text)
+
+    def _abbreviations(self, text: str) -> list[str]:
+        """Known names in capitals that somebody has ("my baby has RSV"), which are too short to be looked for in texts.
+
+        Elsewhere capitals are as often a gene's or a method's.
+        """
+        if text.isupper():
+            return []
+        return [found["name"] for found in _HAD.finditer(text) if self._is_known(found["name"])]
 
     def _owners(self, text: str) -> list[str]:
         """Words that stand for what somebody described: "alzheimers" for Alzheimer's disease."""
