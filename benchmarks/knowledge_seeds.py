@@ -1,13 +1,13 @@
 """What does a graph's knowledge add to rankers that read words, over several seeds?
 
-    export AUSCULT_DATA=... AUSCULT_BACKBONE=... AUSCULT_DOMAIN_GRAPH=... AUSCULT_GENERAL_GRAPH=...
+    export AUSCULT_DATA=... AUSCULT_BACKBONE=... AUSCULT_DOMAIN_GRAPH=...
     python benchmarks/knowledge_seeds.py [HEAD ...] --runs FOLDER [--seeds 3] [--queries 500]
 
-Every variant of a head that experiments/wang2021-medquad-adapted.yaml has without an encoder (the head alone, -NONE,
--U, -W) is trained once a seed, with nothing else changed, and asked the same test queries of MedQuAD. Variants are
-compared as the experiment file plans it (`compare_with`), by the mean over seeds; the interval is of a bootstrap that
-draws the seeds of each variant and the queries anew (2,000 times), so that luck of either is in it. What is trained and
-asked stays in --runs: a killed call goes on, and further heads join the record.
+Of experiments/wang2021-medquad-adapted.yaml a head alone, its -NONE and its -U, which read words and no encoder, are
+trained once a seed, with nothing else changed, and asked the same test queries of MedQuAD. Variants are compared as the
+experiment file plans it (`compare_with`), by the mean over seeds; the interval is of a bootstrap that draws the seeds
+of each variant and the queries anew (2,000 times), so that luck of either is in it. What is trained and asked stays in
+--runs: a killed call goes on, and further heads join the record.
 
 Writes benchmarks/results/knowledge_seeds.json, a record a head. Needs: pip install 'auscult[train,evaluation]'
 """
@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "knowledge_seeds.json"
 BENCH = ROOT / "experiments" / "wang2021-medquad-adapted.yaml"
 HEADS = ("drmm-tks", "knrm", "pacrr")
-GIVEN = ("", "-none", "-u", "-w")
+GIVEN = ("", "-none", "-u")
 MEASURES = ("AP", "R@1")
 RESAMPLES = 2000
 Values = npt.NDArray[np.float64]
