@@ -7,7 +7,8 @@ intervals and tests; its other tables are its measures, the effect of a question
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from auscult.evaluation.measures import CUTOFF_MEASURES
 from auscult.evaluation.published_figures import PublishedTable, published_tables
@@ -91,8 +92,18 @@ def question_table(records: Sequence[EvaluationRecord], question: Question) -> T
     return TextTable(question.title, columns, tuple(rows), notes)
 
 
-def question_tables(filed: Sequence[Filed]) -> list[TextTable]:
-    """Each question over all tasks and tracks, by MAP; only variants of one evaluation are compared."""
+def question_tables(filed: Sequence[Filed], repeated: Sequence[Mapping[str, Any]] = ()) -> list[TextTable]:
+    """Each question over all tasks and tracks, by MAP; only variants of one evaluation are compared.
+
+    Args:
+        filed: The records.
+        repeated: Records of several seeds: what they compare, a single training need not.
+    """
+    left_out = {
+        (record["corpus"], "adapted", told["model"], told["than"])
+        for record in repeated
+        for told in record["differences"]
+    }
     tables = []
     for question in QUESTIONS:
         rows: list[tuple[str, ...]] = []
@@ -100,9 +111,16 @@ def question_tables(filed: Sequence[Filed]) -> list[TextTable]:
             own = [each.record for each in filed if (each.record.asked, each.record.track) == (asked, track)]
             where = f"{asked.title}, {track}"
             found = question_table(own, question).rows
-            rows += [(row[0], row[1], where, row[2].partition(", p")[0], *row[4:]) for row in found]
+            rows += [
+                (row[0], row[1], where, row[2].partition(", p")[0], *row[4:])
+                for row in found
+                if (asked.corpus, track, row[0], row[1]) not in left_out
+            ]
         told = [row[4] for row in rows]
         columns = ("Model", "against", "on", "MAP", "by MAP", *(f"publ. MAP, {corpus}" for corpus in PUBLISHED))
+        if not any("".join(row[5:]) for row in rows):
+            # The paper has no such pair.
+            columns, rows = columns[:5], [row[:5] for row in rows]
         counts = ", ".join(f"{told.count(each)} {each}" for each in ("gain", "loss", "no difference shown"))
         notes = (
             f"Points, with 95 % paired bootstrap intervals. Of {len(rows)} comparisons: {counts} (p < 0.05, Holm).",

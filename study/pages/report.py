@@ -124,7 +124,8 @@ def _sections(page: Page, results: Results) -> list[str]:
     if page is ARNOLD:
         sections += _match_rates(filed)
     if page is WANG:
-        sections += [_section(table) for table in question_tables(filed)]
+        repeated = results.others.get("knowledge_seeds", ())
+        sections += [_section(table) for table in question_tables(filed, repeated)]
     if page is GRUNDMANN:
         sections += _across_domains(results, marks)
     return sections + _other_kinds(page, results)

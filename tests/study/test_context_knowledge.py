@@ -22,7 +22,9 @@ from study.pages.context_knowledge import (
     length_table,
     measures_table,
     question_table,
+    question_tables,
 )
+from study.pages.reading import Filed
 from study.pages.report import report_figures, write_pages
 from study.variants import QUESTIONS, Variant, planned_pairs, variant_of
 
@@ -209,3 +211,23 @@ def test_the_page_holds_the_answers_and_the_figure_is_drawn(bench: list[Evaluati
     assert sorted(models, key=lambda model: drawn.index(f">{model}</text>")) == models
     with pytest.raises(DataError, match="records by length"):
         draw_lengths(tmp_path / "none.svg", [record("BM25", "untrained")])
+
+
+def test_what_several_seeds_compare_a_single_training_need_not(bench: list[EvaluationRecord]) -> None:
+    filed = [Filed("ck-medquad", each) for each in bench]
+    by_title = {table.title: table for table in question_tables(filed)}
+    knowledge = by_title["What does knowledge add?"]
+    assert [row[:2] for row in knowledge.rows] == [("DRMM-TKS-W", "DRMM-TKS")]
+    assert len(knowledge.columns) == len(knowledge.rows[0]) == 7
+
+    seeds = {"corpus": bench[0].corpus, "differences": [{"model": "DRMM-TKS-W", "than": "DRMM-TKS"}]}
+    again = {table.title for table in question_tables(filed, [seeds])}
+    assert again == set(by_title) - {"What does knowledge add?"}
+
+
+def test_a_question_without_a_published_pair_has_no_columns_for_it() -> None:
+    control = variant("DRMM-TKS-NONE", differences=[{"than": "DRMM-TKS, adapted", "measures": gap(-0.05, 0.01)}])
+    filed = [Filed("ck-medquad", each) for each in (variant("DRMM-TKS"), control)]
+    (table,) = question_tables(filed)
+    assert table.columns == ("Model", "against", "on", "MAP", "by MAP")
+    assert table.rows[0][-1] == "loss"
