@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -182,7 +183,9 @@ def test_an_index_follows_a_folder_until_it_is_interrupted(command: Command, tmp
     with log.open("wb") as file:
         arguments = [sys.executable, "-m", "auscult.cli.main", "add", "index", "ward", "--watch"]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        process = subprocess.Popen(arguments, cwd=tmp_path, stdout=file, stderr=file, env=environment)
+        # What a script starts in the background does not hear Ctrl-C, nor do its children: then this one should.
+        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        process = subprocess.Popen(arguments, cwd=tmp_path, stdout=file, stderr=file, env=environment, preexec_fn=heard)
     try:
         wait_for(log, "watching; Ctrl-C ends it", process)
         (tmp_path / "ward" / "new.txt").write_text("PLAN:\nA new note.\n")
