@@ -86,6 +86,8 @@ def test_read(parser: QuestionParser, question: str, entity: str, aspects: tuple
         ("diagnosed with leukemia what tests do i need next", "leukemia", ("diagnosis",)),
         ("I was recently diagnosed with leukemia. What are my treatment options?", "leukemia", ("treatment",)),
         ("have leukemia what causes flare ups", "leukemia", ("causes",)),
+        ("I have leukemia. What are my options?", "leukemia", ("information",)),
+        ("I have leukemia. What is zurlip?", "zurlip", ("information",)),
         ("my brother has ALS will it get worse", "ALS", ("prognosis",)),
         ("Is leukemia passed on to children?", "leukemia", ("inheritance",)),
         ("chances of passing on leukemia", "leukemia", ("inheritance",)),

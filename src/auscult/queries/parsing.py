@@ -63,6 +63,7 @@ _OWNERS = re.compile(
     r"daughter|wife|husband|partner|friend|brother|sister)['\u2019]s)\b)*",
     re.IGNORECASE,
 )
+_NAMED = "|".join(words.pattern.pattern for words in ASPECT_WORDS)
 _SMALL_WORDS = frozenset(
     [
         "what", "how", "why", "which", "who", "is", "are", "the", "a", "an", "does", "do", "can", "of", "for", "and",
@@ -72,12 +73,17 @@ _SMALL_WORDS = frozenset(
 _MOST_WORDS = 4
 _SYMPTOMS = "SYMP:"
 _LONG_WORD = 7
+# What is never asked about by itself.
+_OF_SOMETHING = re.compile(
+    rf"(?:\b(?:options|flare[- ]?ups?|attacks?|episodes?|relapses?|(?:next )?steps|chances|odds)|{_NAMED})$",
+    re.IGNORECASE,
+)
 _HAD = re.compile(r"\b(?:with|have|has|had|having|got)(?: an?)? (?P<name>[A-Z]{2,6})\b")
 _OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
 _ASKING = "|".join(
     (
-        *(words.pattern.pattern for words in ASPECT_WORDS),
+        _NAMED,
         *(rf"\b(?:{re.escape(word)})(?!\w)" for word in sorted(_SMALL_WORDS | _PRONOUNS) if word != "&"),
         r"\b(?:its|their|them|or|be|should|usually)\b",
     )
@@ -200,12 +206,14 @@ class QuestionParser:
     def _may_be_meant(self, reading: Reading, text: str) -> bool:
         """Whether a reading is of a name, or of words that nothing better stands beside.
 
-        In a long message it does, and where something known is told that somebody has: "flare ups" in "i have psoriasis
-        what causes flare ups".
+        In a long message it does; in a short one where something known is told that somebody has, and the words are
+        of something else: "flare ups" in "i have psoriasis what causes flare ups".
         """
-        if not self._is_no_name(reading):
+        if is_long(text):
+            return not self._is_no_name(reading)
+        if not _OF_SOMETHING.search(reading.entity) or self._is_known(reading.entity):
             return True
-        return not is_long(text) and not any(is_told(text, mention.start) for mention in self._mentions(text))
+        return not any(is_told(text, mention.start) for mention in self._mentions(text))
 
     def _mention_meant(self, text: str, asking: str) -> str:
         """The mention that a question is about; empty where it has none."""
