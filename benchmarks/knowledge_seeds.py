@@ -37,7 +37,8 @@ RESULT = ROOT / "benchmarks" / "results" / "knowledge_seeds.json"
 BENCH = ROOT / "experiments" / "wang2021-medquad-adapted.yaml"
 HEADS = ("drmm-tks", "knrm", "pacrr")
 GIVEN = ("", "-none", "-u")
-MEASURES = ("AP", "R@1")
+MEASURES = {"MAP": "AP", "R@1": "R@1"}
+"""What the mean over queries is called, and a query's own measure in ir_measures' notation."""
 RESAMPLES = 2000
 Values = npt.NDArray[np.float64]
 
@@ -74,7 +75,7 @@ def measured(head: str, task: Task, seeds: list[int], runs: Path) -> dict[str, A
         "corpus": task.corpus,
         "queries": len(task.queries),
         "seeds": seeds,
-        "measures": ["MAP", "R@1"],
+        "measures": list(MEASURES),
         "variants": [{"model": titles[name], "by_seed": _told(values[name].mean(axis=1))} for name in names],
         "differences": [
             {
@@ -82,7 +83,7 @@ def measured(head: str, task: Task, seeds: list[int], runs: Path) -> dict[str, A
                 "than": titles[other],
                 **{
                     label: difference(values[name][:, :, column], values[other][:, :, column])
-                    for column, label in enumerate(("MAP", "R@1"))
+                    for column, label in enumerate(MEASURES)
                 },
             }
             for name, other in pairs
@@ -97,7 +98,9 @@ def _asked(experiment: CaprExperiment, seed: int, task: Task, folder: Path) -> V
     model = stages.train(own, folder, say=lambda words: print(own.name, words, flush=True)).model
     (contender,) = open_contenders(str(model), task.corpus, precision="bf16")
     run = kept_run(task, contender, folder / "evaluation")
-    found = measure(run.rankings, task.judgements, MEASURES).of([query.query_id for query in task.queries])
+    found = measure(run.rankings, task.judgements, tuple(MEASURES.values())).of(
+        [query.query_id for query in task.queries]
+    )
     return found.values
 
 
@@ -120,7 +123,7 @@ def difference(first: Values, second: Values, *, seed: int = 0) -> dict[str, flo
 
 
 def _told(means: Values) -> dict[str, list[float]]:
-    return {label: [round(float(each), 4) for each in means[:, column]] for column, label in enumerate(("MAP", "R@1"))}
+    return {label: [round(float(each), 4) for each in means[:, column]] for column, label in enumerate(MEASURES)}
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main() -> None:
     experiments = {each.name: each for each in map(read_ranking_experiment, experiments_in(BENCH))}
     run = Run(given.out / "bench", print, progress=False)
     materials: Materials | None = None
-    for name in given.rankers or [each for each in experiments if "har" not in each]:
+    for name in given.rankers or [each for each in experiments if not each.startswith("adapted-har-")]:
         experiment = experiments[name]
         materials = materials or read_materials(experiment, run)
         merge_record(RESULT, tuned(experiment, materials, given.seconds), "model")

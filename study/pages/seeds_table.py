@@ -8,7 +8,7 @@ from typing import Any
 from auscult.evaluation.tables import TextTable
 
 _MEASURES = ("MAP", "R@1")
-_NOTE = """Points, with 95 % intervals of a bootstrap that draws seeds and queries anew."""
+_NOTE = "Points, with 95 % intervals of a bootstrap that draws seeds and queries anew."
 
 
 def seeds_tables(records: Sequence[Mapping[str, Any]]) -> list[TextTable]:

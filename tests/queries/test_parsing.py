@@ -151,7 +151,14 @@ def test_no_entity(parser: QuestionParser, text: str) -> None:
         parse_query(text=text, parser=parser)
 
 
-@pytest.mark.parametrize("text", ["???", "Could somebody please tell me why I always wake up so early?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "???",
+        "Could somebody please tell me why I always wake up so early?",
+        "Where does TDP43 localize in ALS neurons?",
+    ],
+)
 def test_a_question_without_a_name_is_not_taken_for_one(parser: QuestionParser, text: str) -> None:
     query, matches = parse_query(text=text, parser=parser)
     assert (query.entity, query.text, matches) == ("", text, [])
