@@ -129,6 +129,12 @@ def chromium(program: str) -> Iterator[Any]:
         started.close()
 
 
+def follow(place: Any) -> None:
+    """Click on what leads to another page, and wait until that one is there and its scripts have run."""
+    with place.page.expect_navigation():
+        place.click()
+
+
 class Watched:
     """A page, what went wrong on it, and every address it asked for."""
 

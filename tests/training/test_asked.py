@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from auscult.corpora import open_corpus
 from auscult.errors import ConfigError, ModelError
@@ -16,6 +18,7 @@ from auscult.evaluation.tracks import track_on
 from auscult.models import load_model, load_ranker
 from auscult.models.cdv.encoder import CdvEncoder
 from auscult.models.cdv.sentences import AveragedWords
+from auscult.models.rankers.registry import RANKERS
 from auscult.models.rankers.scorer import Lexicon
 from auscult.queries import Query
 from auscult.training.asked import read_asked
@@ -28,6 +31,7 @@ from places import ROOT
 from rankers import WORDS, make_ranker, small_vocabulary
 
 TOPICS = ["asthma", "gout", "measles", "mumps", "rubella", "scurvy", "rickets", "croup"]
+FULL = {torch.float32, torch.int64, torch.uint8}
 SHARED = "Rest and water help with nearly everything."
 
 
@@ -163,6 +167,17 @@ def test_a_ranker_trains_on_questions_and_scores_new_ones(corpus: str, tmp_path:
     ranker.prepare(documents)
     scores = ranker.score(Query("q", "", text="What helps?"), [each.doc_id for each in documents])
     assert len(set(scores.tolist())) > 1
+
+
+@pytest.mark.parametrize("model", sorted(RANKERS))
+def test_half_precision_trains_much_alike(model: str, corpus: str, tmp_path: Path):
+    losses = []
+    for precision in ("float32", "bf16"):
+        training = {"epochs": 2, "accelerator": "cpu", "precision": precision}
+        outcome = train(experiment(corpus, model=model, training=training), tmp_path / precision)
+        losses.append([epoch["loss"] for epoch in outcome.record["history"]])
+    assert losses[1] == pytest.approx(losses[0], rel=0.1)
+    assert {tensor.dtype for tensor in load_file(outcome.model / "model.safetensors").values()} <= FULL
 
 
 def test_a_ranker_begins_with_a_models_word_vectors_and_has_read_what_they_did(corpus: str, tmp_path: Path):

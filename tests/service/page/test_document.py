@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from auscult.queries import Query
-from page_service import Watched
+from page_service import Watched, follow
 from service.page.conftest import Service
 
 QUESTION = "How is Wilson disease treated?"
@@ -15,9 +15,7 @@ PDF = {"index": "ward", "f.format": "PDF"}
 
 def open_first(watched: Watched, question: str = QUESTION, **asked: str) -> Any:
     page = watched.open(f"/?{urlencode({'q': question, **asked})}")
-    page.locator(".hit h2 a").first.click()
-    # Until its scripts have run, which move the answer into view.
-    page.wait_for_url("**/d/**", wait_until="load")
+    follow(page.locator(".hit h2 a").first)
     return page
 
 
@@ -65,7 +63,7 @@ def test_the_answer_grows_without_scripts_as_with_them(browser: Any, service: Se
     context = browser.new_context(java_script_enabled=False)
     plain = context.new_page()
     plain.goto(address)
-    plain.locator("#grow").click()
+    follow(plain.locator("#grow"))
     found = [int(each.get_attribute("id")[1:]) for each in plain.locator(".s.in").all()]
     context.close()
     assert found == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from page_service import Watched
+from page_service import Watched, follow
 
 
 def type_slowly(page: Any, text: str, expected: str) -> None:
@@ -42,16 +42,15 @@ def test_the_last_words_of_a_question_complete_and_questions_are_offered(watched
     assert page.locator("#q").input_value().lower() == "treatment of sarcoidosis"
     page.locator("#q").fill("")
     type_slowly(page, "wilson di", "How is Wilson disease treated?")
-    page.locator("#completions").get_by_role("option", name="How is Wilson disease treated?").click()
-    page.locator(".hit").first.wait_for()
+    follow(page.locator("#completions").get_by_role("option", name="How is Wilson disease treated?"))
     assert parse_qs(urlsplit(page.url).query)["q"] == ["How is Wilson disease treated?"]
 
 
 def test_from_the_box_to_a_hit_to_its_document_and_back(watched: Watched) -> None:
     page = watched.open("/")
     page.keyboard.type("How is Wilson disease treated?")
-    page.keyboard.press("Enter")
-    page.locator(".hit").first.wait_for()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.closest('.hit').id") == "hit-1"
     page.keyboard.press("j")
@@ -61,9 +60,8 @@ def test_from_the_box_to_a_hit_to_its_document_and_back(watched: Watched) -> Non
     page.locator("#hit-1 button[value=yes][aria-pressed=true]").wait_for()
     page.keyboard.press("k")
     page.locator("#hit-1 h2 a").focus()
-    page.keyboard.press("Enter")
-    page.locator("#text").wait_for()
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     assert "/d/medquad/" in page.url
     page.keyboard.press("j")
     assert page.locator(".s.here").count() == 1

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 
 from auscult.queries import Query
-from page_service import Watched
+from page_service import Watched, follow
 from service.page.conftest import Service
 
 ASKED = {"q": "How is Wilson disease treated?"}
@@ -57,12 +57,12 @@ def test_chips_say_what_was_understood_and_each_leads_to_another_reading(watched
     assert "symtoms" in chips.locator(".read").inner_text()
     assert "in no document" in chips.locator(".word", has_text="zyxwv").inner_text()
     chips.locator("details.aspect summary").click()
-    chips.locator("details.aspect a", has_text="diagnosis").click()
+    follow(chips.locator("details.aspect a", has_text="diagnosis"))
     asked = parse_qs(urlsplit(page.url).query)
     assert (asked["e"], asked["a"]) == (["DOID:893"], ["diagnosis"])
     assert page.locator("details.aspect summary b").inner_text() == "diagnosis"
     page.locator("details.aspect summary").click()
-    page.locator("details.aspect a", has_text="Remove").click()
+    follow(page.locator("details.aspect a", has_text="Remove"))
     assert page.locator("details.aspect").count() == 0
     assert "Wilson disease" in page.locator("details.entity summary").inner_text()
 
@@ -70,7 +70,7 @@ def test_chips_say_what_was_understood_and_each_leads_to_another_reading(watched
 def test_a_name_of_two_things_offers_both(watched: Watched) -> None:
     page = results(watched, q="SCD")
     page.locator("details.entity summary").click()
-    page.locator("details.entity .panel a", has_text="spinocerebellar disease").click()
+    follow(page.locator("details.entity .panel a", has_text="spinocerebellar disease"))
     assert "spinocerebellar disease" in page.locator("details.entity summary").inner_text()
     assert parse_qs(urlsplit(page.url).query)["e"] == ["MONDO:1"]
 
@@ -79,7 +79,7 @@ def test_another_entity_is_written_in_place_of_the_one_read(watched: Watched) ->
     page = results(watched)
     page.locator("details.entity summary").click()
     page.get_by_label("A name or code instead").fill("DOID:11335")
-    page.get_by_role("button", name="Change").click()
+    follow(page.get_by_role("button", name="Change"))
     assert "sarcoidosis" in page.locator("details.entity summary").inner_text().lower()
     assert page.locator("details.aspect summary b").inner_text() == "treatment"
     assert page.locator(".hit h2").first.inner_text() == "Sarcoidosis"
@@ -111,22 +111,22 @@ def test_filters_narrow_and_are_taken_back(watched: Watched) -> None:
     sources = page.locator(".filter", has_text="Source")
     count = int(sources.locator("li", has_text="NINDS").locator(".number").inner_text().split()[0])
     assert count > 1
-    sources.locator("a", has_text="NINDS").click()
+    follow(sources.locator("a", has_text="NINDS"))
     assert {*page.locator(".hit .from").all_inner_texts()} == {"NINDS"}
-    page.locator(".filter a[aria-current]").click()
+    follow(page.locator(".filter a[aria-current]"))
     assert len({*page.locator(".hit .from").all_inner_texts()}) > 1
 
 
 def test_more_hits_are_pages_of_their_own(watched: Watched) -> None:
     page = results(watched, q="symptoms")
     first = page.locator(".hit input[name=passage]").evaluate_all("all => all.map(each => each.value)")
-    page.get_by_role("link", name="More →").click()
+    follow(page.get_by_role("link", name="More →"))
     second = page.locator(".hit input[name=passage]").evaluate_all("all => all.map(each => each.value)")
     assert len(first) >= 9
     assert second
     assert not {*first} & {*second}
     assert page.locator(".hit").first.get_attribute("id") == "hit-11"
-    page.get_by_role("link", name="← Earlier").click()
+    follow(page.get_by_role("link", name="← Earlier"))
     assert page.locator(".hit input[name=passage]").first.input_value() == first[0]
 
 
@@ -167,7 +167,7 @@ def test_judgements_are_kept_without_leaving_the_page(watched: Watched, service:
 def test_examples_lead_to_answers(watched: Watched) -> None:
     page = watched.open("/")
     assert page.locator(".examples a").count() >= 2
-    page.locator(".examples a").first.click()
+    follow(page.locator(".examples a").first)
     assert page.locator(".hit").count() > 0
     assert page.locator(".nothing").count() == 0
 

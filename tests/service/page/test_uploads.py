@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from page_service import Watched
+from page_service import Watched, follow
 from service.page.conftest import Service
 
 SCURVY = "# Scurvy\n\nScurvy comes from a lack of vitamin C.\n\n## Treatment\n\nScurvy is treated with vitamin C.\n"
@@ -21,7 +21,7 @@ def test_dropped_files_are_read_and_reported_and_found(watched: Watched, service
     page.locator("h1", has_text="Added").wait_for(timeout=60_000)
     assert "broken.pdf" in page.locator("table").inner_text()
     assert page.locator(".counts div", has_text="new documents").locator("dd").inner_text() == "1"
-    page.locator(".plain-list a").first.click()
+    follow(page.locator(".plain-list a").first)
     assert page.locator("h1").inner_text() == "Scurvy"
     page.goto(f"{service.base}/?q=How+is+scurvy+treated%3F&index=ward")
     assert page.locator(".hit h2").first.inner_text() == "Scurvy"
@@ -35,7 +35,7 @@ def test_a_file_is_chosen_and_sent_without_scripts(browser: Any, service: Servic
     page = context.new_page()
     page.goto(f"{service.base}/add?index=ward")
     page.get_by_label("choose files").set_input_files(tmp_path / "rickets.txt")
-    page.get_by_role("button", name="Add", exact=True).click()
+    follow(page.get_by_role("button", name="Add", exact=True))
     assert "/jobs/" in page.url
     for _ in range(60):
         if page.locator("h1").inner_text() == "Added":

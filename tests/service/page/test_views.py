@@ -11,7 +11,7 @@ import pytest
 
 from auscult.service.access.keys import Key, add, hash_of, new_key
 from auscult.service.settings import Limits, Settings
-from page_service import Watched, fast_encoder, listening, ward_index
+from page_service import Watched, fast_encoder, follow, listening, ward_index
 from service.page.conftest import Service
 
 
@@ -24,7 +24,7 @@ def test_coverage_says_which_aspects_of_one_thing_are_answered(watched: Watched)
     )
     assert words["treatment"] == "answered"
     assert len({*words.values()}) > 1
-    page.locator("tbody tr", has_text="treatment").locator("td a").last.click()
+    follow(page.locator("tbody tr", has_text="treatment").locator("td a").last)
     page.locator("#text").wait_for()
     assert page.locator("h1").inner_text() == "Wilson Disease"
     assert page.locator(".s.in").count() > 0
@@ -33,23 +33,23 @@ def test_coverage_says_which_aspects_of_one_thing_are_answered(watched: Watched)
 def test_coverage_of_several_is_a_grid_whose_cells_lead_to_the_search(watched: Watched) -> None:
     page = watched.open("/coverage")
     page.get_by_label("Diseases or drugs").fill("Wilson disease; sarcoidosis")
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
     assert page.locator("thead th").all_inner_texts()[1:] == ["Wilson Disease DOID:893", "Sarcoidosis DOID:11335"]
-    page.locator("tbody tr", has_text="treatment").locator("td a").nth(1).click()
+    follow(page.locator("tbody tr", has_text="treatment").locator("td a").nth(1))
     assert "Sarcoidosis" in page.locator(".hit h2").first.inner_text()
 
 
 def test_two_sources_stand_side_by_side_by_aspect(watched: Watched) -> None:
     page = watched.open(f"/?{urlencode({'q': 'symptoms and treatment of neurofibromatosis'})}")
-    page.get_by_role("link", name="Two sources side by side").click()
+    follow(page.get_by_role("link", name="Two sources side by side"))
     assert page.locator(".sides th[scope=row]").all_inner_texts() == ["Symptoms", "Treatment"]
     first, second = page.locator(".sides thead th").all_inner_texts()
     assert first != second
     page.get_by_label("Column 2").select_option("NIDDK")
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
     assert page.locator(".sides thead th").all_inner_texts() == [first, "NIDDK"]
     page.get_by_label("Compare by").select_option("document")
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
     assert page.locator(".sides thead th").count() == 2
 
 
@@ -78,17 +78,17 @@ def plain(browser: Any, service: Service) -> Iterator[Watched]:
 def test_without_scripts_the_main_things_work(plain: Watched, service: Service) -> None:
     page = plain.open("/")
     page.get_by_label("Ask a question").fill("How is Wilson disease treated?")
-    page.get_by_role("button", name="Search").click()
+    follow(page.get_by_role("button", name="Search"))
     assert page.locator(".hit h2").first.inner_text() == "Wilson Disease"
     assert page.locator("#show-keys, #print").first.is_hidden()
     page.locator("details.aspect summary").click()
-    page.locator("details.aspect a", has_text="diagnosis").click()
+    follow(page.locator("details.aspect a", has_text="diagnosis"))
     assert page.locator("details.aspect summary b").inner_text() == "diagnosis"
-    page.locator(".hit").first.get_by_role("button", name="Answers", exact=True).click()
+    follow(page.locator(".hit").first.get_by_role("button", name="Answers", exact=True))
     assert page.url.endswith("#hit-1")
     page.locator("#theme").click()
     assert page.locator("html").get_attribute("data-theme") == "dark"
-    page.locator(".hit h2 a").first.click()
+    follow(page.locator(".hit h2 a").first)
     assert page.locator(".s.in").count() > 0
 
 
@@ -131,14 +131,14 @@ def test_who_has_a_key_logs_in_once_and_out_again(browser: Any, tmp_path: Path) 
         assert "/login?next=" in page.url
         page.get_by_label("Your key").fill("auscult_wrong")
         page.get_by_label("What you need answers for").fill("Treatment")
-        page.get_by_role("button", name="Log in").click()
+        follow(page.get_by_role("button", name="Log in"))
         assert "not known" in page.get_by_role("alert").inner_text()
         page.get_by_label("Your key").fill(key)
         page.get_by_label("What you need answers for").fill("Treatment")
-        page.get_by_role("button", name="Log in").click()
+        follow(page.get_by_role("button", name="Log in"))
         page.locator(".hit").first.wait_for()
         assert page.get_by_role("link", name="Add documents").count() == 0
-        page.get_by_role("button", name="Log out").click()
+        follow(page.get_by_role("button", name="Log out"))
         page.goto(f"{base}/?q=gout")
         assert "/login" in page.url
         context.close()

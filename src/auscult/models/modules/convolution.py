@@ -36,6 +36,8 @@ class TextConvolution(nn.Module):
         apart = nn.functional.pad(texts.masked_fill(~inside, 0.0), (0, 0, 0, self.width - 1)).flatten(0, 1)
         weight = self.convolution.weight
         row: Tensor = nn.functional.linear(apart, weight[:, :, 0], self.convolution.bias)
+        # Autocast leaves what is done in place alone.
+        apart, weight = apart.to(row.dtype), weight.to(row.dtype)
         for place in range(1, self.width):
             row[:-place].addmm_(apart[place:], weight[:, :, place].T)
         maps: Tensor = row.view(len(texts), -1, row.shape[-1])[:, : texts.shape[1]]

@@ -192,5 +192,5 @@ def score_passages(
     scores = np.empty(len(passages), dtype=np.float32)
     with torch.no_grad():
         for rows, batch in batches(passages, batch_size):
-            scores[rows] = ranker(repeat(asked, len(rows)), batch.to(where)).cpu().numpy()
+            scores[rows] = ranker(repeat(asked, len(rows)), batch.to(where)).float().cpu().numpy()
     return scores

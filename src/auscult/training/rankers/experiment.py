@@ -55,6 +55,7 @@ class RankingTraining(Settings):
         loss: "hinge": pairwise (zhu2019, Eq. 21); "listwise": softmax cross entropy over answer and negatives.
         margin: Of the hinge loss.
         decay: Factor on the learning rate after each epoch.
+        precision: "bf16" and "16-mixed" compute in half precision and keep weights in single.
         patience: Stop after so many epochs without a better validation score; None runs all epochs.
     """
 
@@ -68,6 +69,7 @@ class RankingTraining(Settings):
     decay: float = Field(default=1.0, gt=0, le=1)
     weight_decay: float = Field(default=0.0, ge=0)
     gradient_clip: float | None = Field(default=5.0, gt=0)
+    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
     patience: int | None = Field(default=3, ge=1)
     accelerator: str = "auto"
     devices: int | Literal["auto"] = "auto"
