@@ -5,10 +5,10 @@
 folds   The paper's five-fold cross-validation (section 3.2), on the training batches alone. A question is asked of its
         own snippets and four times as many others, drawn at random, so that a random one answers as often as in the
         paper's pools (one in five). Of each fold's four others a sixth chooses the epoch of what learns; CD_q counts
-        the four's questions; vocabulary and idf have no snippet that answers the fold's questions alone. Wrong passages
-        and word vectors are of the snippets of all training batches, as the paper's were of PubMed.
+        the four's questions; vocabulary, idf and wrong passages have no snippet that answers the fold's questions
+        alone. Word vectors are of the snippets of all training batches, as the paper's were of PubMed.
 text    The test batches over all snippets, by vectors that learned from an eighth, a quarter, a half and all of the
-        text.
+        text; of less than all, three parts drawn at random.
 pools   The test batches, asked of pools from one snippet in five that answers to all snippets.
 
 Vectors, measures and idf are those of weighted_cosine.py. MAP@10 in percent; of folds with 95 % bootstrap intervals.
@@ -45,10 +45,11 @@ from auscult.models.vocabulary import build_vocabulary
 from auscult.models.word_vectors import WordVectors, read_word_vectors
 from auscult.provenance import stamp
 from auscult.queries import Query
+from auscult.training.asked import AskedPart, read_asked
 from auscult.training.experiment_files import experiments_in
-from auscult.training.rankers.asked import gather_asked
+from auscult.training.rankers.asked import make_pool
 from auscult.training.rankers.build import Materials, begin
-from auscult.training.rankers.data import QueryPool, TrainingQuery
+from auscult.training.rankers.data import QueryPool
 from auscult.training.rankers.experiment import read_ranking_experiment
 from auscult.training.stages import Run
 from merging import merge_record
@@ -59,6 +60,7 @@ RUNS = Path("out") / "weighted-cosine"
 SHARES = (0.125, 0.25, 0.5, 1.0)
 OTHERS = (4, 16, 64, 256)
 FOLDS = 5
+DRAWS = 3
 SEED = 1
 _PARTS = ("folds", "text", "pools")
 
@@ -100,7 +102,8 @@ def folds(task: Task, vectors: WordVectors, epochs: int) -> dict[str, Any]:
         learned = [query for query in asked.queries if query.query_id not in part]
         apart = _answering_only(asked, part)
         texts = [each.text for each in task.documents if each.doc_id not in apart]
-        rankers = trained_rankers(read, learned, texts, vectors, number, epochs)
+        own_part = AskedPart(read.questions, {key: each for key, each in read.documents.items() if key[1] not in apart})
+        rankers = trained_rankers(own_part, learned, texts, vectors, number, epochs)
         for scorer in (*fixed(vectors, [query.text for query in learned], texts), *rankers):
             measured = measure_at_cutoff(run_task(tested, scorer).rankings, tested.judgements, CUTOFF)
             names = measured.names
@@ -129,12 +132,14 @@ def text(task: Task, lines: Sequence[str]) -> dict[str, Any]:
     questions, snippets = _of_training()
     rows = []
     for share in SHARES:
-        row: dict[str, Any] = {"share": share, "words": sum(map(_words, _drawn(lines, share)))}
-        for scorer in fixed(_vectors(lines, share), questions, snippets):
-            if isinstance(scorer, CosineScorer):
-                row[scorer.name] = _map(task, scorer)
-        rows.append(row)
-        print(row, file=sys.stderr)
+        for draw in range(DRAWS if share < 1.0 else 1):
+            words = sum(map(_words, _drawn(lines, share, draw)))
+            row: dict[str, Any] = {"share": share, "draw": draw, "words": words}
+            for scorer in fixed(_vectors(lines, share, draw), questions, snippets):
+                if isinstance(scorer, CosineScorer):
+                    row[scorer.name] = _map(task, scorer)
+            rows.append(row)
+            print(row, file=sys.stderr)
     return {"title": "Word vectors of less text, all snippets ranked", "queries": len(task.queries), "texts": rows}
 
 
@@ -170,18 +175,16 @@ def fixed(vectors: WordVectors, questions: Iterable[str], snippets: Iterable[str
 
 
 def trained_rankers(
-    read: QueryPool, learned: Sequence[Query], texts: Sequence[str], vectors: WordVectors, fold: int, epochs: int
+    part: AskedPart, learned: Sequence[Query], texts: Sequence[str], vectors: WordVectors, fold: int, epochs: int
 ) -> list[Scorer]:
     """The paper's neural baselines, trained on the questions of four folds, a sixth of which chooses the epoch."""
     analyze = Analyzer()
     own = {tuple(analyze(query.text)) for query in learned}
-    queries = [query for query in read.queries if query.words in own]
+    pool = make_pool(part)
+    queries = [query for query in pool.queries if query.words in own]
     random.Random(f"{SEED} {fold}").shuffle(queries)
     apart = len(queries) // 6
-    training, held_out = (
-        QueryPool(tuple(queries[apart:]), read.passages),
-        QueryPool(tuple(queries[:apart]), read.passages),
-    )
+    training, held_out = (QueryPool(tuple(each), pool.passages) for each in (queries[apart:], queries[:apart]))
     words = build_vocabulary(
         map(analyze, texts), vectors, queries=(each.words for each in training.queries), min_count=2
     )
@@ -199,12 +202,14 @@ def trained_rankers(
     return rankers
 
 
-def _read_asked() -> QueryPool:
-    """All training questions over all training snippets, as rankers read them."""
-    found = gather_asked(read_ranking_experiment(experiments_in(BASELINES)[0]), lambda _: None)
-    first = len(found.training.passages)
-    moved = (_moved(query, first) for query in found.held_out.queries)
-    return QueryPool((*found.training.queries, *moved), found.training.passages + found.held_out.passages)
+def _read_asked() -> AskedPart:
+    """All training questions and all training snippets; nothing is held out yet."""
+    found = read_asked(read_ranking_experiment(experiments_in(BASELINES)[0]), lambda _: None)
+    parts = (found.training, found.held_out)
+    return AskedPart(
+        [question for part in parts for question in part.questions],
+        {key: each for part in parts for key, each in part.documents.items()},
+    )
 
 
 def _answering_only(task: Task, part: Collection[str]) -> frozenset[str]:
@@ -215,14 +220,6 @@ def _answering_only(task: Task, part: Collection[str]) -> frozenset[str]:
         for wanted in (True, False)
     )
     return inside - beyond
-
-
-def _moved(query: TrainingQuery, by: int) -> TrainingQuery:
-    return replace(
-        query,
-        answers=tuple(row + by for row in query.answers),
-        related=tuple(row + by for row in query.related),
-    )
 
 
 def among(task: Task, others: int) -> Task:
@@ -264,17 +261,17 @@ def _words(line: str) -> int:
     return line.count(" ") + 1
 
 
-def _drawn(lines: Sequence[str], share: float) -> list[str]:
-    chosen = random.Random(f"{SEED} 0").sample(range(len(lines)), round(share * len(lines)))
+def _drawn(lines: Sequence[str], share: float, draw: int = 0) -> list[str]:
+    chosen = random.Random(f"{SEED} {draw}").sample(range(len(lines)), round(share * len(lines)))
     return [lines[row] for row in sorted(chosen)]
 
 
-def _vectors(lines: Sequence[str], share: float) -> WordVectors:
+def _vectors(lines: Sequence[str], share: float, draw: int = 0) -> WordVectors:
     """Vectors of a share of the lines, kept."""
-    path = RUNS / f"word2vec-50-{share}.vec"
+    path = RUNS / f"word2vec-50-{share}-{draw}.vec"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        train_vectors(_drawn(lines, share), path, threads=1)
+        train_vectors(_drawn(lines, share, draw), path, threads=1)
     return read_word_vectors(path)
 
 

@@ -43,7 +43,7 @@ _WHENCE = frozenset(
     }
 )
 """What the tables for programs tell, and no page; also settings, whose names begin with "default: " or "versions: "."""
-_COLUMNS = {
+COLUMNS = {
     "rows": ("model", "ms per query", "times bm25"),
     "forms": ("model", "form", "queries", "R@1"),
     "styles": ("style", "precision", "recall", "f1"),
@@ -125,7 +125,7 @@ def _table(rows: Sequence[Mapping[str, Any]], name: str) -> str:
         return f"{name.capitalize()}: {len(rows)} rows in the tables for programs.\n"
     flattened = [{key: value for key, value in flatten(row) if not is_table(value)} for row in rows]
     columns = tuple(dict.fromkeys(column for row in flattened for column in row))
-    asked = [column for column in _COLUMNS.get(name.replace("_", " "), ()) if column in columns]
+    asked = [column for column in COLUMNS.get(name.replace("_", " "), ()) if column in columns]
     shown = tuple(asked) or columns[:_MOST_COLUMNS]
     cells = tuple(tuple(plain(row.get(column, "")) for column in shown) for row in flattened)
     return f"{name.capitalize()}:\n\n" + TextTable("", shown, cells).as_markdown()

@@ -7,9 +7,9 @@ from typing import Any
 
 
 def flatten(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Fields by their names in words; those of fields behind a colon."""
+    """Fields by their names in words; those of fields behind a colon. A name that is no words stays as it is: CD_q."""
     for name, value in record.items():
-        label = f"{prefix}{name}".replace("_", " ")
+        label = prefix + (name.replace("_", " ") if name.islower() else name)
         if isinstance(value, dict):
             yield from flatten(value, f"{label}: ")
         else:
