@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from auscult.concepts.names import normalise_name
 from auscult.queries.aspect_words import ASPECT_WORDS
 
 # A dot ends a sentence behind a word, not an abbreviation ("St. John's wort").
@@ -63,6 +64,28 @@ _DIAGNOSED = re.compile(
 )
 _TOLD_WITHIN = 60
 _LONG = 25
+_SAY_NOTHING = frozenset(
+    [
+        "a", "about", "advice", "advise", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "anything",
+        "are", "as", "ask", "at", "be", "been", "being", "brother", "but", "by", "called", "can", "case", "child",
+        "children", "condition", "could", "dad", "daughter", "diagnosed", "did", "disease", "disorder", "do",
+        "doctor", "does", "doing", "don", "else", "exactly", "explain", "family", "father", "find", "for", "friend",
+        "from", "get", "getting", "give", "given", "go", "going", "good", "got", "grandfather", "grandma",
+        "grandmother", "grandpa", "had", "has", "have", "having", "he", "hello", "help", "her", "here", "hey", "hi",
+        "him", "his", "how", "husband", "i", "if", "illness", "in", "info", "information", "into", "is", "it",
+        "its", "just", "kind", "know", "learn", "like", "living", "ll", "looking", "make", "man", "may", "me",
+        "mean", "means", "might", "mom", "more", "mother", "much", "mum", "my", "myself", "need", "next", "no",
+        "not", "now", "of", "ok", "okay", "on", "one", "option", "options", "or", "our", "out", "over", "parent",
+        "parents", "partner", "people", "person", "please", "question", "questions", "re", "really", "recently",
+        "right", "s", "same", "share", "she", "should", "sister", "so", "some", "somebody", "someone", "something",
+        "son", "sort", "step", "steps", "such", "suffer", "suffering", "suffers", "syndrome", "t", "tell", "than",
+        "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "things",
+        "this", "those", "to", "told", "too", "try", "trying", "us", "use", "used", "ve", "very", "want", "wanted",
+        "was", "we", "well", "were", "what", "when", "where", "whether", "which", "who", "whom", "whose", "why",
+        "wife", "will", "with", "woman", "wonder", "wondering", "would", "you", "your", "yours",
+    ]
+)  # fmt: skip
+"""Words beside a name, normalised, that ask nothing particular of it: "Can you tell me something about gout?"."""
 
 
 def is_long(text: str) -> bool:
@@ -99,6 +122,12 @@ def without_diagnosis_told(question: str) -> str:
 def is_told(question: str, start: int) -> bool:
     """Whether what stands somewhere in a question is told to be what somebody has: "he was diagnosed with …"."""
     return bool(_TELLS.search(question, max(0, start - _TOLD_WITHIN), start))
+
+
+def asks_something_of(question: str, name: str) -> bool:
+    """Whether a question asks more of a name than what it is: "Can I drive with epilepsy?"."""
+    words = normalise_name(question.replace(name, " ")).split()
+    return any(word not in _SAY_NOTHING and not word.isdigit() for word in words)
 
 
 def object_asked_about(question: str) -> str:

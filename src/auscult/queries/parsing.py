@@ -17,8 +17,8 @@ than once or has a title of its own, else about its longest mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from auscult.concepts.aspects import INFORMATION, normalise_heading
@@ -29,6 +29,7 @@ from auscult.concepts.resolver import EntityResolver, Match
 from auscult.errors import QueryError
 from auscult.queries.asking import (
     asks_from_the_start,
+    asks_something_of,
     is_long,
     is_told,
     object_asked_about,
@@ -78,6 +79,7 @@ _OF_SOMETHING = re.compile(
     rf"(?:\b(?:options|flare[- ]?ups?|attacks?|episodes?|relapses?|(?:next )?steps|chances|odds)|{_NAMED})$",
     re.IGNORECASE,
 )
+_OF_A_PART = re.compile(r"the\s\S.*\s(?:of|in|between|for|to|on|from|by|that)\s\S", re.IGNORECASE)
 _HAD = re.compile(r"\b(?:with|have|has|had|having|got)(?: an?)? (?P<name>[A-Z]{2,6})\b")
 _OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
@@ -152,7 +154,8 @@ class QuestionParser:
             question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
 
         Returns:
-            An empty entity when nothing names one; aspects ("information",) when the question speaks of none of one.
+            An empty entity when nothing names one. Where the question speaks of no aspect, ("information",) if it only
+            names something ("gout?"), none if it asks something else of it ("Can I drive with epilepsy?").
         """
         text = without_diagnosis_told(_END.sub("", " ".join(question.split())))
         asking = tuple(_END.sub("", sentence) for sentence in sentences_that_ask(text))
@@ -172,8 +175,16 @@ class QuestionParser:
                 named = _aspects_named(slots.get("aspects", ""))
                 aspects = tuple(dict.fromkeys((cue.aspect, *named) if cue.aspect else named))
                 if slot and aspects:
-                    return self._reading(slot, aspects, both if len(both) > 1 else ())
+                    reading = self._reading(slot, aspects, both if len(both) > 1 else ())
+                    return replace(reading, aspects=()) if self._is_part_of_a_thing(slots, reading) else reading
         return None
+
+    def _is_part_of_a_thing(self, slots: Mapping[str, str], reading: Reading) -> bool:
+        """Whether what is asked for is nothing with a name: "what is the role of antibodies in mumps"."""
+        entity = reading.entity
+        if reading.aspects != (INFORMATION,) or not _OF_A_PART.match(slots.get("x", "").strip()):
+            return False
+        return not self._is_known(entity) and normalise_name(entity) not in self._titles
 
     def _by_words(self, text: str, sentences: Sequence[str]) -> Reading:
         asking = " ".join(sentences)
@@ -183,7 +194,8 @@ class QuestionParser:
             if not asked_about:
                 continue
             rest = (part.replace(asked_about, " ") for part in (asking, text))
-            reading = self._reading(asked_about, next(filter(None, map(_aspects_named, rest)), (INFORMATION,)))
+            named = next(filter(None, map(_aspects_named, rest)), _aspect_of_none(part, asked_about))
+            reading = self._reading(asked_about, named)
             if self._may_be_meant(reading, text):
                 return reading
         mention = self._mention_meant(text, asking)
@@ -193,7 +205,10 @@ class QuestionParser:
             left = _trimmed(_without_aspect_words(text)) if aspects else _trimmed(text)
             # A few words may be a name that no vocabulary lists; a sentence is none, nor are words nobody knows.
             mention = left if len(left.split()) <= _MOST_WORDS and (aspects or self._may_name(left)) else ""
-        return Reading(mention, aspects or ((INFORMATION,) if mention else ()))
+        if mention and not aspects:
+            # A message that tells and asks nothing is of what it tells.
+            aspects = _aspect_of_none(asking or ("" if is_long(text) else text), mention)
+        return Reading(mention, aspects)
 
     def _is_no_name(self, reading: Reading) -> bool:
         """Whether what was read as a name is rather a part of a sentence ("it and stop the attacks")."""
@@ -391,6 +406,11 @@ def _aspects_named(text: str) -> tuple[str, ...]:
             # What has been understood is not another aspect besides ("a missed dose" is no dosage).
             text = words.pattern.sub(lambda each: "\0" * len(each.group()), text)
     return tuple(dict.fromkeys(aspect for _, aspect in sorted(found)))
+
+
+def _aspect_of_none(text: str, name: str) -> tuple[str, ...]:
+    """Of a question that speaks of no aspect: what its name stands for, unless something else is asked of that."""
+    return () if asks_something_of(text, name) else (INFORMATION,)
 
 
 def _without_aspect_words(text: str) -> str:

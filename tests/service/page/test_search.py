@@ -136,7 +136,7 @@ def test_pages_of_hits_come_to_an_end(watched: Watched) -> None:
 
 
 def test_hits_are_taken_along_as_csv_and_json(service: Service) -> None:
-    with httpx.Client(base_url=service.base) as client:
+    with httpx.Client(base_url=service.base, timeout=60) as client:
         told = client.get("/export.csv", params=ASKED)
         rows = list(csv.DictReader(io.StringIO(told.content.decode("utf-8-sig"))))
         assert rows[0]["title"] == "Wilson Disease"
@@ -173,7 +173,7 @@ def test_examples_lead_to_answers(watched: Watched) -> None:
 
 
 def test_the_page_is_small(service: Service) -> None:
-    with httpx.Client(base_url=service.base) as client:
+    with httpx.Client(base_url=service.base, timeout=60) as client:
         html = client.get("/", params=ASKED).content
         assert html.count(b'class="hit"') >= 9
         assert len(gzip.compress(html)) < 60_000
