@@ -34,7 +34,8 @@ _STOP = (
 _WITH = r"(?:of|for|from|with|between|to|on|in|about)"
 _NOUN = rf"(?:{_ASPECT}|information|advice|know|learn(?: more)?)(?:\s+options?)?\s+{_WITH}"
 _VERB = r"(?:to|do|can|should|i|you|what|that)\s+(?:treat|cure|prevent|avoid|diagnose|detect|manage|causes?)"
-_OBJECT = re.compile(rf"\b(?:{_NOUN}|{_VERB})\s+(?P<x>\S.*?){_STOP}", re.IGNORECASE)
+# What is safe to do is no thing that is asked about: "safe to fly".
+_OBJECT = re.compile(rf"\b(?!safe(?:ly)? to\b)(?:{_NOUN}|{_VERB})\s+(?P<x>\S.*?){_STOP}", re.IGNORECASE)
 _TAKEN = re.compile(
     rf"\b(?:take|taking|using|inject|injecting|swallow|giv(?:e|ing) (?:him|her|them|me|my \w+))\s+"
     rf"(?!{_WITH}\b)(?P<x>[^\W\d_]\S*(?:\s+\S+){{0,3}}?)"

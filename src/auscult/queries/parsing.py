@@ -83,6 +83,7 @@ _OF_A_PART = re.compile(r"the\s\S.*\s(?:of|in|between|for|to|on|from|by|that)\s\
 _HAD = re.compile(r"\b(?:with|have|has|had|having|got)(?: an?)? (?P<name>[A-Z]{2,6})\b")
 _OWNER = re.compile(r"\b(?P<owner>[^\W\d_]{4,})['\u2019]?s\b")
 _PRONOUNS = frozenset({"it", "this", "that", "these", "those", "they", "he", "she", "i", "we", "you", "me"})
+_AROUND_NAMES = _SMALL_WORDS | _PRONOUNS | {"to", "while"}
 _ASKING = "|".join(
     (
         _NAMED,
@@ -417,9 +418,9 @@ def _without_aspect_words(text: str) -> str:
     for words in ASPECT_WORDS:
         text = words.pattern.sub(" ", text)
     left = text.split()
-    while left and left[0].lower() in _SMALL_WORDS:
+    while left and left[0].lower() in _AROUND_NAMES:
         left.pop(0)
-    while left and left[-1].lower() in _SMALL_WORDS:
+    while left and left[-1].lower() in _AROUND_NAMES:
         left.pop()
     return " ".join(left)
 
