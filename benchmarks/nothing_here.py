@@ -12,12 +12,17 @@ answers that were found for them, and, over the same collection, questions that 
 | invented disease | the development questions with a name in place of the one that was understood   |
 | answer removed   | the development questions, each over the collection without its correct answers  |
 
+Test questions of `bioasq`, `pubmedqa` and `covidqa` are asked of their own collections, with the answers and with the
+documents that hold an answer taken out: how many are told that nothing was found in either, and of how many whose first
+hit is right.
+
 For each kind the AUC of the probability of the first hit: how often a question that has an answer is given a higher one
 than a question that has none, a tie counting half; 95 % intervals by bootstrap over the questions of both sides.
 `together` is the mean over kinds. `told_nothing` is the share of questions that are told that nothing was found
 (`fusion.DOUBTFUL`): 0 is best for the answerable, 1 for the others.
 
-Writes benchmarks/results/nothing_here.json, a record a model. Minutes on a core.
+Writes benchmarks/results/nothing_here.json, a record a model. Minutes on a core, where `unseen_documents.py` has kept
+the indexes of those three; else ten and more.
 """
 
 from __future__ import annotations
@@ -50,9 +55,12 @@ from auscult.provenance import stamp
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.search.fusion import DOUBTFUL
+from open_models import Collection, kept_index
+from unseen_documents import CACHE, task_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "nothing_here.json"
 KIND = "nothing_here"
+COLLECTIONS = ("bioasq", "pubmedqa", "covidqa")
 CORPUS = "consumer-questions"
 GENERAL = Path("questions") / "general_questions.tsv.gz"
 OFF_TOPIC, SEED, RESAMPLES = 500, 0, 2_000
@@ -186,6 +194,40 @@ def measured(encoder: DocumentEncoder, index: Path) -> dict[str, Any]:
     }
 
 
+def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[str, Any]:
+    """What test questions of a corpus are told, with their answers and without the documents that hold these."""
+    collection = Collection(task_of(name))
+    searcher = Searcher.open(kept_index(collection, encoder, cache), encoder)
+    rows = {passage.passage_id: row for row, (_, passage) in enumerate(collection.passages)}
+    owners = np.array([document.doc_id for document, _ in collection.passages])
+    answers: dict[str, list[int]] = {}
+    for each in collection.task.judgements:
+        if each.relevance > 0:
+            answers.setdefault(each.query_id, []).append(rows[each.passage_id])
+    told, right = [], []
+    for query in collection.task.queries:
+        understood = searcher.understand(query).query
+        _, evidence = searcher.gather(understood)
+        scores = searcher.fusion.scores(understood, evidence)
+        first = int(scores.argmax())
+        scores[np.isin(owners, owners[answers[query.query_id]])] = -np.inf
+        told.append([searcher.fusion.probability(evidence[row]) for row in (first, int(scores.argmax()))])
+        right.append(first in answers[query.query_id])
+    chances, found = np.array(told), np.array(right)
+    above, drawn = areas(chances[:, 0], chances[:, 1], SEED)
+    doubted = chances < DOUBTFUL
+    return {
+        "collection": name,
+        "questions": len(chances),
+        "first_hit_right": float(found.mean()),
+        "auc": above,
+        **interval(drawn),
+        "told_nothing": float(doubted[:, 0].mean()),
+        "told_nothing_where_right": float(doubted[found, 0].mean()),
+        "told_nothing_without_answers": float(doubted[:, 1].mean()),
+    }
+
+
 def areas(answerable: Chances, unanswerable: Chances, seed: int) -> tuple[float, Chances]:
     """The AUC, and that of samples of both sides, (RESAMPLES,); of one seed, the same answerable ones are drawn."""
     right = np.sign(answerable[:, None] - unanswerable[None, :]) / 2 + 0.5
@@ -207,6 +249,7 @@ def main() -> None:
     """Measure models, and write what was found."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--model", nargs="+", default=["cdv"], help="what `auscult search` is measured with")
+    options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept indexes; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
     documents, known = list(open_corpus(CORPUS).documents()), open_for_questions()
@@ -217,7 +260,8 @@ def main() -> None:
             place = Path(folder) / "index"
             build_index(documents, encoder, place, knowledge_base=known)
             told = {"kind": KIND, "title": encoder.name, "model": encoder.name}
-            records.append({**told, **measured(encoder, place), **stamp()})
+            collections = [over_collection(encoder, name, chosen.cache) for name in COLLECTIONS]
+            records.append({**told, **measured(encoder, place), "collections": collections, **stamp()})
         print(json.dumps(records[-1], indent=1), file=sys.stderr, flush=True)
     write_json(chosen.out, records)
 

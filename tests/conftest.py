@@ -12,6 +12,12 @@ from needs import Needs
 from small_experiment import CAUSES, ENTITIES, ONTOLOGY, SYMPTOMS, TREATMENT
 
 
+@pytest.fixture(autouse=True)
+def no_encoder_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which encoder the machine's user has chosen is nothing to a test."""
+    monkeypatch.delenv("AUSCULT_BACKBONE", raising=False)
+
+
 @pytest.fixture(scope="session")
 def needs() -> Needs:
     return Needs()

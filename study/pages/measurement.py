@@ -51,6 +51,10 @@ COLUMNS = {
     "graphs": ("graph", "names", "build seconds"),
     "runs": ("graph", "triples", "MRR", "Hits@10", "frequency MRR"),
     "kinds": ("kind", "questions", "auc", "low", "high", "told nothing"),
+    "collections": (
+        *("collection", "questions", "first hit right", "auc", "told nothing", "told nothing where right"),
+        "told nothing without answers",
+    ),
     "ways": ("way", "f1", "f1 low", "f1 high", "boundary", "near", "span better by"),
     "splits": (
         "split",

@@ -129,6 +129,11 @@ def test_an_identifier_becomes_the_preferred_name(parser: QuestionParser) -> Non
         parse_query("DOID:123456", ["treatment"], None, parser.resolver)
 
 
+def test_a_word_of_a_question_that_looks_like_an_identifier_is_a_word(parser: QuestionParser) -> None:
+    query, matches = parse_query(text="What is EURON:roblis?", parser=parser)
+    assert (query.entity, query.entity_id, matches) == ("EURON:roblis", "", [])
+
+
 def test_a_question_keeps_its_text(parser: QuestionParser) -> None:
     query, _ = parse_query(text=" What causes leukemia? ", parser=parser)
     assert query.text == "What causes leukemia?"

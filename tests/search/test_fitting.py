@@ -13,9 +13,12 @@ from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.aspects import normalise_heading
 from auscult.documents import Section, build_document
 from auscult.errors import DataError, QueryError
+from auscult.interfaces import Judgement
+from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE
-from auscult.search.fitting import HIDDEN, Candidates, candidates, fit, fit_indexes
+from auscult.search.fitting import HIDDEN, Candidates, Judged, candidates, fit, fit_indexes, judged_questions
+from auscult.search.fusion import Fusion
 from auscult.search.own_questions import own_questions
 from encoders import HashedEncoder
 from leaflets import leaflets
@@ -182,6 +185,43 @@ def test_an_index_gives_weights_that_find_its_answers(searcher: Searcher) -> Non
         scores = fusion.scores(question.query, searcher.gather(question.query)[1])
         found.append(np.argmax(scores) in question.relevant)
     assert np.mean(found) > 0.9
+
+
+def test_peoples_questions_tell_how_certain_a_hit_is_and_order_none() -> None:
+    own = [*made_up(200, False, 0), *made_up(200, True, 1)]
+    people = made_up(200, True, 2)
+    for each in people:
+        # Their answers hold less of the question, and are right all the same.
+        each.evidence[:, 0] *= 0.2
+    alone, both = fit(own), fit(own, people)
+    np.testing.assert_array_equal(both.parts, alone.parts)
+    np.testing.assert_array_equal(both.words, alone.words)
+    answers = [each.evidence[0] for each in people]
+    assert np.mean([both.probability(each) for each in answers]) > np.mean(
+        [alone.probability(each) for each in answers]
+    )
+
+
+def test_the_order_is_kept_where_the_probability_alone_is_fitted() -> None:
+    order = Fusion(*(np.full(len(EVIDENCE) + more, 0.5, np.float32) for more in (0, 0, 1)))
+    fusion = fit([*made_up(100, False, 0), *made_up(100, True, 1)], order=order)
+    np.testing.assert_array_equal(fusion.parts, order.parts)
+    np.testing.assert_array_equal(fusion.words, order.words)
+    assert not np.array_equal(fusion.certainty, order.certainty)
+
+
+def test_judged_questions_are_read_and_have_their_answers_documents_related(searcher: Searcher) -> None:
+    reader = searcher.index.reader
+    gout = next(row for row in range(len(reader.passage_documents)) if reader.passage_id(row).startswith("gout"))
+    answer = reader.passage_id(gout)
+    queries = [Query("q", "", text="How is podagra treated?"), Query("nobody", "", text="What is mumps?")]
+    judged = Judged((), queries, [Judgement("q", answer), Judgement("q", reader.passage_id(0), 0)])
+    asked, unanswered = judged_questions(searcher, judged)
+    assert (asked.query.entity.lower(), asked.query.aspects) == ("gout", ("treatment",))
+    assert asked.relevant.tolist() == [gout]
+    assert asked.related.tolist() == list(reader.passages_of(int(reader.passage_documents[gout])))
+    assert not len(unanswered.relevant)
+    assert not len(unanswered.related)
 
 
 def test_documents_without_titles_give_no_questions(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_tables_hold_every_figure(tmp_path: Path) -> None:
     assert [tuple(each.values())[-6:] for each in learned] == [("3", "3,000", "1", "25.00", "50.00", "50.00")] * 2
     (cosine,) = rows(tables["weighted-cosine-others-models.csv"])
     assert (cosine["model"], cosine["MAP"], cosine["P@10"], cosine["F1@10"]) == ("CD_q", "0.123", "0.2", "0.24")
-    assert rows(tables["weighted-cosine-others.csv"])[0]["significant: CD q: MAP"] == "CD, RND"
+    assert rows(tables["weighted-cosine-others.csv"])[0]["significant: CD_q: MAP"] == "CD, RND"
     assert write_tables(tmp_path) == tables
 
 

@@ -361,6 +361,7 @@ def parse_query(
     """
     resolver = resolver or (parser.resolver if parser else None)
     mention = ""
+    is_given = bool(entity and entity.strip())
     if text and text.strip() and (not entity or not aspects):
         if resolver is None:
             raise QueryError("an entity and aspects, or a resolver", "a question alone", "give --entity and --aspect")
@@ -378,7 +379,7 @@ def parse_query(
     identifier = normalise_identifier(entity)
     if matches and matches[0].kind == "identifier":
         entity = matches[0].concept.name
-    elif identifier and not matches:
+    elif identifier and not matches and is_given:
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(identifier), remedy)
     entity_id = matches[0].concept.concept_id if matches else ""

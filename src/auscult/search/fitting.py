@@ -14,16 +14,19 @@ whoever asks.
 
 The probability is a logistic regression on the evidence of first hits, with no negative weight either. Each question is
 asked of it twice, with its answers and with all passages about its entity taken out, so that half have no answer, and
-some are about what there is not.
+some are about what there is not. Of self-made questions alone it would learn that an answer holds nearly all words of
+its question, and call most of what people ask without an answer; questions that people asked and judged, where there
+are some, tell it better. They count for the probability alone, not for the order of hits.
 
 Cost: a search a question, then seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -33,8 +36,9 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.errors import DataError, naming_extra
 from auscult.index.layout import CURRENT
-from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.interfaces import DocumentEncoder, FloatArray, Judgement
 from auscult.models.general.reranker import Reranker
+from auscult.queries import Query
 from auscult.search.build import build_index
 from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion
@@ -57,10 +61,14 @@ HIDING: Final = (0.5, 0.25, 0.25)
 SHARE: Final = 0.3
 """Chosen among 0.2 to 0.4 on the 72 development questions and 200 training questions each of BioASQ and PubMedQA, with
 the general encoder `fast`."""
+PEOPLE: Final = 0.4
+"""How much questions that people asked count for the probability, all together, beside self-made ones: with two sets of
+them, beside three collections, each the same. With more, fewer are told "nothing here", with an answer and without."""
 _WHOLE: Final = np.isin(EVIDENCE, ("question_vector", "question_together"))
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
 _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
 _Array = npt.NDArray[np.float64]
+_Firsts = tuple[_Array, _Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +88,50 @@ class Candidates:
     in_words: bool
 
 
-def fit_indexes(searchers: Iterable[Searcher], questions: int = QUESTIONS, seed: int = 0) -> Fusion:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Documents with questions that people asked, and what they judged to answer."""
+
+    documents: Sequence[Document]
+    queries: Sequence[Query]
+    judgements: Sequence[Judgement]
+
+
+def judged_questions(searcher: Searcher, judged: Judged) -> Iterator[OwnQuestion]:
+    """The questions as a search understands them; related are the documents in which an answer is."""
+    reader = searcher.index.reader
+    rows = {reader.passage_id(row): row for row in range(len(reader.passage_documents))}
+    answers: dict[str, list[int]] = {}
+    for each in judged.judgements:
+        if each.relevance > 0 and each.passage_id in rows:
+            answers.setdefault(each.query_id, []).append(rows[each.passage_id])
+    for query in judged.queries:
+        relevant = np.array(answers.get(query.query_id, ()), np.int64)
+        related = np.flatnonzero(np.isin(reader.passage_documents, reader.passage_documents[relevant]))
+        yield OwnQuestion(searcher.understand(Query("", "", text=query.text)).query, relevant, related)
+
+
+def fit_indexes(
+    searchers: Iterable[Searcher],
+    questions: int = QUESTIONS,
+    seed: int = 0,
+    people: Iterable[tuple[Searcher, Judged]] = (),
+    order: Fusion | None = None,
+) -> Fusion:
     """The weights for questions made of the documents of one or more indexes (`own_questions`).
 
     Args:
         searchers: Opened; with several models, weights that suit all of them.
         questions: Of each.
         seed: Of all chance.
+        people: Indexes with questions that were asked of their documents, for the probability.
+        order: Whose order of hits to keep: the probability alone is fitted. None fits both.
     """
     chance = np.random.default_rng(seed)
-    asked = ((each, question) for each in searchers for question in own_questions(each, questions, seed))
-    return fit([candidates(each, question, chance) for each, question in asked])
+    own = ((each, question) for each in searchers for question in own_questions(each, questions, seed))
+    told = [candidates(each, question, chance) for each, question in own]
+    asked = ((each, question) for each, judged in people for question in judged_questions(each, judged))
+    return fit(told, [candidates(each, question, chance) for each, question in asked], order)
 
 
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
@@ -130,22 +171,36 @@ def _partly_hidden(
     return evidence, vector, hidden_from
 
 
-def fit(questions: Iterable[Candidates]) -> Fusion:
+def fit(questions: Iterable[Candidates], people: Sequence[Candidates] = (), order: Fusion | None = None) -> Fusion:
     """The best weights for candidates of questions of any collections.
+
+    Args:
+        questions: Self-made.
+        people: Asked by people, for the probability.
+        order: As `fit_indexes` takes it.
 
     Raises:
         DataError: There is no question in words, or no other one.
     """
     told = [*questions]
+    parts, words = _order(told) if order is None else (order.parts, order.words)
+
+    def firsts(asked: Sequence[Candidates]) -> _Firsts:
+        return _first_hits([(each, words if each.in_words else parts) for each in asked])
+
+    shares = ((told, 1.0 - PEOPLE if people else 1.0), (people, PEOPLE))
+    return Fusion(parts, words, _certainty([(firsts(asked), share) for asked, share in shares if asked]))
+
+
+def _order(told: Sequence[Candidates]) -> tuple[FloatArray, FloatArray]:
+    """The weights of both kinds of questions."""
     asked = [each for each in told if each.relevant.any() and not each.relevant.all()]
     kinds = {in_words: [each for each in asked if each.in_words is in_words] for in_words in (False, True)}
     if not all(kinds.values()):
         got = f"{len(asked)} of one kind"
         raise DataError("questions in words, and others by entity and aspect", got, "make more")
     parts, words = (_ranking(kinds[kind]) for kind in (False, True))
-    words = np.where(_WHOLE, words, words * np.float32(SHARE))
-    certainty = _certainty([(each, words if each.in_words else parts) for each in told])
-    return Fusion(parts, words, certainty)
+    return parts, np.where(_WHOLE, words, words * np.float32(SHARE))
 
 
 def fit_reranker(
@@ -203,8 +258,8 @@ def _ranking(asked: Sequence[Candidates], given: int = 0) -> FloatArray:
     return weights.astype(np.float32)
 
 
-def _certainty(asked: Sequence[tuple[Candidates, FloatArray]]) -> FloatArray:
-    """Weights of the probability that the first hit answers, (evidence + 1,)."""
+def _first_hits(asked: Sequence[tuple[Candidates, FloatArray]]) -> _Firsts:
+    """The evidence of first hits and a one, (hits, evidence + 1), and whether each is right, (hits,) of 1 and -1."""
     firsts, right = [], []
     for each, weights in asked:
         scores = each.evidence @ weights
@@ -214,12 +269,18 @@ def _certainty(asked: Sequence[tuple[Candidates, FloatArray]]) -> FloatArray:
                 first = np.flatnonzero(shown)[np.argmax(scores[shown])]
                 firsts.append(each.evidence[first])
                 right.append(each.relevant[first])
-    evidence = np.c_[np.array(firsts, np.float64), np.ones(len(firsts))]
-    signs = np.where(right, 1.0, -1.0)
+    return np.c_[np.array(firsts, np.float64), np.ones(len(firsts))], np.where(right, 1.0, -1.0)
+
+
+def _certainty(told: Sequence[tuple[_Firsts, float]]) -> FloatArray:
+    """Weights of the probability that the first hit answers, (evidence + 1,); of each set of hits with its share."""
+    evidence = np.concatenate([hits for (hits, _), _ in told])
+    signs = np.concatenate([right for (_, right), _ in told])
+    counts = np.concatenate([np.full(len(right), share / len(right)) for (_, right), share in told])
 
     def loss(weights: _Array) -> tuple[float, _Array]:
         margins = signs * (evidence @ weights)
-        return float(np.logaddexp(0, -margins).mean()), -(signs * _sigmoid(-margins)) @ evidence / len(signs)
+        return float(counts @ np.logaddexp(0, -margins)), -(counts * signs * _sigmoid(-margins)) @ evidence
 
     return _minimum(loss, evidence.shape[1], _CERTAINTY_PENALTY, free=1).astype(np.float32)
 
@@ -254,6 +315,8 @@ def fit_collections(
     knowledge_base: KnowledgeBase | None = None,
     questions: int = QUESTIONS,
     seed: int = 0,
+    people: Mapping[str, Judged] = MappingProxyType({}),
+    order: Fusion | None = None,
 ) -> Fusion:
     """The weights for questions made of collections' own titles and headings.
 
@@ -265,6 +328,8 @@ def fit_collections(
         knowledge_base: Names things by synonyms, and reads questions.
         questions: Of each collection.
         seed: Of all chance.
+        people: By name: collections of which people asked something.
+        order: As `fit_indexes` takes it.
     """
 
     def opened(number: int, name: str, documents: Sequence[Document]) -> Searcher:
@@ -274,4 +339,8 @@ def fit_collections(
         return Searcher.open(place, encoder)
 
     searchers = (opened(number, *each) for number, each in enumerate(collections.items()))
-    return fit_indexes(searchers, questions, seed)
+    asked = (
+        (opened(len(collections) + number, name, judged.documents), judged)
+        for number, (name, judged) in enumerate(people.items())
+    )
+    return fit_indexes(searchers, questions, seed, asked, order)

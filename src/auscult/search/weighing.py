@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.models import load_model, model_folder
+from auscult.models import load_model, model_folder, training_record
 from auscult.models.folder import read_settings
 from auscult.provenance import stamp
-from auscult.search.fitting import FITTED_ON, QUESTIONS, fit_collections
+from auscult.search.fitting import FITTED_ON, QUESTIONS, Judged, fit_collections
+from auscult.search.fusion import Fusion
 
 if TYPE_CHECKING:
     from auscult.documents import Document
@@ -52,7 +54,7 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
     else:
         collections = learned_from(experiment, say)
     say("fitting the weights of the evidence")
-    fit_model(outcome.model, collections, experiment, folder / "indexes")
+    fit_model(outcome.model, collections, experiment, folder / "indexes", people=asked_by_people(experiment, say))
 
 
 def learned_from(experiment: DataExperiment, say: Callable[[str], None]) -> dict[str, list[Document]]:
@@ -64,8 +66,27 @@ def learned_from(experiment: DataExperiment, say: Callable[[str], None]) -> dict
     return {name: chance.sample(each, min(FITTED_ON, len(each))) for name, each in whole.items()}
 
 
+def asked_by_people(experiment: DataExperiment, say: Callable[[str], None]) -> dict[str, Judged]:
+    """By corpus, the judged questions that an experiment names for the probability."""
+    from auscult.training.data import read
+    from auscult.training.general.experiment import GeneralExperiment
+
+    found = {}
+    for choice in experiment.asked if isinstance(experiment, GeneralExperiment) else ():
+        corpus, documents = read(choice.model_copy(update={"split": None}), say)
+        split = choice.split or "train"
+        found[choice.name] = Judged(documents, corpus.queries(split), corpus.judgements(split))
+    return found
+
+
 def fit_model(
-    model: Path, collections: Mapping[str, Sequence[Document]], experiment: DataExperiment, folder: Path
+    model: Path,
+    collections: Mapping[str, Sequence[Document]],
+    experiment: DataExperiment,
+    folder: Path,
+    *,
+    people: Mapping[str, Judged] = MappingProxyType({}),
+    keep_order: bool = False,
 ) -> None:
     """Fit the weights of a model's evidence on collections, and put them into its folder.
 
@@ -74,15 +95,25 @@ def fit_model(
         collections: As `fit_collections` takes them.
         experiment: That it was trained by.
         folder: Where indexes are kept.
+        people: By corpus, questions that people asked, for the probability.
+        keep_order: Fit the probability alone, and leave the weights that order hits.
     """
     from auscult.models.general.persistence import set_fusion
 
     known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
     encoder = load_model(str(model))
-    fusion = fit_collections(collections, encoder, folder, knowledge_base=known, seed=experiment.seed)
+    order = Fusion.of(encoder) if keep_order else None
+    fusion = fit_collections(
+        collections, encoder, folder, knowledge_base=known, seed=experiment.seed, people=people, order=order
+    )
     fitted_on = {
         "corpora": [choice.model_dump() for choice in experiment.corpora],
         "documents_of_each": FITTED_ON,
         "questions_of_each": QUESTIONS,
+        "asked_by_people": {name: len(each.queries) for name, each in people.items()},
+        "seed": experiment.seed,
+        **stamp(),
     }
-    set_fusion(model, fusion.to_json(), {**fitted_on, "seed": experiment.seed, **stamp()})
+    before = training_record(model).get("fusion")
+    kept = before if keep_order and isinstance(before, dict) else {}
+    set_fusion(model, fusion.to_json(), {**kept, "certainty": fitted_on} if keep_order else fitted_on)

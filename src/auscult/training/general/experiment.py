@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from auscult.training.experiment import (
+    CorpusChoice,
     DataExperiment,
     EncoderTraining,
     LabelChoice,
@@ -102,9 +103,12 @@ class GeneralExperiment(_OfDocuments):
         dim: Length of the entity part and of the aspect part.
         start_share: As `GeneralEncoder` takes it.
         training: Training of the towers.
+        asked: Corpora whose judged questions tell how certain a hit is (`search.fitting`); nothing else learns from
+            them. Without a split, the questions for training.
     """
 
     model: Literal["general"]
+    asked: tuple[CorpusChoice, ...] = ()
     teachers: tuple[Teacher, ...] = Field(min_length=1)
     student: StudentTraining | None = None
     hidden: int = Field(default=512, ge=8)
