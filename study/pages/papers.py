@@ -66,7 +66,7 @@ corpus than any measured here. Its rankers, and more of the literature, were tra
 and WikiSection; published beside them are arnold2020's figures of the same rankers, which learned from all of
 Wikipedia. Ours learned for minutes on a processor. That is enough for rankers whose first layer compares words (KNRM,
 CONV-KNRM, MatchPyramid, Duet), and not for those that read before they compare (HAR, MVLSTM, ARC-I, ARC-II): these find
-the asked aspect and not the entity. HAR, given two hours, is ahead of BM25 and still behind CONV-KNRM
+the asked aspect and not the entity. HAR, given two hours, is well ahead of BM25, and behind CONV-KNRM
 ([HAR beside CONV-KNRM](../rankers.md#har-beside-conv-knrm)). Zero-shot, most neural rankers lose to BM25, as the tables
 say.""",
     files=("rankers",),

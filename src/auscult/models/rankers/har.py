@@ -22,10 +22,10 @@ Departures and silences:
 - A sentence over 15 words is cut into runs of 15, the last one shorter; the paper does not say where it cuts.
 - Word vectors are not trained unless `train_words` is set; the paper does not say.
 - The recorded trainings have four wrong passages that are partly relevant (two of the same entity, two that BM25 ranks
-  high) and one at random, where section 5.3 has three and six; Adam with a rate of 0.001, which was not chosen on
+  high) and one at random, where section 5.3 has three and six; Adam with a rate of 0.001, the best of four on
   validation, and gradients cut to a norm of 5, where it has Adadelta with a rate of 2; and 128 numbers a word, trained
   on a few thousand pages, where it has GloVe with 300.
-- "HAR, longer" has zhu2019's nine wrong passages, no dropout of what is read, and 2,700 steps.
+- "HAR, longer" has zhu2019's nine wrong passages, no dropout of what is read, and 3,750 steps in half precision.
 - Recorded trainings learn from titles and headings and are asked entity and aspects, where the paper has questions
   that people wrote. An irrelevant passage is any that does not answer; the paper takes those of very low relevance.
 - Eq. 7 is S_D2Q · S_Q2D^T · U with the passage's own states U, as printed. The formula's reader should note that both
