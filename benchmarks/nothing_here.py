@@ -54,6 +54,7 @@ from auscult.models import load_model
 from auscult.provenance import stamp
 from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.search.fitting import Judged, judged_questions
 from auscult.search.fusion import DOUBTFUL
 from open_models import Collection, kept_index
 from unseen_documents import CACHE, task_of
@@ -198,21 +199,15 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
     """What test questions of a corpus are told, with their answers and without the documents that hold these."""
     collection = Collection(task_of(name))
     searcher = Searcher.open(kept_index(collection, encoder, cache), encoder)
-    rows = {passage.passage_id: row for row, (_, passage) in enumerate(collection.passages)}
-    owners = np.array([document.doc_id for document, _ in collection.passages])
-    answers: dict[str, list[int]] = {}
-    for each in collection.task.judgements:
-        if each.relevance > 0:
-            answers.setdefault(each.query_id, []).append(rows[each.passage_id])
+    task = collection.task
     told, right = [], []
-    for query in collection.task.queries:
-        understood = searcher.understand(query).query
-        _, evidence = searcher.gather(understood)
-        scores = searcher.fusion.scores(understood, evidence)
+    for question in judged_questions(searcher, Judged(task.documents, task.queries, task.judgements)):
+        _, evidence = searcher.gather(question.query)
+        scores = searcher.fusion.scores(question.query, evidence)
         first = int(scores.argmax())
-        scores[np.isin(owners, owners[answers[query.query_id]])] = -np.inf
+        scores[question.related] = -np.inf
         told.append([searcher.fusion.probability(evidence[row]) for row in (first, int(scores.argmax()))])
-        right.append(first in answers[query.query_id])
+        right.append(first in question.relevant)
     chances, found = np.array(told), np.array(right)
     above, drawn = areas(chances[:, 0], chances[:, 1], SEED)
     doubted = chances < DOUBTFUL

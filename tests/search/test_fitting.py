@@ -214,8 +214,9 @@ def test_judged_questions_are_read_and_have_their_answers_documents_related(sear
     reader = searcher.index.reader
     gout = next(row for row in range(len(reader.passage_documents)) if reader.passage_id(row).startswith("gout"))
     answer = reader.passage_id(gout)
+    other = next(row for row in range(len(reader.passage_documents)) if not reader.passage_id(row).startswith("gout"))
     queries = [Query("q", "", text="How is podagra treated?"), Query("nobody", "", text="What is mumps?")]
-    judged = Judged((), queries, [Judgement("q", answer), Judgement("q", reader.passage_id(0), 0)])
+    judged = Judged((), queries, [Judgement("q", answer), Judgement("q", reader.passage_id(other), 0)])
     asked, unanswered = judged_questions(searcher, judged)
     assert (asked.query.entity.lower(), asked.query.aspects) == ("gout", ("treatment",))
     assert asked.relevant.tolist() == [gout]

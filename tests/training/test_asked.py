@@ -177,6 +177,7 @@ def test_half_precision_trains_much_alike(model: str, corpus: str, tmp_path: Pat
         outcome = train(experiment(corpus, model=model, training=training), tmp_path / precision)
         losses.append([epoch["loss"] for epoch in outcome.record["history"]])
     assert losses[1] == pytest.approx(losses[0], rel=0.1)
+    assert losses[1] != losses[0]
     assert {tensor.dtype for tensor in load_file(outcome.model / "model.safetensors").values()} <= FULL
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from auscult.concepts.function_words import FUNCTION_WORDS
 from auscult.concepts.names import normalise_name
 from auscult.queries.aspect_words import ASPECT_WORDS
 
@@ -65,25 +66,19 @@ _DIAGNOSED = re.compile(
 )
 _TOLD_WITHIN = 60
 _LONG = 25
-_SAY_NOTHING = frozenset(
+_SAY_NOTHING = FUNCTION_WORDS | frozenset(
     [
-        "a", "about", "advice", "advise", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "anything",
-        "are", "as", "ask", "at", "be", "been", "being", "brother", "but", "by", "called", "can", "case", "child",
-        "children", "condition", "could", "dad", "daughter", "diagnosed", "did", "disease", "disorder", "do",
-        "doctor", "does", "doing", "don", "else", "exactly", "explain", "family", "father", "find", "for", "friend",
-        "from", "get", "getting", "give", "given", "go", "going", "good", "got", "grandfather", "grandma",
-        "grandmother", "grandpa", "had", "has", "have", "having", "he", "hello", "help", "her", "here", "hey", "hi",
-        "him", "his", "how", "husband", "i", "if", "illness", "in", "info", "information", "into", "is", "it",
-        "its", "just", "kind", "know", "learn", "like", "living", "ll", "looking", "make", "man", "may", "me",
-        "mean", "means", "might", "mom", "more", "mother", "much", "mum", "my", "myself", "need", "next", "no",
-        "not", "now", "of", "ok", "okay", "on", "one", "option", "options", "or", "our", "out", "over", "parent",
-        "parents", "partner", "people", "person", "please", "question", "questions", "re", "really", "recently",
-        "right", "s", "same", "share", "she", "should", "sister", "so", "some", "somebody", "someone", "something",
-        "son", "sort", "step", "steps", "such", "suffer", "suffering", "suffers", "syndrome", "t", "tell", "than",
-        "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "things",
-        "this", "those", "to", "told", "too", "try", "trying", "us", "use", "used", "ve", "very", "want", "wanted",
-        "was", "we", "well", "were", "what", "when", "where", "whether", "which", "who", "whom", "whose", "why",
-        "wife", "will", "with", "woman", "wonder", "wondering", "would", "you", "your", "yours",
+        "advice", "advise", "am", "anybody", "anyone", "anything", "ask", "brother", "called", "case", "child",
+        "children", "condition", "dad", "daughter", "diagnosed", "disease", "disorder", "doctor", "don", "else",
+        "exactly", "explain", "family", "father", "find", "friend", "get", "getting", "give", "given", "go",
+        "going", "good", "got", "grandfather", "grandma", "grandmother", "grandpa", "hello", "help", "hey", "hi",
+        "how", "husband", "illness", "info", "information", "kind", "know", "learn", "like", "living", "ll",
+        "looking", "make", "man", "mean", "means", "mom", "mother", "mum", "need", "next", "no", "not", "now", "ok",
+        "okay", "option", "options", "out", "over", "parent", "parents", "partner", "people", "person", "please",
+        "question", "questions", "re", "really", "recently", "right", "share", "sister", "somebody", "someone",
+        "something", "son", "sort", "step", "steps", "suffer", "suffering", "suffers", "syndrome", "tell", "thank",
+        "thanks", "thing", "things", "told", "try", "trying", "use", "used", "ve", "want", "wanted", "well", "when",
+        "whether", "why", "wife", "woman", "wonder", "wondering",
     ]
 )  # fmt: skip
 """Words beside a name, normalised, that ask nothing particular of it: "Can you tell me something about gout?"."""

@@ -182,10 +182,9 @@ class QuestionParser:
 
     def _is_part_of_a_thing(self, slots: Mapping[str, str], reading: Reading) -> bool:
         """Whether what is asked for is nothing with a name: "what is the role of antibodies in mumps"."""
-        entity = reading.entity
         if reading.aspects != (INFORMATION,) or not _OF_A_PART.match(slots.get("x", "").strip()):
             return False
-        return not self._is_known(entity) and normalise_name(entity) not in self._titles
+        return not self._is_named(reading.entity)
 
     def _by_words(self, text: str, sentences: Sequence[str]) -> Reading:
         asking = " ".join(sentences)
@@ -213,11 +212,10 @@ class QuestionParser:
 
     def _is_no_name(self, reading: Reading) -> bool:
         """Whether what was read as a name is rather a part of a sentence ("it and stop the attacks")."""
-        if reading.parts or reading.mention or self._is_known(reading.entity):
+        if reading.parts or reading.mention or self._is_named(reading.entity):
             return False
         # A single long word may be a medicine that no vocabulary has.
-        unknown = " " in reading.entity or len(reading.entity) < _LONG_WORD
-        return unknown and normalise_name(reading.entity) not in self._titles
+        return " " in reading.entity or len(reading.entity) < _LONG_WORD
 
     def _may_be_meant(self, reading: Reading, text: str) -> bool:
         """Whether a reading is of a name, or of words that nothing better stands beside.
@@ -297,6 +295,10 @@ class QuestionParser:
             mention = ""
         # A name nobody lists may hold one that is listed ("familial X with Y"): only small words give way.
         return (mention if mention and _is_possessed(slot, mention) else slot), aspects, mention
+
+    def _is_named(self, words: str) -> bool:
+        """Whether something known or a document is called so."""
+        return self._is_known(words) or normalise_name(words) in self._titles
 
     def _is_known(self, name: str) -> bool:
         return bool(self._resolver.resolve(name, limit=1, fuzzy=False))

@@ -28,10 +28,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.concepts.function_words import FUNCTION_WORDS
 from auscult.index import PassageIndex
 from auscult.index.words import Words, analyse
 from auscult.interfaces import FloatArray
-from auscult.models.analysis import FUNCTION_WORDS
 from auscult.queries import Query
 from auscult.search.unread import unread_words
 

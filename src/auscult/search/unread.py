@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from auscult.models.analysis import FUNCTION_WORDS
+from auscult.concepts.function_words import FUNCTION_WORDS
 from auscult.queries import Query
 from auscult.queries.aspect_words import ASPECT_WORDS
 

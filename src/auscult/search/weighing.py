@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from auscult.corpora.knowledge import open_knowledge_base
-from auscult.models import load_model, model_folder, training_record
+from auscult.models import load_model, model_folder
 from auscult.models.folder import read_settings
 from auscult.provenance import stamp
 from auscult.search.fitting import FITTED_ON, QUESTIONS, Judged, fit_collections
@@ -106,7 +106,7 @@ def fit_model(
     fusion = fit_collections(
         collections, encoder, folder, knowledge_base=known, seed=experiment.seed, people=people, order=order
     )
-    fitted_on = {
+    fitted_on: dict[str, object] = {
         "corpora": [choice.model_dump() for choice in experiment.corpora],
         "documents_of_each": FITTED_ON,
         "questions_of_each": QUESTIONS,
@@ -114,6 +114,6 @@ def fit_model(
         "seed": experiment.seed,
         **stamp(),
     }
-    before = training_record(model).get("fusion")
-    kept = before if keep_order and isinstance(before, dict) else {}
-    set_fusion(model, fusion.to_json(), {**kept, "certainty": fitted_on} if keep_order else fitted_on)
+    if keep_order:
+        fitted_on = {**read_settings(model)["training"]["fusion"], "certainty": fitted_on}
+    set_fusion(model, fusion.to_json(), fitted_on)
