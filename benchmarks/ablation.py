@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from auscult.evaluation.statistics import bootstrap_intervals
+from auscult.encoders import load_model
 from auscult.files.writing import write_json
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model
 from auscult.provenance import stamp
-from auscult.queries import Query
 from auscult.search import Searcher
 from auscult.search.evidence import EVIDENCE
+from auscult.understanding import Query
+from auscult_lab.evaluation.statistics import bootstrap_intervals
 from open_models import Collection, kept_index
 from unseen_documents import CACHE, CORPORA, task_of
 

@@ -20,17 +20,17 @@ from typing import Any
 
 import torch
 
-from auscult.corpora import open_corpus
-from auscult.evaluation.measures import measure
-from auscult.evaluation.protocol import run_task
-from auscult.evaluation.statistics import differences
-from auscult.evaluation.task import Task, build_task
 from auscult.files.writing import write_json
-from auscult.models.encoders.base import PassageRanker
-from auscult.models.encoders.export import convert
-from auscult.models.encoders.opening import open_model
-from auscult.models.encoders.scorer import CaprScorer
 from auscult.provenance import stamp
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.encoders.base import PassageRanker
+from auscult_lab.encoders.export import convert
+from auscult_lab.encoders.opening import open_model
+from auscult_lab.encoders.scorer import CaprScorer
+from auscult_lab.evaluation.measures import measure
+from auscult_lab.evaluation.protocol import run_task
+from auscult_lab.evaluation.statistics import differences
+from auscult_lab.evaluation.task import Task, build_task
 
 RESULT = Path(__file__).resolve().parent / "results" / "capr_forms.json"
 PLAIN = "float32"

@@ -32,17 +32,17 @@ from typing import Any
 
 import torch
 
-from auscult.corpora import open_corpus
 from auscult.documents import Document
 from auscult.drawing import blank_figure
-from auscult.evaluation.figure_files import INK, save_as
 from auscult.files.writing import write_json
 from auscult.interfaces import Precision
-from auscult.models.encoders.base import PassageRanker, PassageText, query_text
-from auscult.models.encoders.export import FORMS, convert
-from auscult.models.encoders.opening import open_model
-from auscult.models.encoders.scorer import computing_in
 from auscult.provenance import stamp
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.encoders.base import PassageRanker, PassageText, query_text
+from auscult_lab.encoders.export import FORMS, convert
+from auscult_lab.encoders.opening import open_model
+from auscult_lab.encoders.scorer import computing_in
+from auscult_lab.evaluation.figure_files import INK, save_as
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "capr_latency.json"

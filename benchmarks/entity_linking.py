@@ -18,12 +18,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge_graph import open_graph
 from auscult.files.writing import write_json
-from auscult.graphs.graph import KnowledgeGraph
-from auscult.graphs.linking import EntityLinker, NgramLinker
 from auscult.provenance import stamp
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.graphs.graph import KnowledgeGraph
+from auscult_lab.graphs.linking import EntityLinker, NgramLinker
+from auscult_lab.graphs.opening import open_graph
 
 RESULT = Path(__file__).resolve().parent / "results" / "entity_linking.json"
 GRAPHS = ("knowledge-base", "enwiki")

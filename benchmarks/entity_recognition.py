@@ -27,6 +27,7 @@ from typing import Any
 import spacy
 
 from auscult.concepts import KnowledgeBase
+from auscult.concepts.opening import open_knowledge_base
 from auscult.concepts.recognition import (
     CONTEXTS,
     ContextFilter,
@@ -37,12 +38,11 @@ from auscult.concepts.recognition import (
     SpacyRecognizer,
     read_entities,
 )
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_knowledge_base
-from auscult.corpora.note_labels import NO_LABELS, NoteLabeller
 from auscult.documents import Document
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
+from auscult_lab.corpora.note_labels import NO_LABELS, NoteLabeller
+from auscult_lab.corpora.opening import open_corpus
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "entity_recognition.json"

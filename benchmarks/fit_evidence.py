@@ -19,15 +19,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.concepts.opening import open_knowledge_base
+from auscult.encoders import load_model, model_folder
 from auscult.files.writing import write_json
-from auscult.models import load_model, model_folder
 from auscult.search import Searcher, build_index, fusion
-from auscult.search.fitting import QUESTIONS, fit_indexes
-from auscult.search.weighing import asked_by_people, fit_model, learned_from
-from auscult.training.experiment_files import variant_path
-from auscult.training.general.experiment import read_general_experiment
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.fitting.fitting import QUESTIONS, fit_indexes
+from auscult_lab.fitting.weighing import asked_by_people, fit_model, learned_from
+from auscult_lab.general.experiment import read_general_experiment
+from auscult_lab.training.experiment_files import variant_path
 from unseen_documents import find_encoder
 
 WEIGHTS = Path(fusion.__file__).with_name(fusion.FILE)

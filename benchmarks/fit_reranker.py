@@ -15,14 +15,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.concepts.opening import open_knowledge_base
+from auscult.encoders import load_model, load_reranker, training_record
+from auscult.encoders.reranker import set_weights
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model, load_reranker, training_record
-from auscult.models.general.reranker import set_weights
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
-from auscult.search.fitting import RERANKED, RERANKED_QUESTIONS, fit_reranker
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.fitting.fitting import RERANKED, RERANKED_QUESTIONS, fit_reranker
 
 
 def indexes(

@@ -28,15 +28,15 @@ import bm25s
 from sentence_transformers import SentenceTransformer
 
 from auscult.concepts import KnowledgeBase
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.concepts.opening import open_knowledge_base
 from auscult.documents import Document
+from auscult.documents.passage_rows import encode_passages
+from auscult.encoders import load_model
 from auscult.files.writing import write_json
 from auscult.interfaces import DocumentEncoder, FloatArray
-from auscult.models import load_model
-from auscult.models.passage_rows import encode_passages
 from auscult.provenance import stamp
 from auscult.search import BuildReport, build_index
+from auscult_lab.corpora.opening import open_corpus
 from unseen_documents import find_encoder
 
 RESULT = Path(__file__).resolve().parent / "results" / "indexing.json"

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from auscult.corpora import open_corpus
-from auscult.evaluation.contenders import open_contenders
-from auscult.evaluation.kept_runs import kept_run
-from auscult.evaluation.measures import measure
-from auscult.evaluation.task import Task, build_task
 from auscult.provenance import stamp
-from auscult.training import stages
-from auscult.training.encoders.experiment import CaprExperiment, read_capr_experiment
-from auscult.training.experiment_files import read_compared, variant_path
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.encoders.experiment import CaprExperiment, read_capr_experiment
+from auscult_lab.evaluation.contenders import open_contenders
+from auscult_lab.evaluation.kept_runs import kept_run
+from auscult_lab.evaluation.measures import measure
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.training import stages
+from auscult_lab.training.experiment_files import read_compared, variant_path
 from merging import merge_record
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -23,11 +23,11 @@ from typing import Any
 
 import torch
 
-from auscult.corpora.knowledge_graph import open_graph
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
-from auscult.training.graphs.build import KnowledgeExperiment, digest_of_graph, train
-from auscult.training.graphs.transe import AS_PUBLISHED, TransEConfig
+from auscult_lab.graphs.build import KnowledgeExperiment, digest_of_graph, train
+from auscult_lab.graphs.opening import open_graph
+from auscult_lab.graphs.transe import AS_PUBLISHED, TransEConfig
 
 RESULT = Path(__file__).resolve().parent / "results" / "knowledge_vectors.json"
 RUNS = Path("out") / "knowledge-vectors"

@@ -3,7 +3,7 @@
     AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model cdv] [--seed 0]
 
 1. Counts, for each split that may be trained on, the documents that share a name, a UMLS concept or a whole passage
-   with a test document (`auscult.corpora.medquad_overlap`), 13 words in a row, or a concept of the knowledge base.
+   with a test document (`auscult_lab.corpora.medquad_overlap`), 13 words in a row, or a concept of the knowledge base.
 2. Selects the test queries that share nothing (`study.unseen`) with MedQuAD's documents that the model was
    trained on, and with any document that it was trained on, word vectors included, and writes their ids to
    benchmarks/data/, for `auscult evaluate medquad --queries`.
@@ -21,22 +21,22 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
+from auscult.catalogue import locate
+from auscult.concepts.opening import open_knowledge_base
 from auscult.concepts.resolver import EntityResolver
-from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import locate
-from auscult.corpora.knowledge import open_knowledge_base
-from auscult.corpora.medquad import DOCUMENTS
-from auscult.corpora.medquad_overlap import Shared, TestTraces, normalised_words, strict_documents
-from auscult.corpora.medquad_records import STRICT, in_split
-from auscult.corpora.records import Record
-from auscult.corpora.records import read_records as read_lines
 from auscult.documents import Document
-from auscult.evaluation.comparing import Entry, compare_models, open_entries
-from auscult.evaluation.records import write_records
-from auscult.evaluation.task import Task, build_task
+from auscult.encoders import model_folder, training_record
+from auscult.files.records import Record
+from auscult.files.records import read_records as read_lines
 from auscult.files.writing import write_json
-from auscult.models import model_folder, training_record
 from auscult.provenance import stamp
+from auscult_lab.corpora.medquad import DOCUMENTS
+from auscult_lab.corpora.medquad_overlap import Shared, TestTraces, normalised_words, strict_documents
+from auscult_lab.corpora.medquad_records import STRICT, in_split
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
+from auscult_lab.evaluation.records import write_records
+from auscult_lab.evaluation.task import Task, build_task
 from study.unseen import GRAM, UnseenQueries, unseen_subset
 
 HERE = Path(__file__).resolve().parent

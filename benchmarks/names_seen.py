@@ -23,17 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from auscult.corpora import open_corpus
-from auscult.evaluation.statistics import bootstrap_intervals
-from auscult.evaluation.task import Task, build_task
+from auscult.documents.analysis import Analyzer
 from auscult.interfaces import Corpus
-from auscult.models.analysis import Analyzer
-from auscult.models.rankers.persistence import load
-from auscult.models.rankers.scorer import RankerScorer, passage_words, score_passages
 from auscult.provenance import stamp
-from auscult.queries import Query
-from auscult.training.labels import title_words
-from auscult.training.substitution import replace_words
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.evaluation.statistics import bootstrap_intervals
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.rankers.persistence import load
+from auscult_lab.rankers.scorer import RankerScorer, score_passages
+from auscult_lab.scorers.words import passage_words
+from auscult_lab.training.labels import title_words
+from auscult_lab.training.substitution import replace_words
 from merging import merge_record
 
 RESULT = Path(__file__).resolve().parent / "results" / "names_seen.json"

@@ -42,20 +42,20 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import data_dir
-from auscult.corpora.consumer_questions import SPLIT
-from auscult.corpora.knowledge import open_for_questions
+from auscult.catalogue import data_dir
+from auscult.concepts.opening import open_for_questions
+from auscult.encoders import load_model
 from auscult.files.packed import open_unpacked
 from auscult.files.writing import write_json
 from auscult.index import IndexUpdate
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model
 from auscult.provenance import stamp
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
-from auscult.search.fitting import Judged, judged_questions
 from auscult.search.fusion import DOUBTFUL
+from auscult.understanding import Query
+from auscult_lab.corpora.consumer_questions import SPLIT
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.fitting.fitting import Judged, judged_questions
 from open_models import Collection, kept_index
 from unseen_documents import CACHE, task_of
 

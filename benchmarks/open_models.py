@@ -18,21 +18,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from auscult.corpora.knowledge import open_for_questions
+from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document, Passage
+from auscult.documents.analysis import Analyzer
+from auscult.encoders import model_folder, training_record
+from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError
-from auscult.evaluation.records import Track
-from auscult.evaluation.task import Task
-from auscult.evaluation.tracks import track_on
 from auscult.interfaces import DocumentEncoder, FloatArray
-from auscult.models import model_folder, training_record
-from auscult.models.analysis import Analyzer
-from auscult.models.general.reranker import Reranker
-from auscult.models.lexical import Bm25Config, Bm25Index
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
-from auscult.search.fused_scorer import searched_with
 from auscult.search.reranking import with_first_read_again
+from auscult.understanding import Query
+from auscult_lab.evaluation.records import Track
+from auscult_lab.evaluation.task import Task
+from auscult_lab.evaluation.tracks import track_on
+from auscult_lab.fitting.fused_scorer import searched_with
+from auscult_lab.scorers.lexical import Bm25Config, Bm25Index
 from kept_vectors import KeptVectors
 
 CONSTANT = 60

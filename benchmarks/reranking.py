@@ -23,17 +23,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from auscult.corpora import open_corpus
 from auscult.documents import Document
-from auscult.evaluation.task import Task, build_task
 from auscult.files.writing import write_json
 from auscult.interfaces import Scorer
-from auscult.models.lexical import Bm25Scorer
-from auscult.models.rankers.registry import RANKERS
-from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
-from auscult.models.vocabulary import Vocabulary, build_vocabulary
-from auscult.models.word_vectors import PlainTable
 from auscult.provenance import stamp
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
+from auscult_lab.modules.word_vectors import PlainTable
+from auscult_lab.rankers.registry import RANKERS
+from auscult_lab.rankers.scorer import RankerScorer
+from auscult_lab.scorers.lexical import Bm25Scorer
+from auscult_lab.scorers.words import passage_words, query_words
 
 RESULT = Path(__file__).resolve().parent / "results" / "reranking.json"
 CORPUS = "medquad"

@@ -25,14 +25,14 @@ from typing import Any
 import bm25s
 import numpy as np
 
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_knowledge_base
+from auscult.concepts.opening import open_knowledge_base
+from auscult.encoders import load_model
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model
 from auscult.provenance import describe_hardware, find_revision, now
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
 
 RESULT = Path(__file__).resolve().parent / "results" / "search.json"
 HITS = 10

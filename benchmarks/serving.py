@@ -40,19 +40,19 @@ from typing import Any
 
 import numpy as np
 
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import open_for_questions
+from auscult.concepts.opening import open_for_questions
 from auscult.documents import Document, Section, build_document
+from auscult.encoders import load_model
 from auscult.engines import open_index, publish, withdraw
 from auscult.files.writing import write_json
 from auscult.index import PassageIndex
 from auscult.interfaces import FloatArray
-from auscult.models import load_model
 from auscult.provenance import stamp
-from auscult.queries import Query
-from auscult.queries.aspect_words import question_about
 from auscult.search import Searcher, build_index
 from auscult.search.build import update_index
+from auscult.understanding import Query
+from auscult.understanding.aspect_words import question_about
+from auscult_lab.corpora.opening import open_corpus
 
 RESULT = Path(__file__).resolve().parent / "results" / "serving.json"
 MODEL, CORPUS = "fast", "medquad"

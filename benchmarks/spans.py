@@ -43,15 +43,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.corpora import open_corpus
 from auscult.documents import Document, Passage, Section, build_document
+from auscult.encoders import load_model
 from auscult.files.writing import write_json
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model
 from auscult.provenance import stamp
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.search.spans import SpanFinder, finder
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
 
 RESULT = Path(__file__).resolve().parent / "results" / "spans.json"
 KIND = "spans"

@@ -26,16 +26,16 @@ from typing import Any
 import numpy as np
 
 from auscult.concepts import normalise_heading
-from auscult.corpora import open_corpus
+from auscult.encoders import load_model
 from auscult.files.writing import write_json
 from auscult.interfaces import FloatArray
-from auscult.models import load_model
-from auscult.models.cdv.encoder import CdvEncoder
-from auscult.models.cdv.spaces import BloomSpace, TargetSpace
 from auscult.provenance import stamp
-from auscult.training.cdv.experiment import CdvExperiment
-from auscult.training.cdv.validation import common_headings
-from auscult.training.data import TrainingData, gather
+from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.experiment import CdvExperiment
+from auscult_lab.cdv.spaces import BloomSpace, TargetSpace
+from auscult_lab.cdv.validation import common_headings
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.training.data import TrainingData, gather
 
 RESULT = Path(__file__).resolve().parent / "results" / "target_spaces.json"
 LEAD = 8

@@ -28,13 +28,13 @@ from torch import Tensor
 
 from auscult.files.writing import write_json
 from auscult.provenance import stamp, usable_cores
-from auscult.training.experiment_files import variant_path
-from auscult.training.general.build import GeneralBuild, prepare, train_towers
-from auscult.training.general.data import TowerBatch, TowerExamples
-from auscult.training.general.experiment import read_general_experiment
-from auscult.training.general.objective import TowerNetwork, TowerObjective
-from auscult.training.general.reading import read_documents
-from auscult.training.stages import Run
+from auscult_lab.general.build import GeneralBuild, prepare, train_towers
+from auscult_lab.general.data import TowerBatch, TowerExamples
+from auscult_lab.general.experiment import read_general_experiment
+from auscult_lab.general.objective import TowerNetwork, TowerObjective
+from auscult_lab.general.reading import read_documents
+from auscult_lab.training.experiment_files import variant_path
+from auscult_lab.training.stages import Run
 
 ROOT = Path(__file__).resolve().parent
 RESULT = ROOT / "results" / "general_towers.json"

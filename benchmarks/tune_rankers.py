@@ -24,12 +24,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from auscult.models.rankers.registry import RANKERS
 from auscult.provenance import stamp
-from auscult.training.experiment_files import experiments_in
-from auscult.training.rankers.build import Materials, begin, read_materials
-from auscult.training.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
-from auscult.training.stages import Run
+from auscult_lab.rankers.build import Materials, begin, read_materials
+from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
+from auscult_lab.rankers.registry import RANKERS
+from auscult_lab.training.experiment_files import experiments_in
+from auscult_lab.training.stages import Run
 from merging import merge_record
 
 ROOT = Path(__file__).resolve().parents[1]

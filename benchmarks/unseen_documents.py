@@ -43,20 +43,21 @@ from pathlib import Path
 
 import numpy as np
 
-from auscult.corpora import open_corpus
-from auscult.corpora.consumer_questions import SPLIT as DEVELOPMENT
 from auscult.documents import Document
-from auscult.evaluation.comparison import Contender, compare_runs
-from auscult.evaluation.pre_trained import bare_encoder
-from auscult.evaluation.protocol import run_task
-from auscult.evaluation.records import TEST, EvaluationRecord, write_records
-from auscult.evaluation.task import Task, build_task
+from auscult.encoders import load_model, load_reranker
 from auscult.interfaces import FloatArray
-from auscult.models import load_model, load_reranker, load_scorer
-from auscult.models.encoder_identity import digest_of_weights
-from auscult.models.encoders.base import PassageText
-from auscult.models.encoders.scorer import CaprScorer
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.corpora.consumer_questions import SPLIT as DEVELOPMENT
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.encoders.base import PassageText
+from auscult_lab.encoders.scorer import CaprScorer
+from auscult_lab.evaluation.comparison import Contender, compare_runs
+from auscult_lab.evaluation.pre_trained import bare_encoder
+from auscult_lab.evaluation.protocol import run_task
+from auscult_lab.evaluation.records import TEST, EvaluationRecord, write_records
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.modules.encoder_identity import digest_of_weights
+from auscult_lab.opening import load_scorer
 from kept_vectors import KeptVectors
 from open_models import BEST, Collection, OpenModel, models_of
 

@@ -43,27 +43,27 @@ from typing import Any
 import numpy as np
 
 from auscult import __version__
-from auscult.corpora import open_corpus
-from auscult.corpora.questions import GENERAL, read_questions
-from auscult.corpora.sectioned import SectionedCorpus
 from auscult.documents import Document
-from auscult.evaluation.contenders import open_contenders
-from auscult.evaluation.kept_runs import kept_run
-from auscult.evaluation.measures import QueryMeasures, measure_at_cutoff
-from auscult.evaluation.protocol import Run, run_task
-from auscult.evaluation.statistics import bootstrap_intervals, holm, wilcoxon
-from auscult.evaluation.task import Task, build_task
+from auscult.documents.analysis import Analyzer
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Corpus, FloatArray, Scorer
-from auscult.models.analysis import Analyzer
-from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
-from auscult.models.lexical import Bm25Scorer
-from auscult.models.word_vectors import read_word_vectors
 from auscult.provenance import describe_hardware, find_revision, now
-from auscult.queries import Query
-from auscult.training.experiment_files import experiments_in
-from auscult.training.rankers.experiment import read_ranking_experiment
-from auscult.training.stages import train
+from auscult.sources.sectioned import SectionedCorpus
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.corpora.questions import GENERAL, read_questions
+from auscult_lab.evaluation.contenders import open_contenders
+from auscult_lab.evaluation.kept_runs import kept_run
+from auscult_lab.evaluation.measures import QueryMeasures, measure_at_cutoff
+from auscult_lab.evaluation.protocol import Run, run_task
+from auscult_lab.evaluation.statistics import bootstrap_intervals, holm, wilcoxon
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.families.table import train
+from auscult_lab.modules.word_vectors import read_word_vectors
+from auscult_lab.rankers.experiment import read_ranking_experiment
+from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies
+from auscult_lab.scorers.lexical import Bm25Scorer
+from auscult_lab.training.experiment_files import experiments_in
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "weighted_cosine.json"

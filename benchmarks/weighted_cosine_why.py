@@ -30,28 +30,28 @@ from typing import Any
 
 import numpy as np
 
-from auscult.corpora import open_corpus
-from auscult.corpora.questions import GENERAL, read_questions
-from auscult.evaluation.measures import measure_at_cutoff
-from auscult.evaluation.protocol import run_task
-from auscult.evaluation.statistics import bootstrap_intervals
-from auscult.evaluation.task import Task, build_task
+from auscult.documents.analysis import Analyzer
 from auscult.interfaces import FloatArray, Scorer
-from auscult.models.analysis import Analyzer
-from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
-from auscult.models.lexical import Bm25Scorer
-from auscult.models.rankers.scorer import RankerScorer
-from auscult.models.vocabulary import build_vocabulary
-from auscult.models.word_vectors import WordVectors, read_word_vectors
 from auscult.provenance import stamp
-from auscult.queries import Query
-from auscult.training.asked import AskedPart, read_asked
-from auscult.training.experiment_files import experiments_in
-from auscult.training.rankers.asked import make_pool
-from auscult.training.rankers.build import Materials, begin
-from auscult.training.rankers.data import QueryPool
-from auscult.training.rankers.experiment import read_ranking_experiment
-from auscult.training.stages import Run
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.corpora.questions import GENERAL, read_questions
+from auscult_lab.evaluation.measures import measure_at_cutoff
+from auscult_lab.evaluation.protocol import run_task
+from auscult_lab.evaluation.statistics import bootstrap_intervals
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.modules.vocabulary import build_vocabulary
+from auscult_lab.modules.word_vectors import WordVectors, read_word_vectors
+from auscult_lab.rankers.asked import make_pool
+from auscult_lab.rankers.build import Materials, begin
+from auscult_lab.rankers.data import QueryPool
+from auscult_lab.rankers.experiment import read_ranking_experiment
+from auscult_lab.rankers.scorer import RankerScorer
+from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies
+from auscult_lab.scorers.lexical import Bm25Scorer
+from auscult_lab.training.asked import AskedPart, read_asked
+from auscult_lab.training.experiment_files import experiments_in
+from auscult_lab.training.stages import Run
 from merging import merge_record
 from weighted_cosine import BASELINES, CUTOFF, RandomScorer, train_vectors, training_lines, training_snippets
 

@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from auscult.evaluation.records import evaluation_records, read_records
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
+from auscult_lab.evaluation.records import evaluation_records, read_records
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "workbench.json"

@@ -25,9 +25,9 @@ from typing import Any
 import mixed_formats as made
 from mixed_formats import Article
 
-from auscult.demo import LEAFLETS
 from auscult.files.packed import open_unpacked
 from auscult.files.writing import whole_folder
+from auscult_lab.demo import LEAFLETS
 
 ARTICLES = 30
 _MEDQUAD, _NHS = "medquad/documents.jsonl.gz", "consumer_health/nhs_pages.jsonl.gz"

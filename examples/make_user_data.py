@@ -15,7 +15,7 @@ import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from auscult.corpora import open_corpus
+from auscult_lab.corpora.opening import open_corpus
 
 CORPUS = "bioasq"
 MOST_ANSWERS = 6

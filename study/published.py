@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from auscult.evaluation.published_figures import PublishedTable, published_content, published_tables
-from auscult.evaluation.tracks import Trained
+from auscult_lab.evaluation.published_figures import PublishedTable, published_content, published_tables
+from auscult_lab.evaluation.tracks import Trained
 
 
 def cross_domain_table(trained: Trained, corpus: str) -> PublishedTable | None:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from auscult.documents import Document, Section, build_document
-from auscult.models.encoders.base import PassageRanker, PassageText
-from auscult.models.encoders.registry import create
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.encoders.base import PassageRanker, PassageText
+from auscult_lab.encoders.registry import create
 from tiny_bert import WORDS
 
 TOLERANCE = 1e-4

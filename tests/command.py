@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import auscult.cli.main
-from auscult.models.kinds import KINDS, Kind
+from auscult.encoders.registry import KINDS, Kind
 from encoders import HashedEncoder
 
 

@@ -32,7 +32,7 @@ def taxonomies(needs: Needs) -> KnowledgeBase:
 @pytest.fixture(scope="session")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT, and `knowledge` beside it: vectors of entities that its words name. Nothing is to change them."""
-    from auscult.models.knowledge_vectors import save
+    from auscult_lab.graphs.knowledge_vectors import save
     from small_knowledge import small_vectors
     from tiny_bert import save_tiny_bert
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.interfaces import FloatArray
-from auscult.queries import Query
+from auscult.understanding import Query
 
 _WORD = re.compile(r"\w+")
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from auscult.documents import Document
-from auscult.evaluation.comparison import Contender
-from auscult.evaluation.records import Track
 from auscult.interfaces import FloatArray
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.evaluation.comparison import Contender
+from auscult_lab.evaluation.records import Track
 from leaflet_task import leaflet_task
 
 TASK = leaflet_task(40, "gout-2")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents import Document, Passage
-from auscult.evaluation.collection import read_passages
-from auscult.evaluation.task import Task
 from auscult.interfaces import Judgement, Ranking
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.evaluation.collection import read_passages
+from auscult_lab.evaluation.task import Task
 
 TAXONOMY = KnowledgeBase(
     [

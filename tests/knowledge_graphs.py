@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auscult.graphs.graph import KnowledgeGraph, make_graph
+from auscult_lab.graphs.graph import KnowledgeGraph, make_graph
 
 
 def grid_graph(side: int = 8) -> KnowledgeGraph:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult.evaluation.task import Task
 from auscult.interfaces import Judgement
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.evaluation.task import Task
 from leaflets import leaflets
 
 PASSAGES = tuple(sorted(passage.passage_id for each in leaflets() for passage in each.passages))

@@ -14,23 +14,23 @@ from typing import Any
 import uvicorn
 from playwright.sync_api import sync_playwright
 
-import auscult.models.pretrained
+import auscult.encoders.pretrained
 from auscult.concepts import Concept, KnowledgeBase
-from auscult.corpora.files import FilesCorpus
-from auscult.corpora.opening import open_corpus
 from auscult.documents import Document
+from auscult.encoders import load_model
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model
 from auscult.search import build_index
 from auscult.service.app import create_app
 from auscult.service.settings import Settings
+from auscult.sources.files import FilesCorpus
+from auscult_lab.corpora.opening import open_corpus
 from small_pdfs import leaflet
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-quic",
 ]  # fmt: skip
-FAST = Path(next(iter(auscult.models.pretrained.__path__))) / "fast"
+FAST = Path(next(iter(auscult.encoders.pretrained.__path__))) / "fast"
 _LONGEST = 250
 NOTE = """Discharge summary
 

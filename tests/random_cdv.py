@@ -8,12 +8,12 @@ import torch
 from auscult.concepts import normalise_name
 from auscult.documents import Document
 from auscult.documents.building import Section, build_document
-from auscult.models.cdv.bloom import BloomConfig, BloomEncoder
-from auscult.models.cdv.encoder import CdvEncoder
-from auscult.models.cdv.network import CdvConfig, CdvNetwork
-from auscult.models.cdv.sentences import FLAGS, AveragedWords
-from auscult.models.cdv.spaces import AverageSpace, BloomSpace
-from auscult.models.word_vectors import SubwordTable
+from auscult_lab.cdv.bloom import BloomConfig, BloomEncoder
+from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.network import CdvConfig, CdvNetwork
+from auscult_lab.cdv.spaces import AverageSpace, BloomSpace
+from auscult_lab.modules.averaged_words import FLAGS, AveragedWords
+from auscult_lab.modules.word_vectors import SubwordTable
 
 WORDS = [
     "asthma", "kidney", "heart", "attack", "causes", "symptoms", "treatment", "of", "the", "and", "wheezing", "cough",

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import torch
 
-from auscult.models.rankers.base import Ranker, Tokens, pad
-from auscult.models.rankers.registry import RANKERS
-from auscult.models.vocabulary import Vocabulary, build_vocabulary
-from auscult.models.word_vectors import PlainTable
+from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
+from auscult_lab.modules.word_vectors import PlainTable
+from auscult_lab.rankers.base import Ranker, Tokens, pad
+from auscult_lab.rankers.registry import RANKERS
 
 WORDS = [f"{first}{second}" for first in ("asthma", "gout", "fever", "pain", "gene") for second in "abcdefgh"]
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from auscult.documents import Section, build_document
+from auscult.encoders import load_model
 from auscult.errors import AuscultError, IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index import storage as storage_room
@@ -31,9 +32,8 @@ from auscult.index.layout import FORMAT_VERSION
 from auscult.index.manifest import Manifest
 from auscult.index.passage_index import take_best
 from auscult.index.store import Store
-from auscult.models import load_model
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.understanding import Query
 from counted import Counted, count
 from encoders import HashedEncoder
 from index.test_damage import answers, files_of, flip, told

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from auscult.evaluation.records import EvaluationRecord, GroupRecord, Track
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.records import EvaluationRecord, GroupRecord, Track
+from auscult_lab.evaluation.tables import TextTable
 
 MEASURES = {"R@1": 0.5, "R@3": 0.6, "R@5": 0.7, "R@10": 0.8, "AP": 0.6, "MAP": 0.6, "RR": 0.61}
 TRAINING = {

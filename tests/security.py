@@ -33,7 +33,7 @@ import numpy as np
 
 from attacks import TRAVERSALS, faults, mutated, quoted
 from auscult.documents import Document
-from auscult.models import load_model
+from auscult.encoders import load_model
 from auscult.search import build_index
 from auscult.service.audit_files import records, verify
 from counted import Counted, count

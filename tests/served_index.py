@@ -21,7 +21,7 @@ from fastapi.testclient import TestClient
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Original, Section, build_document
 from auscult.documents.original import RUN
-from auscult.models import load_model
+from auscult.encoders import load_model
 from auscult.search import build_index
 from auscult.service.app import create_app
 from auscult.service.settings import Settings

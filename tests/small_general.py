@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from auscult.models.backbone import open_backbone
-from auscult.models.general.encoder import GeneralEncoder
-from auscult.models.general.persistence import load, save
-from auscult.models.general.towers import SIDES
-from auscult.training.general.bert_onnx import bert_as_onnx
+from auscult.encoders.general.encoder import GeneralEncoder
+from auscult.encoders.general.persistence import load, save
+from auscult.encoders.general.towers import SIDES
+from auscult_lab.general.bert_onnx import bert_as_onnx
+from auscult_lab.modules.backbone import open_backbone
 from tiny_bert import save_tiny_bert
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from auscult.models.knowledge_vectors import KnowledgeVectors
+from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors
 
 DIM = 6
 

@@ -105,12 +105,12 @@ def write_model(folder: Path, training: dict[str, object], seed: int = 0) -> Non
     """A CDV model that has learned nothing: random weights."""
     import torch
 
-    from auscult.models.cdv.encoder import CdvEncoder
-    from auscult.models.cdv.network import CdvConfig, CdvNetwork
-    from auscult.models.cdv.persistence import save
-    from auscult.models.cdv.sentences import FLAGS, AveragedWords
-    from auscult.models.cdv.spaces import AverageSpace
-    from auscult.models.word_vectors import SubwordTable
+    from auscult_lab.cdv.encoder import CdvEncoder
+    from auscult_lab.cdv.network import CdvConfig, CdvNetwork
+    from auscult_lab.cdv.persistence import save
+    from auscult_lab.cdv.spaces import AverageSpace
+    from auscult_lab.modules.averaged_words import FLAGS, AveragedWords
+    from auscult_lab.modules.word_vectors import SubwordTable
 
     torch.manual_seed(seed)
     table = np.random.default_rng(seed).normal(size=(200, 8)).astype(np.float32)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import torch
 
-from auscult.models.backbone import open_backbone
-from auscult.models.general.reranker import Reranker, load, save, set_weights
-from auscult.training.general.bert_onnx import bert_as_onnx
-from auscult.training.reranker.objective import RerankerNetwork
+from auscult.encoders.reranker import Reranker, load, save, set_weights
+from auscult_lab.general.bert_onnx import bert_as_onnx
+from auscult_lab.modules.backbone import open_backbone
+from auscult_lab.reranker.objective import RerankerNetwork
 from tiny_bert import save_tiny_bert
 
 

@@ -95,9 +95,9 @@ def test_importing_auscult_prints_and_leaves_nothing() -> None:
 
 # Extra -> packages of it that are missing, and what is asked for then.
 WITHOUT = {
-    "neural": (["torch"], "from auscult.models import load_model; load_model('.')"),
+    "neural": (["torch"], "from auscult.encoders import load_model; load_model('.')"),
     "train": (["yaml"], "from auscult.cli.main import main; main(['train', 'x.yaml'])"),
-    "transformers": (["transformers"], "from auscult.models.cdv.transformer import PooledTransformer as T; T('x')"),
+    "transformers": (["transformers"], "from auscult_lab.cdv.transformer import PooledTransformer as T; T('x')"),
     "ner": (["negspacy"], "from auscult.concepts.recognition import ContextFilter; ContextFilter()"),
     "gliner": (["gliner"], "from auscult.concepts.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
     "serve": (
@@ -111,7 +111,7 @@ WITHOUT = {
     "watch": (["watchfiles"], "from auscult.cli.watching import changes as c, Path; next(c('.', Path()))"),
     "evaluation": (
         ["ir_measures"],
-        "from auscult import Judgement as J; import auscult.evaluation.measures as m; m.measure([], [J('q', 'p')])",
+        "from auscult import Judgement as J; import auscult_lab.evaluation.measures as m; m.measure([], [J('q', 'p')])",
     ),
 }
 

@@ -18,9 +18,9 @@ from pydantic.fields import FieldInfo
 from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
-from auscult.demo import LEAFLETS
-from auscult.models import SHIPPED
+from auscult.encoders import SHIPPED
 from auscult.service.settings import Settings
+from auscult_lab.demo import LEAFLETS
 from places import ROOT
 from study.__main__ import app as study
 
@@ -168,7 +168,7 @@ def _types(annotation: Any) -> list[Any]:
 
 
 def test_every_field_of_an_experiment_is_documented_with_its_default() -> None:
-    from auscult.training.cdv.experiment import CdvExperiment
+    from auscult_lab.cdv.experiment import CdvExperiment
 
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \|(.*?)\|", page.partition("## The experiment file")[2], re.MULTILINE))
@@ -178,8 +178,8 @@ def test_every_field_of_an_experiment_is_documented_with_its_default() -> None:
 
 
 def test_every_field_of_a_rankers_experiment_is_documented_with_its_default() -> None:
-    from auscult.training.experiment import DataExperiment
-    from auscult.training.rankers.experiment import RankingExperiment
+    from auscult_lab.rankers.experiment import RankingExperiment
+    from auscult_lab.training.experiment import DataExperiment
 
     page = (ROOT / "docs" / "rankers.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z_.0-9]+)` \|(.*?)\|", page.partition("## The experiment file")[2], re.MULTILINE))
@@ -190,8 +190,8 @@ def test_every_field_of_a_rankers_experiment_is_documented_with_its_default() ->
 
 
 def test_every_field_of_an_experiment_of_masked_texts_is_documented_with_its_default() -> None:
-    from auscult.training.experiment import DataExperiment
-    from auscult.training.masked.experiment import MaskedExperiment
+    from auscult_lab.masked.experiment import MaskedExperiment
+    from auscult_lab.training.experiment import DataExperiment
 
     page = (ROOT / "docs" / "pre-training.md").read_text(encoding="utf-8")
     rows = {}
@@ -206,7 +206,7 @@ def test_every_field_of_an_experiment_of_masked_texts_is_documented_with_its_def
 
 
 def test_every_ranker_is_documented() -> None:
-    from auscult.models.rankers.registry import RANKERS
+    from auscult_lab.rankers.registry import RANKERS
 
     page = (ROOT / "docs" / "rankers.md").read_text(encoding="utf-8")
     assert not [name for name in RANKERS if f"`{name}`" not in page]

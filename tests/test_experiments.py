@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from auscult.evaluation.published_figures import published_tables
-from auscult.training.experiment_files import experiments_in, read_published
-from auscult.training.kinds import read_experiment
+from auscult_lab.evaluation.published_figures import published_tables
+from auscult_lab.families.table import read_experiment
+from auscult_lab.training.experiment_files import experiments_in, read_published
 from places import ROOT
 
 FOLDER = ROOT / "experiments"
 FILES = sorted(FOLDER.glob("*.yaml"))
 SHIPPED = experiments_in(FOLDER)
-PUBLISHED = resources.files("auscult.evaluation").joinpath("published")
+PUBLISHED = resources.files("auscult_lab.evaluation").joinpath("published")
 
 
 def test_none_lies_deeper_and_no_two_have_one_name() -> None:

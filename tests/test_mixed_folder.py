@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from auscult.corpora.files import FilesCorpus
 from auscult.documents import Document
+from auscult.sources.files import FilesCorpus
 from needs import Needs
 from places import ROOT
 

@@ -2,7 +2,7 @@
 
 from auscult.documents import Document, Passage, Sentence
 from auscult.interfaces import Hit, Judgement, Ranking
-from auscult.queries import Query
+from auscult.understanding import Query
 
 __version__ = "0.1.0"
 

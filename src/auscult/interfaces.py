@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from auscult.documents.document import Document
-    from auscult.queries.query import Query
+    from auscult.understanding.query import Query
 
 FloatArray = npt.NDArray[np.float32]
 

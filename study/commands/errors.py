@@ -11,19 +11,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
-from auscult.corpora import open_corpus
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base
-from auscult.corpora.note_labels import NoteLabeller, open_labeller
-from auscult.corpora.opening import makes_queries
 from auscult.errors import DataError
-from auscult.evaluation.collection import read_passages
-from auscult.evaluation.measures import measure
-from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
-from auscult.evaluation.task import Task, build_task
-from auscult.evaluation.trec import read_run
 from auscult.files.writing import check_file, file_name
 from auscult.interfaces import Ranking
+from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
+from auscult_lab.corpora.opening import makes_queries, open_corpus
+from auscult_lab.evaluation.collection import read_passages
+from auscult_lab.evaluation.measures import measure
+from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.evaluation.trec import read_run
 from study.errors.classes import find_errors, write_errors
 from study.errors.traits import MAX_TOKENS, TraitFinder, find_traits, trait_table, write_traits
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from auscult.evaluation.bench_tables import in_table_order
-from auscult.evaluation.records import evaluation_records, read_records
 from auscult.files.writing import file_name
+from auscult_lab.evaluation.bench_tables import in_table_order
+from auscult_lab.evaluation.records import evaluation_records, read_records
 from study.errors.classes import read_errors
 from study.figures.bench import bench_figures
 from study.figures.breakdowns import check_figures, draw_figures

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from auscult.evaluation.bench_tables import bench_table, learning_table, question_type_table
-from auscult.evaluation.records import evaluation_records, read_records
-from auscult.evaluation.tracks import TRACKS
+from auscult_lab.evaluation.bench_tables import bench_table, learning_table, question_type_table
+from auscult_lab.evaluation.records import evaluation_records, read_records
+from auscult_lab.evaluation.tracks import TRACKS
 from study.pages.beside import beside_tables
 from study.pages.context_knowledge import context_knowledge_tables
 

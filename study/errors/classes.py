@@ -15,11 +15,11 @@ from typing import Literal
 
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.errors import DataError
-from auscult.evaluation.collection import PassageRecord, is_about
-from auscult.evaluation.task import Task
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Ranking
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.evaluation.collection import PassageRecord, is_about
+from auscult_lab.evaluation.task import Task
 
 EntityClass = Literal["same", "ancestor", "descendant", "sibling", "unrelated", "not in taxonomy"]
 AspectClass = Literal["same", "related", "unrelated"]

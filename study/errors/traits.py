@@ -26,14 +26,14 @@ from typing import Literal, get_args
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.note_aspects import note_aspects
 from auscult.concepts.recognition.labelling import placeholders
-from auscult.corpora.note_labels import NoteLabeller, PassageEntity
 from auscult.documents import Document, Passage
-from auscult.evaluation.tables import TextTable
-from auscult.evaluation.task import Task
 from auscult.files.writing import whole_or_nothing
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.corpora.note_aspects import note_aspects
+from auscult_lab.corpora.note_labels import NoteLabeller, PassageEntity
+from auscult_lab.evaluation.tables import TextTable
+from auscult_lab.evaluation.task import Task
 from study.errors.classes import RankingError, classify_aspects
 
 Trait = Literal[

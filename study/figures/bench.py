@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
-from auscult.evaluation.figure_files import INK, save_as
-from auscult.evaluation.question_types import QUESTION_TYPES
-from auscult.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.figure_files import INK, save_as
+from auscult_lab.evaluation.question_types import QUESTION_TYPES
+from auscult_lab.evaluation.records import EvaluationRecord
 from study.figures.bars import DARK, LIGHT, finish, label
 from study.figures.lengths import draw_lengths
 from study.pages.context_knowledge import figure_records

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
-from auscult.evaluation.figure_files import INK, save_as
-from auscult.evaluation.question_lengths import FEW, LENGTHS, counted
-from auscult.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.figure_files import INK, save_as
+from auscult_lab.evaluation.question_lengths import FEW, LENGTHS, counted
+from auscult_lab.evaluation.records import EvaluationRecord
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

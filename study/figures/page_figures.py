@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from auscult.evaluation.bench_tables import in_table_order
-from auscult.evaluation.records import TEST, Asked, EvaluationRecord
 from auscult.files.writing import file_name
+from auscult_lab.evaluation.bench_tables import in_table_order
+from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
 from study.figures.bench import bench_figures
 from study.figures.breakdowns import draw_groups, draw_match_rates
 from study.pages.papers import Page

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult.evaluation.published_figures import PublishedTable
-from auscult.evaluation.records import EvaluationRecord
-from auscult.evaluation.tables import (
+from auscult_lab.evaluation.published_figures import PublishedTable
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.tables import (
     TextTable,
     main_table,
     percent,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.measures import CUTOFF_MEASURES
-from auscult.evaluation.published_figures import PublishedTable, published_tables
-from auscult.evaluation.question_lengths import FEW, LENGTHS, counted
-from auscult.evaluation.records import Difference, EvaluationRecord
-from auscult.evaluation.tables import TextTable, percent
+from auscult_lab.evaluation.measures import CUTOFF_MEASURES
+from auscult_lab.evaluation.published_figures import PublishedTable, published_tables
+from auscult_lab.evaluation.question_lengths import FEW, LENGTHS, counted
+from auscult_lab.evaluation.records import Difference, EvaluationRecord
+from auscult_lab.evaluation.tables import TextTable, percent
 from study.pages.reading import Filed
 from study.published import published_costs
 from study.variants import HEADS, QUESTIONS, Question, Variant, variant_of

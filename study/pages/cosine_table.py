@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.published_figures import published_content
-from auscult.evaluation.tables import TextTable, model_letters_of, percent
+from auscult_lab.evaluation.published_figures import published_content
+from auscult_lab.evaluation.tables import TextTable, model_letters_of, percent
 
 MEASURES = ("MAP@10", "P@10", "R@10", "F1@10", "F1 of means")
 _PAPERS_NAMES = {"MatchPyramid": "MP"}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from auscult.corpora.note_queries import NAME as NOTES
-from auscult.evaluation.pre_trained import encoders_of
-from auscult.evaluation.records import TEST, EvaluationRecord
-from auscult.evaluation.tables import TextTable, percent, published_cells
-from auscult.evaluation.tracks import Trained, trained_on
+from auscult_lab.corpora.note_queries import NAME as NOTES
+from auscult_lab.evaluation.pre_trained import encoders_of
+from auscult_lab.evaluation.records import TEST, EvaluationRecord
+from auscult_lab.evaluation.tables import TextTable, percent, published_cells
+from auscult_lab.evaluation.tracks import Trained, trained_on
 from study.pages.encoder_marks import EncoderMarks
 from study.published import cross_domain_table
 

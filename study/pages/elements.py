@@ -5,7 +5,7 @@
     - element: "Eq. 3-8: cross attention"
       is: faithful                    # or departs, or unmeasured
       how: one sentence               # what differs, or why it cannot be measured; only a faithful element has none
-      where: src/auscult/models/modules/attention.py::CrossAttention     # or a list, or a file alone
+      where: src/auscult_lab/modules/attention.py::CrossAttention     # or a list, or a file alone
 
 A place is a file of the repository and, behind "::", the dotted name of a class, function, method, field or constant
 in it. Lines move and names stay, so names are kept; one that is no longer there is an error.
@@ -24,7 +24,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from auscult.errors import DataError
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.tables import TextTable
 
 ROOT = Path(__file__).resolve().parents[2]
 ELEMENTS = ROOT / "study" / "elements"

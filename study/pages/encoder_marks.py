@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from auscult.evaluation.pre_trained import Encoder, encoders_of
-from auscult.evaluation.records import EvaluationRecord
-from auscult.models.encoder_identity import KNOWN
+from auscult_lab.evaluation.pre_trained import Encoder, encoders_of
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.modules.encoder_identity import KNOWN
 
 _MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
 

@@ -7,9 +7,9 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.pre_trained import encoder_cell
-from auscult.evaluation.records import EvaluationRecord, GroupRecord
-from auscult.evaluation.tables import SHOWN, percent
+from auscult_lab.evaluation.pre_trained import encoder_cell
+from auscult_lab.evaluation.records import EvaluationRecord, GroupRecord
+from auscult_lab.evaluation.tables import SHOWN, percent
 from study.pages.plain_values import flatten, is_table, plain
 from study.pages.reading import Filed, Results
 from study.pages.training_table import training_table

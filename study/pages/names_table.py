@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.tables import TextTable
 
 _WAYS = ("as they are", "never trained", "trained")
 _NOTE = """Percent of queries whose first passage answers, and of those whose first passage has the entity, ties against

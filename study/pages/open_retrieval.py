@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult.evaluation.pre_trained import encoder_notes
-from auscult.evaluation.records import TEST, Asked, EvaluationRecord
-from auscult.evaluation.tables import TextTable, percent, with_encoders
+from auscult_lab.evaluation.pre_trained import encoder_notes
+from auscult_lab.evaluation.records import TEST, Asked, EvaluationRecord
+from auscult_lab.evaluation.tables import TextTable, percent, with_encoders
 from study.pages.reading import Filed
 from study.pages.task_table import tasks_of, tracks_of
 

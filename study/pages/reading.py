@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import DataError
-from auscult.evaluation.records import EvaluationRecord, evaluation_records, read_records
+from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from auscult.evaluation.pre_trained import encoders_of
-from auscult.evaluation.records import EvaluationRecord
-from auscult.evaluation.tables import TextTable, match_table
+from auscult_lab.evaluation.pre_trained import encoders_of
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.tables import TextTable, match_table
 from study.figures.page_figures import PageFigure, page_figures
 from study.pages.ablation import ablation_tables
 from study.pages.context_knowledge import question_tables

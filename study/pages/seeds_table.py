@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.tables import TextTable
 
 _MEASURES = ("MAP", "R@1")
 _NOTE = "Points, with 95 % intervals of a bootstrap that draws seeds and queries anew."

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from auscult.evaluation.pre_trained import encoder_notes
-from auscult.evaluation.published_figures import PublishedTable, published_content, published_tables
-from auscult.evaluation.records import EvaluationRecord
-from auscult.evaluation.tables import (
+from auscult_lab.evaluation.pre_trained import encoder_notes
+from auscult_lab.evaluation.published_figures import PublishedTable, published_content, published_tables
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.tables import (
     SUPERVISED,
     TextTable,
     percent,

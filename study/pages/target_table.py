@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.tables import TextTable
 
 _NOTE = """An entity is asked by the first eight sentences of a held-out document, and found where the place of its
 title is the nearest of all places; *described*: the knowledge base has it. A heading is asked by a held-out passage's

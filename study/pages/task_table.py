@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult.evaluation.pre_trained import PRE_TRAINED
-from auscult.evaluation.published_figures import PublishedTable
-from auscult.evaluation.records import Asked, EvaluationRecord
-from auscult.evaluation.tables import (
+from auscult_lab.evaluation.pre_trained import PRE_TRAINED
+from auscult_lab.evaluation.published_figures import PublishedTable
+from auscult_lab.evaluation.records import Asked, EvaluationRecord
+from auscult_lab.evaluation.tables import (
     SUPERVISED,
     TextTable,
     main_table,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.tables import TextTable
 from study.pages.plain_values import plain
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from auscult.evaluation.tables import TextTable
+from auscult_lab.evaluation.tables import TextTable
 
 _NEGATIVES = {"bench": "2 + 2 + 1", "zhu2019": "1 + 2 + 6", "one": "0 + 1 + 0"}
 _TRAINED = {True: "trained", False: "frozen", None: "none"}

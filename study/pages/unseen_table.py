@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auscult.evaluation.records import EvaluationRecord
-from auscult.evaluation.tables import TextTable, percent
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.tables import TextTable, percent
 from study.pages.reading import Filed
 from study.unseen import is_unseen
 

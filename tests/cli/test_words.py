@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import typer
+from auscult.cli.moved import MOVED
 from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
-from auscult.cli.moved import MOVED
 
 WORDS = (
     *("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from auscult.client import Client, ServiceError
-from auscult.models import load_model
+from auscult.encoders import load_model
 from auscult.search import build_index
 from leaflets import leaflets
 from served_index import KNOWN, note, running

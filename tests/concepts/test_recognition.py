@@ -431,8 +431,8 @@ def test_entities_of_a_document_slice_back_and_lie_in_their_sentence(sections: l
 @pytest.mark.slow
 def test_entities_of_real_notes(context: ContextFilter, needs: Needs) -> None:
     needs.data("kg", "clinical_notes/aci_bench.jsonl.gz")
-    from auscult.corpora import open_corpus
-    from auscult.corpora.knowledge import open_knowledge_base
+    from auscult.concepts.opening import open_knowledge_base
+    from auscult_lab.corpora.opening import open_corpus
 
     recognizer = DictionaryRecognizer(open_knowledge_base())
     assert [e.name for e in recognizer.recognise("Pt with COPD, HTN and IgA nephropathy.")] == [

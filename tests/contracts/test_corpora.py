@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from auscult.corpora import open_corpus
-from auscult.corpora.catalogue import catalogue
-from auscult.corpora.opening import NOTE_QUERIES, READERS, WIKISECTION
+from auscult.catalogue import catalogue
 from auscult.documents import check_document
 from auscult.errors import AuscultError
 from auscult.interfaces import Corpus
+from auscult_lab.corpora.names import NOTE_QUERIES, WIKISECTION
+from auscult_lab.corpora.opening import READERS, open_corpus
 from classes import classes_with
 from needs import Needs
 from small_corpora import CORPORA

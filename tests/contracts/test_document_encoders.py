@@ -12,20 +12,20 @@ import torch
 
 from architectures import VARIANTS, make
 from auscult.documents import Document, build_document
+from auscult.encoders import SENTENCE_TRANSFORMER, SHIPPED, kind_of, load_model
+from auscult.encoders.general.encoder import GeneralEncoder
+from auscult.encoders.registry import KINDS
 from auscult.interfaces import DocumentEncoder
-from auscult.models import SENTENCE_TRANSFORMER, SHIPPED, kind_of, load_model
-from auscult.models.cdv import persistence as cdv
-from auscult.models.cdv.encoder import CdvEncoder
-from auscult.models.cdv.network import CdvConfig, CdvNetwork
-from auscult.models.cdv.sentences import FLAGS
-from auscult.models.cdv.transformer import PooledTransformer
-from auscult.models.encoders import persistence as encoders
-from auscult.models.encoders.bi import BiEncoder
-from auscult.models.encoders.encoder import BiDocumentEncoder
-from auscult.models.general.encoder import GeneralEncoder
-from auscult.models.kinds import KINDS
-from auscult.queries import Query
 from auscult.search.bulk import BulkEncoder
+from auscult.understanding import Query
+from auscult_lab.cdv import persistence as cdv
+from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.network import CdvConfig, CdvNetwork
+from auscult_lab.cdv.transformer import PooledTransformer
+from auscult_lab.encoders import persistence as encoders
+from auscult_lab.encoders.bi import BiEncoder
+from auscult_lab.encoders.encoder import BiDocumentEncoder
+from auscult_lab.modules.averaged_words import FLAGS
 from classes import classes_with
 from random_cdv import documents, make_encoder
 from small_general import make_general, save_general
@@ -142,7 +142,7 @@ def test_company_order_and_batch_size_never_change_a_vector(encoder: Any, monkey
     asked = np.concatenate([encoder.encode_queries([query]) for query in QUERIES])
     backwards = encoder.encode_documents(given[::-1])[::-1]
     np.testing.assert_allclose(encoder.encode_queries(QUERIES[::-1])[::-1], asked, atol=1e-5)
-    monkeypatch.setattr("auscult.models.cdv.encoder._BATCH_STEPS", 30)
+    monkeypatch.setattr("auscult_lab.cdv.encoder._BATCH_STEPS", 30)
     for holder in (getattr(encoder, "ranker", None), getattr(encoder, "sentences", None)):
         if hasattr(holder, "batch_size"):
             monkeypatch.setattr(holder, "batch_size", 2)

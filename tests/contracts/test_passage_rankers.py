@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-import auscult.models.encoders
-import auscult.models.encoders.ck
+import auscult_lab.encoders
+import auscult_lab.encoders.ck
 from architectures import (
     QUERY,
     TOLERANCE,
@@ -27,15 +27,15 @@ from architectures import (
     scores_of,
     texts,
 )
-from auscult.models.encoders.base import PassageRanker, PassageText, passage_text, query_text
-from auscult.models.encoders.bi import BiEncoder
-from auscult.models.encoders.long_towers import LongTowers
-from auscult.models.encoders.persistence import load, save
-from auscult.models.encoders.registry import ARCHITECTURES
-from auscult.models.encoders.scorer import CaprScorer
+from auscult_lab.encoders.base import PassageRanker, PassageText, passage_text, query_text
+from auscult_lab.encoders.bi import BiEncoder
+from auscult_lab.encoders.long_towers import LongTowers
+from auscult_lab.encoders.persistence import load, save
+from auscult_lab.encoders.registry import ARCHITECTURES
+from auscult_lab.encoders.scorer import CaprScorer
 from tiny_bert import LAYERS, same_weights
 
-PACKAGES = (auscult.models.encoders, auscult.models.encoders.ck)
+PACKAGES = (auscult_lab.encoders, auscult_lab.encoders.ck)
 
 
 def test_every_architecture_in_the_package_is_registered_and_tested():

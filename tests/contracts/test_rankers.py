@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-import auscult.models.rankers
+import auscult_lab.rankers
 from auscult.documents import Section, build_document
 from auscult.errors import ModelError
-from auscult.models.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
-from auscult.models.rankers.kept import keep_places
-from auscult.models.rankers.persistence import load, save
-from auscult.models.rankers.registry import RANKERS
-from auscult.models.rankers.scorer import RankerScorer, passage_words, query_words
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
+from auscult_lab.rankers.kept import keep_places
+from auscult_lab.rankers.persistence import load, save
+from auscult_lab.rankers.registry import RANKERS
+from auscult_lab.rankers.scorer import RankerScorer
+from auscult_lab.scorers.words import passage_words, query_words
 from rankers import WORDS, lay_out, make_ranker, random_texts, small_vocabulary
 
 TOLERANCE = 1e-5
@@ -29,8 +30,8 @@ every_ranker = pytest.mark.parametrize("kind", RANKERS)
 def test_every_ranker_in_the_package_is_registered():
     # A class whose name begins with "_" is what several rankers share.
     found = set()
-    for module in iter_modules(auscult.models.rankers.__path__):
-        content = import_module(f"auscult.models.rankers.{module.name}")
+    for module in iter_modules(auscult_lab.rankers.__path__):
+        content = import_module(f"auscult_lab.rankers.{module.name}")
         found |= {
             each
             for _, each in inspect.getmembers(content, inspect.isclass)

@@ -12,17 +12,17 @@ import pytest
 from architectures import VARIANTS, make
 from auscult.documents import Document
 from auscult.errors import DataError, ModelError
-from auscult.evaluation.contenders import LEXICAL
 from auscult.interfaces import Scorer
-from auscult.models.cosine import CosineScorer, InverseDocumentFrequencies
-from auscult.models.encoder_scorer import EncoderScorer
-from auscult.models.encoders.scorer import CaprScorer
-from auscult.models.rankers.registry import RANKERS
-from auscult.models.rankers.scorer import RankerScorer
-from auscult.models.vocabulary import build_vocabulary
-from auscult.models.word_vectors import PlainTable
-from auscult.queries import Query
-from auscult.search.fused_scorer import FusedScorer
+from auscult.understanding import Query
+from auscult_lab.encoders.scorer import CaprScorer
+from auscult_lab.evaluation.contenders import LEXICAL
+from auscult_lab.fitting.fused_scorer import FusedScorer
+from auscult_lab.modules.vocabulary import build_vocabulary
+from auscult_lab.modules.word_vectors import PlainTable
+from auscult_lab.rankers.registry import RANKERS
+from auscult_lab.rankers.scorer import RankerScorer
+from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies
+from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from classes import classes_with
 from encoders import HashedEncoder
 from leaflets import generated, leaflets

@@ -17,8 +17,8 @@ from auscult.engines import Filters, ServedIndex, open_engine, open_index, publi
 from auscult.engines.contract import patiently
 from auscult.errors import AuscultError, ConfigError, EngineError, QueryError
 from auscult.index import Between, IndexUpdate, PassageIndex
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import leaflets
 from needs import Needs

@@ -13,8 +13,8 @@ import pytest
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, repair
 from auscult.index.blocks import BlockFile, BlockWriter
-from auscult.queries import Query
 from auscult.search import Searcher
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 

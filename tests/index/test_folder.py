@@ -21,8 +21,8 @@ from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
 from auscult.index.layout import FORMAT_VERSION
 from auscult.index.store import Store, content_hash
 from auscult.interfaces import FloatArray
-from auscult.queries import Query
 from auscult.search import Searcher
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 

@@ -12,8 +12,8 @@ from auscult.documents import Document
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize
 from auscult.index.merging import plan
 from auscult.index.words import FIELDS
-from auscult.queries import Query
 from auscult.search import Searcher
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 

@@ -30,7 +30,7 @@ Talk = Callable[[Client], Awaitable[None]]
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of a model that any process can open."""
-    from auscult.models.general.persistence import load
+    from auscult.encoders.general.persistence import load
 
     place = tmp_path_factory.mktemp("served")
     save_general(place / "model")

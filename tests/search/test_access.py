@@ -16,9 +16,9 @@ from auscult.documents import Document, Original
 from auscult.errors import IndexFolderError, QueryError
 from auscult.index import IndexUpdate, optimize
 from auscult.index.access import ACCESS, is_open_to
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.search.explain import explain
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auscult.encoders import load_model
 from auscult.errors import DataError
 from auscult.index import PassageIndex
-from auscult.models import load_model
 from auscult.search import build_index, bulk
 from auscult.search.bulk import EXECUTORS, Executor, reading_in_bulk
 from leaflets import generated, leaflets

@@ -9,10 +9,10 @@ import pytest
 
 from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.search.coverage import aspects_of, cover, word_of
 from auscult.search.side_by_side import date_of, side_by_side
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import leaflets
 

@@ -10,10 +10,10 @@ import pytest
 
 from auscult.documents import Section, build_document
 from auscult.interfaces import FloatArray
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion
+from auscult.understanding import Query
 from encoders import HashedEncoder
 
 PAGES = {

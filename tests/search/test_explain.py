@@ -12,10 +12,10 @@ from rich.console import Console
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
-from auscult.queries import Query
 from auscult.search import ScoreCurves, Searcher, build_index, explain
 from auscult.search.figures import save_figure
 from auscult.search.terminal import render_curves
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import leaflets
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auscult.encoders import model_folder
 from auscult.errors import ModelError
-from auscult.models import model_folder
-from auscult.queries import Query
 from auscult.search.evidence import EVIDENCE, vector_cosines
 from auscult.search.fusion import READ, TITLED, Fusion
+from auscult.understanding import Query
 
 SHIPPED = Fusion.of(object())
 NAMED, WORDS = Query("", "gout", ("symptoms",)), Query("", "", text="why is my toe red")

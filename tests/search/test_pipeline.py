@@ -12,11 +12,11 @@ import torch
 from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.interfaces import FloatArray, ReadsDocuments
-from auscult.models.encoders.registry import create
-from auscult.models.encoders.scorer import CaprScorer
-from auscult.models.lexical import TfIdfScorer
-from auscult.queries import Query
 from auscult.search import Pipeline, Searcher, build_index
+from auscult.understanding import Query
+from auscult_lab.encoders.registry import create
+from auscult_lab.encoders.scorer import CaprScorer
+from auscult_lab.scorers.lexical import TfIdfScorer
 from encoders import HashedEncoder
 from leaflets import leaflets
 from tiny_bert import save_tiny_bert

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from auscult.concepts import Concept, EntityResolver, KnowledgeBase
-from auscult.queries import Query, QuestionParser
-from auscult.search.understanding import Understanding, understand
+from auscult.understanding import Query, QuestionParser
+from auscult.understanding.understand import Understanding, understand
 
 KNOWN = KnowledgeBase(
     [

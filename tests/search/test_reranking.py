@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from auscult.encoders.reranker import Reranker
 from auscult.errors import ModelError, QueryError
-from auscult.models.general.reranker import Reranker
-from auscult.queries import Query
 from auscult.search import Searcher, build_index, reranking
-from auscult.search.fitting import fit_reranker
-from auscult.search.fused_scorer import FusedScorer
+from auscult.understanding import Query
+from auscult_lab.fitting.fitting import fit_reranker
+from auscult_lab.fitting.fused_scorer import FusedScorer
 from encoders import HashedEncoder
 from leaflets import leaflets
 from small_reranker import save_reranker, small_network
@@ -95,9 +95,9 @@ def test_how_much_it_counts_is_fitted(searcher: Searcher, monkeypatch: pytest.Mo
     def reads(reranker: object, reader: object, query: Query, rows: list[int], hidden: set[int]) -> np.ndarray:
         return np.array([knows[row] if "symptoms" in query.aspects else 0.0 for row in rows])
 
-    monkeypatch.setattr("auscult.search.fitting.probabilities", reads)
+    monkeypatch.setattr("auscult_lab.fitting.fitting.probabilities", reads)
     weights = fit_reranker([searcher], object(), questions=60)  # type: ignore[arg-type]
     assert weights.keys() == {"parts", "words"}
     assert weights["parts"] > 0.5
-    monkeypatch.setattr("auscult.search.fitting.probabilities", lambda *given: 1 - reads(*given))
+    monkeypatch.setattr("auscult_lab.fitting.fitting.probabilities", lambda *given: 1 - reads(*given))
     assert fit_reranker([searcher], object(), questions=60)["parts"] < weights["parts"]  # type: ignore[arg-type]

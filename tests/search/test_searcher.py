@@ -14,8 +14,8 @@ from auscult.documents import Document
 from auscult.errors import DataError, IndexFolderError, ModelError, QueryError
 from auscult.index.reader import DocumentRecord, GenerationReader
 from auscult.interfaces import FloatArray, Hit
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 

@@ -8,9 +8,9 @@ import pytest
 
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.concept import Concept
-from auscult.corpora import open_corpus
-from auscult.queries import Query
 from auscult.search.siblings import are_siblings, sibling_note
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
 from needs import Needs
 
 TRAPS = """

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
-from auscult.queries import Query
 from auscult.search import Searcher, build_index, explain
 from auscult.search.spans import Span, SpanFinder, SpanLimits, answer_span, finder
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 

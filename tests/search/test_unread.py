@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from auscult.queries import Query
-from auscult.search.unread import unread_words
+from auscult.understanding import Query
+from auscult.understanding.unread import unread_words
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from auscult.cli.all_commands import app as commands
 from auscult.errors import AuscultError, CorpusMissingError, DataError
-from auscult.evaluation.records import evaluation_records, read_records, write_records
+from auscult_lab.evaluation.records import evaluation_records, read_records, write_records
 from result_records import record
 from small_medquad import write_data, write_model
 from study.__main__ import app

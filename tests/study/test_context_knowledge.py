@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import DataError
-from auscult.evaluation.measures import CUTOFF_MEASURES
-from auscult.evaluation.records import EvaluationRecord, write_records
-from auscult.evaluation.tables import group_table
-from auscult.training.encoders.experiment import read_capr_experiment
-from auscult.training.experiment_files import experiments_in, read_compared
+from auscult_lab.encoders.experiment import read_capr_experiment
+from auscult_lab.evaluation.measures import CUTOFF_MEASURES
+from auscult_lab.evaluation.records import EvaluationRecord, write_records
+from auscult_lab.evaluation.tables import group_table
+from auscult_lab.training.experiment_files import experiments_in, read_compared
 from places import ROOT
 from result_records import MEASURES, record, row_of
 from study.figures.lengths import draw_lengths

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from auscult.evaluation.bench_tables import bench_table
-from auscult.evaluation.published_figures import published_tables
-from auscult.evaluation.records import EvaluationRecord
-from auscult.evaluation.tables import main_table, result_tables
-from auscult.evaluation.tracks import trained_on
+from auscult_lab.evaluation.bench_tables import bench_table
+from auscult_lab.evaluation.published_figures import published_tables
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.tables import main_table, result_tables
+from auscult_lab.evaluation.tracks import trained_on
 from study.pages.beside import beside_tables
 from study.pages.cross_domain import cross_domain_tables
 from study.pages.encoder_marks import EncoderMarks

@@ -10,12 +10,12 @@ import pytest
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
-from auscult.corpora.note_labels import NoteLabeller
 from auscult.documents import Section, build_document
-from auscult.evaluation.collection import read_passages
-from auscult.evaluation.task import Task
 from auscult.interfaces import Judgement, Ranking
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.corpora.note_labels import NoteLabeller
+from auscult_lab.evaluation.collection import read_passages
+from auscult_lab.evaluation.task import Task
 from study.errors.classes import find_errors
 from study.errors.traits import TRAITS, TraitFinder, find_traits, trait_table, write_traits
 

@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from auscult.errors import DataError
-from auscult.evaluation.bench_tables import in_table_order
-from auscult.evaluation.records import EvaluationRecord, Track, write_records
-from auscult.evaluation.tables import SUPERVISED
-from auscult.evaluation.tracks import TRACKS
-from auscult.models.encoder_identity import KNOWN
+from auscult_lab.evaluation.bench_tables import in_table_order
+from auscult_lab.evaluation.records import EvaluationRecord, Track, write_records
+from auscult_lab.evaluation.tables import SUPERVISED
+from auscult_lab.evaluation.tracks import TRACKS
+from auscult_lab.modules.encoder_identity import KNOWN
 from result_records import MEASURES, record
 from study.__main__ import app
 from study.figures.bench import bench_figures, draw_question_types

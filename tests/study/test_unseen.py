@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from auscult.corpora import open_corpus
 from auscult.documents import Document, Section, build_document
-from auscult.evaluation.task import build_task
 from auscult.interfaces import Judgement
-from auscult.queries import Query
+from auscult.understanding import Query
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.evaluation.task import build_task
 from needs import Needs
 from places import ROOT
 from study.unseen import GRAM, UnseenQueries

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auscult.corpora import open_corpus
 from auscult.documents import check_document
 from auscult.errors import ConfigError, CorpusMissingError, DataError, MissingExtraError
+from auscult_lab.corpora.opening import open_corpus
 from study.__main__ import app
 from study.wikipedia import dump as wikipedia_dump
 from study.wikipedia.dump import Progress, convert_dump, read_list

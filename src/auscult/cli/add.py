@@ -12,11 +12,11 @@ from auscult.cli.index import BatchSizeOption, SkipBadOption, counted, showing_p
 from auscult.cli.options import IndexArgument, IndexModelOption
 from auscult.cli.sources import HowOption, ReportOption, Sources, held_files, open_sources, progressed, reading_choices
 from auscult.cli.watching import changes
+from auscult.encoders import load_model
 from auscult.errors import ConfigError
 from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
-from auscult.models import load_model
 from auscult.readers.report import Problem
 from auscult.search.build import UpdateReport, update_index
 from auscult.search.searcher import load_model_of

@@ -12,10 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from auscult.cli import graph
 from auscult.cli.texts import TextArgument, read_text
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, open_knowledge_base, open_named
+from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base, open_named
 from auscult.errors import QueryError
 
 _HOW = "pass --kb with a taxonomy (.obo, .tsv)"
@@ -141,7 +140,5 @@ def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> Non
         if value:
             console.print(f"  {label:<12}{escape(value)}")
 
-
-app.add_typer(graph.app, name="graph")
 
 __all__ = ["app"]

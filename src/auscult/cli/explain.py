@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from auscult.cli.model_views import Layers, show_attention, show_token_pairs
 from auscult.cli.options import IndexModelOption
-from auscult.cli.search import (
-    AspectOption,
-    EntityOption,
-    QuestionOption,
-    check_asked,
-    open_searcher,
-    say,
-    understand,
-)
+from auscult.cli.search import AspectOption, EntityOption, QuestionOption, check_asked, open_searcher, say, understand
 from auscult.cli.texts import as_document, check_named, find_passage, read_words
 from auscult.drawing import check_target
+from auscult.encoders import kind_of
 from auscult.errors import ConfigError, DataError, ModelError
 from auscult.files.writing import check_file
-from auscult.models import kind_of
-from auscult.queries import Query
 from auscult.search.explain import explain as explain_document
 from auscult.search.explain import told
 from auscult.search.figures import save_figure
 from auscult.search.terminal import render_curves
+from auscult.understanding import Query
+
+
+class Layers(StrEnum):
+    """Which cosines of CK-HQA are shown."""
+
+    LAST = "last"
+    MEAN = "mean"
 
 
 def explain(
@@ -81,22 +80,13 @@ def explain(
         return
     _refuse("a model", {"--document": document, "--model": model})
     kind = kind_of(str(place))
-    if kind.scorer is None:
-        remedy = "ask its index: auscult explain INDEX"
-        raise ModelError("a model that shows how it reads", f"{place}, an encoder", remedy)
+    if kind.view is None:
+        remedy = "explain its index instead: auscult explain INDEX"
+        raise ModelError("a model that shows how it reads", f"{place}, of kind '{kind.name}'", remedy)
     check_named(text, corpus, passage)
     query = Query("", entity.strip(), tuple(filter(None, map(str.strip, aspect or ()))), text=question.strip())
-    if kind.reads_words:
-        _refuse("a ranker", {"--layers": layers})
-        found = as_document(read_words(text), Path(text).name) if text else find_passage(corpus, passage)
-        show_attention(place, query, *found, figure=out, as_json=as_json)
-        return
-    if text:
-        words = read_words(text)
-    else:
-        whole, part = find_passage(corpus, passage)
-        words = whole.slice(part)
-    show_token_pairs(place, query, words, layers=layers or Layers.LAST, figure=out, as_json=as_json)
+    found = as_document(read_words(text), Path(text).name) if text else find_passage(corpus, passage)
+    kind.view(place, query, *found, layers=layers or "", figure=out, as_json=as_json)
 
 
 def _refuse(what: str, given: dict[str, object]) -> None:

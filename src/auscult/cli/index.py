@@ -14,13 +14,13 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 
 from auscult.cli.sources import HowOption, ReportOption, open_sources, progressed, reading_choices
 from auscult.concepts import KnowledgeBase
-from auscult.corpora.knowledge import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
+from auscult.concepts.opening import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
 from auscult.documents import Document
+from auscult.encoders import HUB, SHIPPED, load_model
 from auscult.errors import ConfigError
 from auscult.files.limits import peak_memory
 from auscult.index import Counts
 from auscult.interfaces import DocumentEncoder
-from auscult.models import HUB, SHIPPED, load_model
 from auscult.search import BuildReport, build_index
 from auscult.search.bulk import reading_in_bulk
 

@@ -1,4 +1,7 @@
-"""The `auscult` command: one command a file, and the one that is asked for is all that is imported."""
+"""The `auscult` command: one command a file; only the command that is run is imported.
+
+Commands of extensions are entry points of the group `auscult.commands`, and the lab's are among them.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,20 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from auscult import __version__
-from auscult.cli.moved import MOVED, pointers
 from auscult.cli.options import run_plugins
 from auscult.errors import AuscultError
+from auscult.extensions import entries, load
 
 _INTERRUPTED, _TERMINATED = 130, 143
 _WITH = "--with"
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "demo": ("demo", "demo"),
-    "data": ("data", "app"),
     "index": ("index", "index"),
     "add": ("add", "add"),
     "remove": ("add", "remove"),
@@ -32,10 +33,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "serve"),
     "feedback": ("feedback", "feedback"),
     "mcp": ("mcp", "mcp"),
-    "evaluate": ("evaluate", "evaluate"),
-    "train": ("train", "train"),
-    "compare": ("compare", "compare"),
-    "try": ("trying", "try_models"),
     "info": ("upkeep", "info"),
     "verify": ("upkeep", "verify"),
     "optimize": ("upkeep", "optimize"),
@@ -45,11 +42,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "audit": ("audit", "app"),
     "concepts": ("concepts", "app"),
 }
-"""Each command's file, and what it is called there: the command, or a group of commands."""
+"""Each built-in command's file, and its name there: a command, or a group of commands."""
+_GROUP: Final = "auscult.commands"
+_ORDER: Final = ("demo", "data", *COMMANDS, "train", "evaluate", "compare", "try")
+"""The order of the help; commands of other extensions follow."""
 
 
-def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The command line with these commands, of which it imports what they need."""
+def application(names: Iterable[str] | None = None) -> typer.Typer:
+    """Return the command line with these commands, or with all; only they are imported.
+
+    Raises:
+        ConfigError: A command of an extension cannot be imported.
+    """
     app = typer.Typer(
         name="auscult",
         help="Find the passages that answer a health question inside long documents.",
@@ -58,26 +62,43 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(_root)
-    for name in names:
-        file, attribute = COMMANDS[name]
-        found = getattr(import_module(f"auscult.cli.{file}"), attribute)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
-        else:
-            app.command(name)(found)
-    app.add_typer(pointers(MOVED))
+    for name in _known() if names is None else names:
+        command = _command(name)
+        for below in (each for each in entries(_GROUP) if each.startswith(f"{name}.")):
+            _add(command, below.removeprefix(f"{name}."), load(_GROUP, below))
+        _add(app, name, command)
     return app
 
 
-def _asked(arguments: Sequence[str]) -> Iterable[str]:
-    """The command that is asked for, all where none is, or an unknown one."""
+def _known() -> list[str]:
+    """Return the names of all commands, in the order of the help."""
+    there = {*COMMANDS, *(name for name in entries(_GROUP) if "." not in name)}
+    return [*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER})]
+
+
+def _command(name: str) -> Any:
+    if name not in COMMANDS:
+        return load(_GROUP, name)
+    file, attribute = COMMANDS[name]
+    return getattr(import_module(f"auscult.cli.{file}"), attribute)
+
+
+def _add(app: typer.Typer, name: str, command: Any) -> None:
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
+
+
+def _named(arguments: Sequence[str]) -> Iterable[str] | None:
+    """Return the command that the arguments name; None where they name none that is known."""
     words = iter(arguments)
     for word in words:
         if word == _WITH:
             next(words, None)
         elif not word.startswith("-"):
-            return [word] if word in COMMANDS else COMMANDS
-    return COMMANDS
+            return [word] if word in COMMANDS or word in entries(_GROUP) else None
+    return None
 
 
 def _version(value: bool) -> None:
@@ -110,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     terminated = _interrupted_by(signal.SIGTERM)
     try:
-        application(_asked(sys.argv[1:] if arguments is None else arguments))(args=arguments)
+        application(_named(sys.argv[1:] if arguments is None else arguments))(args=arguments)
     except AuscultError as error:
         _say(str(error))
         sys.exit(2)

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from auscult.cli.options import IndexModelOption
+from auscult.encoders import load_model
 from auscult.errors import ConfigError, naming_extra
 from auscult.mcp.library import Library
-from auscult.models import load_model
 from auscult.service.settings import named_folders
 
 

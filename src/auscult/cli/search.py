@@ -13,17 +13,18 @@ import typer
 from rich.console import Console
 
 from auscult.cli.options import IndexArgument, IndexModelOption, PrecisionOption, pairs_of
+from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
+from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError
 from auscult.index import Between, Where
 from auscult.interfaces import Hit
-from auscult.models import RERANKER, kind_of, load_model, load_reranker, load_scorer
-from auscult.models.general.reranker import Reranker
-from auscult.queries import Query
-from auscult.search import Pipeline, Searcher, Understanding
+from auscult.search import Pipeline, Searcher
 from auscult.search.explain import printable
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
+from auscult.understanding import Query
+from auscult.understanding.understand import Understanding
 
 
 class Score(StrEnum):

@@ -11,20 +11,19 @@ from typing import Annotated
 import typer
 
 from auscult.cli.options import pairs_of
-from auscult.corpora import open_corpus
-from auscult.corpora.file_records import FileRecord, Index
-from auscult.corpora.files import Choices, FilesCorpus
-from auscult.corpora.gathering import Gathered
-from auscult.corpora.opening import opens_as_files
-from auscult.corpora.records import left_out
 from auscult.documents import Document
 from auscult.errors import ConfigError
+from auscult.files.records import left_out
 from auscult.files.writing import check_file, write_json
 from auscult.index.reader import GenerationReader
 from auscult.interfaces import Corpus
 from auscult.readers.columns import Columns
 from auscult.readers.report import Report
 from auscult.search.explain import printable
+from auscult.sources.file_records import FileRecord, Index
+from auscult.sources.files import Choices, FilesCorpus
+from auscult.sources.gathering import Gathered
+from auscult.sources.opening import open_corpus, opens_as_files
 
 HowOption = Annotated[
     list[str] | None,

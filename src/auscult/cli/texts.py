@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from auscult.corpora import open_corpus
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, DataError
+from auscult.sources.opening import open_corpus
 
 STANDARD_INPUT = "-"
 TextArgument = Annotated[str, typer.Argument(help="The text itself, a file that holds it, or - for standard input.")]

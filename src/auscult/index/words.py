@@ -26,9 +26,9 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents.analysis import Analyzer
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.interfaces import FloatArray
-from auscult.models.analysis import Analyzer
 
 Field = Literal["text", "heading", "title", "document"]
 FIELDS: Final[tuple[Field, ...]] = ("text", "heading", "title", "document")

@@ -14,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 
 from auscult import __version__
+from auscult.documents.passage_rows import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index.layout import STORE
 from auscult.index.lock import FolderLock
@@ -22,17 +23,9 @@ from auscult.index.merging import merge, plan
 from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
 from auscult.index.segment import Segment, SegmentWriter
-from auscult.index.storage import (
-    new_store,
-    prepare_folder,
-    publish,
-    remove_leftovers,
-    storage_errors,
-    sync_directory,
-)
+from auscult.index.storage import new_store, prepare_folder, publish, remove_leftovers, storage_errors, sync_directory
 from auscult.index.store import DocumentRecord, Store, content_hash
 from auscult.interfaces import DocumentEncoder, FloatArray
-from auscult.models.passage_rows import encode_passages
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase

@@ -23,13 +23,13 @@ from auscult.mcp.answers import (
     Sentence,
 )
 from auscult.mcp.library import Library
-from auscult.queries import Query
 from auscult.search import Searcher
 from auscult.search.coverage import Coverage, cover
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.search.side_by_side import date_of
+from auscult.understanding import Query
 
 MOST_HITS: Final = 20
 MOST_IDS: Final = 100

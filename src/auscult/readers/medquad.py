@@ -1,6 +1,6 @@
 """MedQuAD's XML: a document a file, its questions as headings of their answers.
 
-The corpus of that name (`auscult.corpora`) reads the prepared collection, with its ids and judgements; this reads a
+The corpus of that name (`auscult_lab.corpora`) reads the prepared collection, with its ids and judgements; this reads a
 file that somebody drops.
 """
 

@@ -5,7 +5,7 @@ from auscult.search.explain import PassageSpan, ScoreCurves, explain
 from auscult.search.findings import Findings
 from auscult.search.pipeline import Pipeline
 from auscult.search.searcher import Searcher
-from auscult.search.understanding import Understanding, understand
+from auscult.understanding.understand import Understanding, understand
 
 __all__ = [
     "BuildReport",

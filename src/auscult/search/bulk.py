@@ -30,14 +30,14 @@ from typing import Any, Final, Literal, Protocol, Self
 import numpy as np
 
 from auscult.documents import Document
+from auscult.documents.passage_rows import encode_passages
+from auscult.encoders import load_model
 from auscult.errors import DataError, naming_extra
 from auscult.files.writing import whole_or_nothing
 from auscult.index.store import content_hash
 from auscult.interfaces import DocumentEncoder, FloatArray
-from auscult.models import load_model
-from auscult.models.passage_rows import encode_passages
 from auscult.provenance import usable_cores
-from auscult.queries import Query
+from auscult.understanding import Query
 
 Executor = Literal["here", "processes", "ray"]
 EXECUTORS: Final[tuple[Executor, ...]] = ("here", "processes", "ray")

@@ -15,12 +15,12 @@ from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.queries import Query
-from auscult.queries.aspect_words import ASPECT_WORDS
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.searcher import Searcher
 from auscult.search.siblings import sibling_note
-from auscult.search.understanding import Understanding
+from auscult.understanding import Query
+from auscult.understanding.aspect_words import ASPECT_WORDS
+from auscult.understanding.understand import Understanding
 
 Word = Literal["answered", "perhaps", "not found"]
 LIKELY: Final = 0.75

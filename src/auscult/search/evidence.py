@@ -32,8 +32,8 @@ from auscult.concepts.function_words import FUNCTION_WORDS
 from auscult.index import PassageIndex
 from auscult.index.words import Words, analyse
 from auscult.interfaces import FloatArray
-from auscult.queries import Query
-from auscult.search.unread import unread_words
+from auscult.understanding import Query
+from auscult.understanding.unread import unread_words
 
 EVIDENCE: Final = (
     "question_text",

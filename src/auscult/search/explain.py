@@ -9,8 +9,8 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.errors import QueryError
-from auscult.queries import Query
 from auscult.search.searcher import Searcher
+from auscult.understanding import Query
 
 # C0 and C1, line separators, direction overrides, half surrogate pairs.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders import RERANKER
 from auscult.index.reader import GenerationReader
 from auscult.interfaces import FloatArray, Hit, SentenceScore
-from auscult.models import RERANKER
 from auscult.search.evidence import EVIDENCE
 
 

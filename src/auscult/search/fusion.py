@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
-from auscult.queries import Query
 from auscult.search.evidence import EVIDENCE
-from auscult.search.unread import unread_words
+from auscult.understanding import Query
+from auscult.understanding.unread import unread_words
 
 FILE = "fusion.json"
 DOUBTFUL: Final = 0.5

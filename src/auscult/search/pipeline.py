@@ -16,9 +16,9 @@ from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.index import ANY, GroupBy, Where
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
-from auscult.models.score_fusion import fuse_scores
-from auscult.queries import Query
+from auscult.search.score_fusion import fuse_scores
 from auscult.search.searcher import Scoring, Searcher
+from auscult.understanding import Query
 
 
 class Pipeline:

@@ -16,12 +16,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from auscult.encoders.general.encoder import question_of
+from auscult.encoders.reranker import Reranker, label
 from auscult.errors import ModelError
 from auscult.index import GenerationReader
 from auscult.interfaces import FloatArray
-from auscult.models.general.encoder import question_of
-from auscult.models.general.reranker import Reranker, label
-from auscult.queries import Query
+from auscult.understanding import Query
 
 FIRST: Final = 16
 """How many hits are read again where models are measured."""

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
+from auscult.encoders import load_model, load_reranker
+from auscult.encoders.reranker import Reranker
 from auscult.engines import open_index
 from auscult.errors import ModelError, QueryError
 from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
@@ -23,14 +25,12 @@ from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.subjects import with_subjects
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking
-from auscult.models import load_model, load_reranker
-from auscult.models.general.reranker import Reranker
-from auscult.queries import Query, QuestionParser
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
-from auscult.search.understanding import Understanding, understand
+from auscult.understanding import Query, QuestionParser
+from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]

@@ -16,7 +16,7 @@ from typing import Final
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.distinctions import contradict, contrasts, designators
 from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key
-from auscult.queries import Query
+from auscult.understanding import Query
 
 _SERIES = frozenset(
     {"type", "subtype", "stage", "grade", "class", "group", "phase", "level", "part", "form", "variant", "number", "no"}

@@ -13,9 +13,9 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.interfaces import Hit
-from auscult.queries import Query
 from auscult.search.coverage import Word, word_of
 from auscult.search.searcher import Searcher
+from auscult.understanding import Query
 
 DOCUMENT: Final = "document"
 """In place of a field: columns are documents, by their ids."""

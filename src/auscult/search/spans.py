@@ -28,10 +28,10 @@ import numpy.typing as npt
 from auscult.documents import Document
 from auscult.errors import ConfigError, QueryError
 from auscult.index.words import analyse
-from auscult.queries import Query
 from auscult.search.evidence import question_terms
 from auscult.search.frames import Frame, frame_of
 from auscult.search.searcher import Searcher
+from auscult.understanding import Query
 
 Scores = npt.NDArray[np.float64]
 POWER: Final = 0.2

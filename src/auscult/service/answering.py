@@ -9,13 +9,14 @@ from typing import Final, NamedTuple
 
 from auscult.errors import QueryError
 from auscult.index import Between, Where
-from auscult.queries import Query
-from auscult.search import Findings, Searcher, Understanding
+from auscult.search import Findings, Searcher
 from auscult.search.fusion import DOUBTFUL
 from auscult.service import hits, models, understood
 from auscult.service.caller import Caller
 from auscult.service.errors import Refusal
 from auscult.service.state import State
+from auscult.understanding import Query
+from auscult.understanding.understand import Understanding
 
 _NOTHING: Final = "Nothing was found."
 

@@ -9,9 +9,9 @@ from typing import Final
 from auscult.concepts import Autocomplete, Concept, KnowledgeBase
 from auscult.concepts.aspects import INFORMATION
 from auscult.concepts.identifiers import normalise_identifier
-from auscult.queries.aspect_words import QUESTIONS, question_about
 from auscult.search import Searcher
 from auscult.service import models
+from auscult.understanding.aspect_words import QUESTIONS, question_about
 
 _TITLE: Final = "title:"
 

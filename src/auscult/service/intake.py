@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from auscult.corpora.files import Choices, FilesCorpus
 from auscult.documents import Document
 from auscult.readers.report import Problem
+from auscult.sources.files import Choices, FilesCorpus
 
 _CHUNK: Final = 1 << 20
 _STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")

@@ -18,12 +18,12 @@ from auscult.index.layout import STORE
 from auscult.index.storage import current_store, signs_of_change
 from auscult.index.store import Store
 from auscult.interfaces import DocumentEncoder
-from auscult.queries import Query
 from auscult.search import Searcher
 from auscult.service.caller import Caller, unknown_index
 from auscult.service.completing import Names
 from auscult.service.errors import Refusal
 from auscult.service.settings import Settings
+from auscult.understanding import Query
 
 _LOG: Final = logging.getLogger("auscult.service")
 _EVERY: Final = 1.0

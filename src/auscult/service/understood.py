@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from auscult.concepts import Match
-from auscult.search import Understanding
-from auscult.search.unread import unread_words
 from auscult.service import models
+from auscult.understanding.understand import Understanding
+from auscult.understanding.unread import unread_words
 
 
 def told(understanding: Understanding) -> models.Understood:

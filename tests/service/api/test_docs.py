@@ -9,12 +9,12 @@ import sys
 import urllib.request
 from pathlib import Path
 
-from auscult.corpora import open_corpus
-from auscult.demo import LEAFLETS
-from auscult.models import load_model
+from auscult.encoders import load_model
 from auscult.search import build_index
 from auscult.service.app import create_app
 from auscult.service.settings import Settings
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.demo import LEAFLETS
 from places import ROOT
 from served_index import running, wait_until
 

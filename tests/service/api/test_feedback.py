@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from auscult.corpora import open_corpus
 from auscult.errors import DataError
 from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
 from auscult.service.feedback import FILE, Feedback, Judged, export, read
 from auscult.service.settings import Settings
-from auscult.workbench.reading import read_user_data
-from auscult.workbench.userdata import Findings
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.workbench.reading import read_user_data
+from auscult_lab.workbench.userdata import Findings
 from command import Command
 from served_index import lines, served
 

@@ -8,9 +8,9 @@ from fastapi.testclient import TestClient
 from reportlab.pdfgen.canvas import Canvas
 
 from auscult.documents import Section, build_document
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.service.settings import Settings
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from served_index import check_shape, ended, served
 

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from auscult.models import load_model
+from auscult.encoders import load_model
 from auscult.search.build import update_index
 from command import Command
 from leaflets import generated

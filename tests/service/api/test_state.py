@@ -14,11 +14,11 @@ from fastapi.testclient import TestClient
 
 from auscult.errors import ConfigError
 from auscult.index import IndexUpdate
-from auscult.queries import Query
 from auscult.search import Searcher, build_index
 from auscult.service.caller import ANYONE
 from auscult.service.settings import Limits, Settings, named_folders, with_fields
 from auscult.service.state import State
+from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated
 from served_index import built, note, served, wait_until

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from auscult.queries import Query
+from auscult.understanding import Query
 from page_service import Watched, follow
 from service.page.conftest import Service
 

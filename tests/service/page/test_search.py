@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
-from auscult.queries import Query
+from auscult.understanding import Query
 from page_service import Watched, follow
 from service.page.conftest import Service
 

@@ -8,8 +8,8 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from auscult.index.fields import Between, Where
-from auscult.queries import Query
 from auscult.service.errors import Refusal
+from auscult.understanding import Query
 
 PER_PAGE: Final = 10
 FURTHEST: Final = 200

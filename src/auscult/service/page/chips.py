@@ -12,12 +12,12 @@ import numpy as np
 
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray
-from auscult.queries import Query
-from auscult.queries.aspect_words import ASPECT_WORDS
 from auscult.search import Searcher
-from auscult.search.understanding import AskedEntity, Understanding
 from auscult.service.page.asking import Asked
 from auscult.service.understood import unread
+from auscult.understanding import Query
+from auscult.understanding.aspect_words import ASPECT_WORDS
+from auscult.understanding.understand import AskedEntity, Understanding
 
 ASPECTS: Final = ("information", *(words.aspect for words in ASPECT_WORDS))
 """What may be asked about."""

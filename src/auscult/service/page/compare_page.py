@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse
 from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
 from auscult.interfaces import Hit
-from auscult.queries import Query
 from auscult.search import Searcher
 from auscult.search.explain import describe
 from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
@@ -25,6 +24,7 @@ from auscult.service.page.rendering import rendered
 from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
 from auscult.service.routes.answers import Stated, audited
+from auscult.understanding import Query
 
 router = APIRouter(include_in_schema=False)
 _COLUMNS: Final = 2

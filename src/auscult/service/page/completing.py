@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from auscult.concepts.function_words import FUNCTION_WORDS
-from auscult.queries.aspect_words import question_about
 from auscult.service.caller import Asking, allowed
 from auscult.service.completing import Names
 from auscult.service.routes.answers import Stated, audited
+from auscult.understanding.aspect_words import question_about
 
 router = APIRouter(include_in_schema=False)
 _MOST: Final = 8

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
-from auscult.search import Searcher, Understanding
+from auscult.search import Searcher
 from auscult.search.coverage import Cell, Coverage, cover
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import Asked, document_path
@@ -18,6 +18,7 @@ from auscult.service.page.context import context_of, searcher_for
 from auscult.service.page.rendering import rendered
 from auscult.service.page.troubles import no_index
 from auscult.service.routes.answers import Stated, audited
+from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
 _MOST: Final = 8

@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse
 
 from auscult.documents import Original
 from auscult.errors import ModelError, QueryError
-from auscult.queries import Query
 from auscult.search import Searcher
 from auscult.search.explain import describe, explain
 from auscult.search.spans import SpanFinder, finder
@@ -28,6 +27,7 @@ from auscult.service.page.search_page import understand
 from auscult.service.page.sheets import sheet_path
 from auscult.service.routes.answers import Stated, audited
 from auscult.service.routes.documents import row_of
+from auscult.understanding import Query
 
 router = APIRouter(include_in_schema=False)
 _SAID: Final = 8

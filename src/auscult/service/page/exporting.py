@@ -11,7 +11,6 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from auscult.interfaces import Hit
-from auscult.search import Understanding
 from auscult.service import hits, understood
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import Asked
@@ -19,6 +18,7 @@ from auscult.service.page.hits import date_of, excerpt
 from auscult.service.page.search_page import find, understand
 from auscult.service.routes.answers import Stated, audited
 from auscult.service.state import State
+from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
 _MOST: Final = 100

@@ -8,12 +8,12 @@ from typing import Final
 
 from auscult.concepts import KnowledgeBase
 from auscult.interfaces import Hit
-from auscult.queries import Query
 from auscult.search.siblings import sibling_note
 from auscult.service.hits import best_stretch
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.reading import parted
 from auscult.service.page.wording import likelihood_class, probability_in_words, reasons
+from auscult.understanding import Query
 
 _LETTERS: Final = 360
 _MARKED: Final = 2

@@ -12,8 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
-from auscult.queries.aspect_words import question_about
-from auscult.search import Findings, Searcher, Understanding
+from auscult.search import Findings, Searcher
 from auscult.search.explain import describe
 from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, allowed
@@ -25,6 +24,8 @@ from auscult.service.page.hits import grouped, view_of
 from auscult.service.page.rendering import rendered
 from auscult.service.page.troubles import no_index
 from auscult.service.routes.answers import Stated, audited
+from auscult.understanding.aspect_words import question_about
+from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
 _EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effects", "diagnosis")

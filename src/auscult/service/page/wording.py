@@ -6,10 +6,10 @@ from typing import Final
 
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.queries import Query
 from auscult.search.coverage import LIKELY
 from auscult.search.evidence import question_terms
 from auscult.search.fusion import DOUBTFUL
+from auscult.understanding import Query
 
 _PROBABLE: Final = ((0.9, "very likely answers"), (LIKELY, "likely answers"), (DOUBTFUL, "may answer"))
 _LEAST: Final = 0.05

@@ -1,0 +1,98 @@
+"""Names of medicines, vaccines, herbs, tests and operations: what MedlinePlus has pages of, and everyday names.
+
+MedQuAD (benabacha2019) publishes the questions and names of MedlinePlus' drugs, herbs and encyclopedia under CC BY 4.0
+and withholds their answers. Taxonomies of diseases have none of these, and people ask for them. Left out are titles of
+leaflets, which name nothing ("Type 2 diabetes - self-care"), and what the knowledge base has already.
+
+A medicine is one concept whatever its form is ("Timolol Oral", "Timolol Ophthalmic"). Brand names and names of other
+countries are no part of these data: `concepts/medicine_names.tsv` lists common ones, written for this package.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+from auscult.concepts import Concept, KnowledgeBase, normalise_name
+from auscult.concepts.concept import distinct_names
+from auscult.concepts.merging import join
+from auscult.files.records import read_records
+
+SOURCE = "MedlinePlus"
+_ENCYCLOPEDIA = "10_MPlus_ADAM_QA"
+_COLLECTIONS = (_ENCYCLOPEDIA, "11_MPlusDrugs_QA", "12_MPlusHerbsSupplements_QA")
+_MOST_WORDS = 5
+_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
+# What a medicine is given as.
+_FORM = re.compile(
+    r"\s+(?:(?:oral|nasal|topical|transdermal|vaginal|rectal|subcutaneous|intravenous|intravesical|eye|ear) )?"
+    r"(?:injection|inhalation|ophthalmic|otic|oral|topical|nasal spray|nasal gel|nasal|transdermal(?: patch)?|patch|"
+    r"implant|spray|gel|cream|lozenges|vaginal|rectal|buccal|sublingual|intravesical|suppositories|powder|drops)$",
+    re.IGNORECASE,
+)
+_LEAFLET = re.compile(
+    r"^(?:taking|using|learn|what|when|how|a guide|managing|coping|living|getting|benefits|aging changes|deciding)\b|"
+    r" - |\b(?:your|dosing|origin|resources)\b",
+    re.IGNORECASE,
+)
+
+
+def with_health_topics(knowledge_base: KnowledgeBase, path: Path | str) -> KnowledgeBase:
+    """A knowledge base and the topics that it does not have yet, which stand behind its own concepts.
+
+    Args:
+        knowledge_base: To be added to; a topic of which it knows the title or the identifier is left out.
+        path: JSON lines: `doc_id`, `collection`, `title`, `umls_cuis`, `synonyms`.
+
+    Raises:
+        DataError: The file is absent or malformed.
+    """
+    topics: dict[str, Concept] = {}
+    for topic in _topics(Path(path)):
+        key = normalise_name(topic.name)
+        known = topics.get(key)
+        topics[key] = join(known, topic) if known else topic
+    for name, everyday in _everyday_names():
+        key = normalise_name(name)
+        known = topics.get(key) or Concept(f"MEDICINE:{key.replace(' ', '-')}", name, source=SOURCE)
+        topics[key] = replace(known, synonyms=distinct_names((*everyday, *known.synonyms), known.name))
+    added = [topic for topic in topics.values() if not _is_known(topic, knowledge_base)]
+    return KnowledgeBase((*knowledge_base, *added), knowledge_base.codes.values(), knowledge_base.counts)
+
+
+def _is_known(topic: Concept, knowledge_base: KnowledgeBase) -> bool:
+    return bool(knowledge_base.by_name(topic.name)) or any(map(knowledge_base.by_identifier, topic.xrefs))
+
+
+def _topics(path: Path) -> Iterator[Concept]:
+    for record in read_records(path):
+        title = record.text("title", "")
+        if record.text("collection") not in _COLLECTIONS or not _is_name(title):
+            continue
+        name = _BRACKETS.sub("", title).strip()
+        bare = _FORM.sub("", name)
+        others = (*_BRACKETS.findall(title), *record.texts("synonyms"))
+        if record.text("collection") == _ENCYCLOPEDIA:
+            # Single words there are of wide use ("adult", "oil"), but for those in capitals ("ECG").
+            others = tuple(each for each in others if " " in each or each.isupper())
+        yield Concept(
+            concept_id=f"MEDQUAD:{record.text('doc_id')}",
+            name=bare,
+            synonyms=distinct_names((name, *filter(_is_name, others)), bare),
+            xrefs=tuple(f"UMLS:{code}" for code in record.texts("umls_cuis")),
+            source=SOURCE,
+        )
+
+
+def _is_name(title: str) -> bool:
+    return bool(title) and len(title.split()) <= _MOST_WORDS and not _LEAFLET.search(title)
+
+
+def _everyday_names() -> Iterator[tuple[str, tuple[str, ...]]]:
+    table = resources.files("auscult.concepts").joinpath("medicine_names.tsv").read_text(encoding="utf-8")
+    for row in csv.DictReader(table.splitlines(), delimiter="\t"):
+        yield row["name"], tuple(row["everyday"].split("|"))

@@ -1,0 +1,128 @@
+"""Opening a knowledge base by catalogue name, folder or files: the one place where it is decided what is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from auscult.catalogue import catalogue, data_dir, entry, locate
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.health_topics import with_health_topics
+from auscult.concepts.knowledge_base import PREPARED
+from auscult.errors import ConfigError, CorpusMissingError, DataError
+
+DEFAULT = "knowledge-base"
+TOPICS = "health-topics"
+"""Medicines, herbs, tests and operations: what questions are about besides (see `health_topics`)."""
+ACCEPTED = "a data set's name, a file made by `auscult concepts build`, taxonomies (.obo, .tsv), or a folder of them"
+"""What `open_knowledge_base` takes, in the words of the command line's help."""
+
+_SAVED = ".jsonl.gz"
+_TAXONOMIES = (".obo", ".obo.gz", ".tsv", ".tsv.gz")
+
+
+def open_knowledge_base(spec: str | Path | Sequence[str | Path] = DEFAULT) -> KnowledgeBase:
+    """Open a knowledge base.
+
+    Args:
+        spec: One of these, or several taxonomy files, most trusted first:
+
+            - a catalogue name: "knowledge-base" (Disease Ontology, Mondo, Symptom Ontology, ICD-10-CM),
+              "health-topics", or one taxonomy such as "symptom-ontology";
+            - a file that `KnowledgeBase.save` wrote (`.jsonl.gz`);
+            - an OBO file or TSV table, plain or gzip-compressed;
+            - a folder of the catalogue's prepared files (see `KnowledgeBase.from_folder`), or any other folder that
+              holds OBO files and TSV tables, read in the order of their names.
+
+    Raises:
+        CorpusMissingError: It is not on this machine; the remedy says where to get it.
+        ConfigError: No file at all, a data set of documents, or a folder among several files.
+        DataError: A file of it is malformed, or a folder holds no taxonomy.
+    """
+    if spec == TOPICS:
+        return with_health_topics(KnowledgeBase([]), locate(TOPICS))
+    specs = [spec] if isinstance(spec, str | Path) else list(spec)
+    places = [_place(each) for each in specs]
+    if len(places) != 1:
+        return KnowledgeBase.from_files(_files_only(places))
+    (place,) = places
+    if place.is_dir():
+        return _open_folder(place)
+    return KnowledgeBase.load(place) if place.name.endswith(_SAVED) else KnowledgeBase.from_files([place])
+
+
+def open_for_questions() -> KnowledgeBase:
+    """What questions are read with where nothing else is named: the default and, where they are there, the topics.
+
+    Models learn from the default alone: what it names in texts is what their labels are made of.
+
+    Raises:
+        CorpusMissingError: The default is not on this machine.
+    """
+    known = open_knowledge_base()
+    return known if entry(TOPICS).missing(data_dir()) else with_health_topics(known, locate(TOPICS))
+
+
+def find_for_questions() -> KnowledgeBase | None:
+    """The same; None where the default is not on this machine, and names go by their words alone."""
+    try:
+        return open_for_questions()
+    except CorpusMissingError:
+        return None
+
+
+def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:
+    """What a user names, or else the catalogue's knowledge base; where that is missing, its error says how to name one.
+
+    Args:
+        named: As `open_knowledge_base` takes it; None for the default.
+        how: To name another, as an imperative clause: "pass --kb with a taxonomy".
+
+    Raises:
+        CorpusMissingError, ConfigError, DataError: See `open_knowledge_base`.
+    """
+    if named is not None:
+        return open_knowledge_base(named)
+    try:
+        return open_knowledge_base()
+    except CorpusMissingError as error:
+        remedy = f"{how}, or see: auscult data show {DEFAULT}"
+        raise CorpusMissingError(error.expected, error.got, remedy) from error
+
+
+def _place(spec: str | Path) -> Path:
+    if spec == DEFAULT:
+        locate(DEFAULT)
+        return data_dir() / "kg"
+    if isinstance(spec, str) and spec in catalogue():
+        if catalogue()[spec].reader:
+            raise ConfigError("a data set of concepts", f"'{spec}', which holds documents", f"give '{DEFAULT}'")
+        return locate(spec)
+    path = Path(spec)
+    if not path.exists():
+        remedy = f"correct the path, or give '{DEFAULT}' (see: auscult data show {DEFAULT})"
+        raise CorpusMissingError(f"a knowledge base at {path}", "no such file or folder", remedy)
+    return path
+
+
+def _open_folder(folder: Path) -> KnowledgeBase:
+    if (folder / PREPARED).is_file():
+        return KnowledgeBase.from_folder(folder)
+    found = sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(_TAXONOMIES))
+    if not found:
+        raise DataError(
+            f"taxonomies ({', '.join(_TAXONOMIES)}) in the folder {folder}",
+            "none",
+            f"name their folder, or give '{DEFAULT}' (see: auscult data show {DEFAULT})",
+        )
+    return KnowledgeBase.from_files(found)
+
+
+def _files_only(places: Sequence[Path]) -> Sequence[Path]:
+    if not places:
+        raise ConfigError("at least one taxonomy", "none", f"give '{DEFAULT}', or a file")
+    for place in places:
+        if place.is_dir() or place.name.endswith(_SAVED):
+            kind = "folder" if place.is_dir() else "saved knowledge base"
+            raise ConfigError("taxonomy files, where several are given", f"the {kind} {place}", "give it alone")
+    return places

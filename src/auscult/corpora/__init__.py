@@ -1,8 +1,0 @@
-"""Corpora: one file per source, the catalogue of what can be had, and opening one by name or path."""
-
-from auscult.corpora.catalogue import catalogue, data_dir, locate
-from auscult.corpora.medquad import MedQuadCorpus
-from auscult.corpora.medquad_rebuild import MedQuadXmlCorpus
-from auscult.corpora.opening import open_corpus
-
-__all__ = ["MedQuadCorpus", "MedQuadXmlCorpus", "catalogue", "data_dir", "locate", "open_corpus"]

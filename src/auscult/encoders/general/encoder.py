@@ -1,0 +1,157 @@
+"""The general encoder, for any health text: three places for each sentence and passage, and for what asks.
+
+    question   what was read without what all texts have in common: a question lies near the passages that answer it
+    entity     learned from titles: what a sentence is about, though its name stands elsewhere in the document
+    aspect     learned from headings: what is said of it
+
+The question part of a text is u - m, of unit length: u is what was read of it, of unit length, and m the mean of that
+over the sentences of the documents that were learned from (`centre`). A passage's is the mean over its sentences,
+weighed by their tokens, mixed with that over its first window, where passages say what they are about (`start_share`).
+Parts have equal length, so that `scoring="model"` counts them alike; `search.evidence` takes them one by one.
+
+Read `training.general` for how it is trained, and the model's card for what it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents import Document
+from auscult.encoders.general.readers import Counts, WindowReader
+from auscult.encoders.general.towers import SIDES, Side, Stretches, Towers, stretch_sums, unit
+from auscult.interfaces import FloatArray
+from auscult.understanding import Query
+
+
+class GeneralEncoder:
+    """A document encoder that places passages itself.
+
+    Args:
+        reader: Reads text.
+        towers: Place what was read.
+        name: Shown in tables and manifests.
+        centre: m, (reader.dim,).
+        start_share: How much of a passage's question part is of its first window, in [0, 1].
+        fusion: Weights of the evidence that were fitted with this model (`search.fusion`).
+        fingerprint: Hash of weights and configuration.
+    """
+
+    def __init__(
+        self,
+        reader: WindowReader,
+        towers: Towers,
+        *,
+        name: str,
+        centre: FloatArray,
+        start_share: float = 0.5,
+        fusion: Mapping[str, Any],
+        fingerprint: str = "",
+    ) -> None:
+        self.reader = reader
+        self.towers = towers
+        self.name = name
+        self.centre = centre
+        self.start_share = start_share
+        self.fusion = fusion
+        self.fingerprint = fingerprint
+        size = towers.dim
+        self.dim = 2 * size + reader.dim
+        self.parts: Mapping[str, slice] = {
+            **{side: slice(place * size, (place + 1) * size) for place, side in enumerate(SIDES)},
+            "question": slice(2 * size, self.dim),
+        }
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order."""
+        return [sentences for sentences, _ in self.encode_passages(documents)]
+
+    def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+        """Sentence vectors and passage vectors of each document, rows of unit length; text alone is read."""
+        at = _stretches(documents)
+        texts = [
+            [document.text[sentence.start : sentence.end] for sentence in passage.sentences]
+            for document in documents
+            for passage in document.passages
+        ]
+        sums, tokens = self.reader.read(texts)
+        read = unit(sums)
+        placed = self.towers.place(read, tokens, at)
+        weights = tokens[:, None].astype(np.float32)
+        passages = {side: unit(stretch_sums(placed[side] * weights, at.passages)) for side in SIDES}
+        questions = self._question(sums)
+        sentences = self._join(placed, questions)
+        whole = self._join(passages, self._questions(questions * weights, tokens, at))
+        by_sentence, by_passage = (np.split(rows, edges[1:-1]) for rows, edges in (
+            (sentences, at.of_documents), (whole, at.documents),
+        ))  # fmt: skip
+        return list(zip(by_sentence, by_passage, strict=True)) if documents else []
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """Query vectors, (queries, dim), unit length; a part that a query has nothing for is zeros.
+
+        Several aspects are averaged. The question is what was asked in words, else the aspects of the entity; of a long
+        message it is the mean of the whole and its gist.
+        """
+        asked: list[dict[str, tuple[str, ...]]] = [
+            {
+                "entity": (query.entity,) if query.entity else (),
+                "aspect": tuple(filter(None, query.aspects)),
+                "question": (question_of(query), *filter(None, (query.gist,))),
+            }
+            for query in queries
+        ]
+        # Everything is read at once: a short text takes the transformer as long alone as among others.
+        texts = list(dict.fromkeys(text for each in asked for part in each.values() for text in part))
+        rows = dict(zip(texts, self.reader.ask(texts), strict=True))
+        vectors = np.zeros((len(queries), self.dim), np.float32)
+        for vector, each in zip(vectors, asked, strict=True):
+            for side in SIDES:
+                if each[side]:
+                    placed = self.towers.ask(side, np.stack([rows[text] for text in each[side]]))
+                    vector[self.parts[side]] = unit(placed.mean(axis=0, keepdims=True))[0]
+            questions = self._question(np.stack([rows[text] for text in each["question"]]))
+            vector[self.parts["question"]] = unit(questions.mean(axis=0, keepdims=True))[0]
+        return unit(vectors)
+
+    def _question(self, sums: FloatArray) -> FloatArray:
+        """The question part of texts by what was read of them, (texts, reader.dim); a text without tokens is zeros."""
+        return unit(unit(sums) - self.centre * sums.any(axis=1, keepdims=True))
+
+    def _questions(self, sums: FloatArray, tokens: Counts, at: Stretches) -> FloatArray:
+        """The question part of each passage, (passages, reader.dim), by its sentences' times their tokens."""
+        before = np.cumsum(tokens) - tokens
+        starts = np.minimum(at.passages[:-1], max(len(tokens) - 1, 0))
+        within = np.repeat(before[starts] if len(tokens) else starts, np.diff(at.passages))
+        # A sentence belongs to the beginning where it ends there; the first one always does.
+        early = before - within + tokens <= self.reader.room
+        early[at.passages[:-1][np.diff(at.passages) > 0]] = True
+        start = unit(stretch_sums(sums * early[:, None], at.passages))
+        whole = unit(stretch_sums(sums, at.passages))
+        return unit(self.start_share * start + (1 - self.start_share) * whole)
+
+    def _join(self, sides: Mapping[Side, FloatArray], question: FloatArray) -> FloatArray:
+        """Unit rows whose parts have equal length; a passage without sentences is zeros."""
+        return unit(np.hstack([*(sides[side] for side in SIDES), question]))
+
+
+def question_of(query: Query) -> str:
+    """What is asked, in words."""
+    if query.text:
+        return query.text
+    aspects = ", ".join(query.aspects)
+    return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
+
+
+def _stretches(documents: Sequence[Document]) -> Stretches:
+    return Stretches(
+        _edges(len(passage.sentences) for document in documents for passage in document.passages),
+        _edges(len(document.passages) for document in documents),
+    )
+
+
+def _edges(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)

@@ -1,0 +1,150 @@
+"""Every kind of saved model: what it is, and what opens it.
+
+The general encoder and the re-ranker are here; other kinds are entry points of the group `auscult.models`. `load_model`
+opens what places passages and queries in one space, for an index; `load_scorer` opens what scores pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Protocol
+
+from auscult.encoders.folder import RERANKER, model_folder, read_settings
+from auscult.errors import ModelError
+from auscult.extensions import entries, load
+from auscult.interfaces import DocumentEncoder, Precision, Scorer
+
+if TYPE_CHECKING:
+    from auscult.documents import Document, Passage
+    from auscult.encoders.reranker import Reranker
+    from auscult.understanding import Query
+
+
+class View(Protocol):
+    """Shows how a model reads a passage, in the terminal, as JSON or as a picture."""
+
+    def __call__(
+        self,
+        model: Path,
+        query: Query,
+        document: Document,
+        passage: Passage,
+        *,
+        layers: str,
+        figure: Path | None,
+        as_json: bool,
+    ) -> None:
+        """Print it, and draw it where `figure` names a file.
+
+        Args:
+            model: Its folder.
+            query: Entity and aspects, or a question in words.
+            document: The document of the passage.
+            passage: What the model reads.
+            layers: "last" or "mean", or empty for the default; refused by a model without layers to choose.
+            figure: A picture to draw besides; None for none.
+            as_json: Print one JSON object.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of saved model.
+
+    Attributes:
+        name: The `kind` in its `model.json`.
+        encoder: Opens the model to encode an index; None for a model without vectors. Of CAPR's architectures only a
+            bi-encoder has them, which is known when it is opened.
+        scorer: Opens the model to score passages, with its transformers at a precision; None for a model that is
+            evaluated by its vectors.
+        view: Shows how the model reads a passage; None for a model without such a view.
+        reads_words: Whether it is a ranker of words, without transformer and precision.
+        told: Whether its folder says what it was trained on.
+    """
+
+    name: str
+    encoder: Callable[[Path], DocumentEncoder] | None = None
+    scorer: Callable[[Path, Precision], Scorer] | None = None
+    view: View | None = None
+    reads_words: bool = False
+    told: bool = True
+
+
+def _general(folder: Path) -> DocumentEncoder:
+    from auscult.encoders.general.persistence import load as load_general
+
+    return load_general(folder)
+
+
+BUILT_IN: Final[Mapping[str, Kind]] = MappingProxyType(
+    {"general": Kind(name="general", encoder=_general), "reranker": Kind(name="reranker")}
+)
+_GROUP: Final = "auscult.models"
+
+
+def kind_of(name_or_path: str) -> Kind:
+    """Return the kind of a saved model.
+
+    Raises:
+        ModelError: There is no such model, its folder is damaged, or no installed package knows its kind.
+    """
+    folder = model_folder(name_or_path)
+    name = str(read_settings(folder).get("kind"))
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    if name not in entries(_GROUP):
+        known = " or ".join([*BUILT_IN, *entries(_GROUP)])
+        raise ModelError(f"a model of kind {known}", f"{name!r} in {folder}", "check the path")
+    kind: Kind = load(_GROUP, name)
+    return kind
+
+
+def load_model(name_or_path: str) -> DocumentEncoder:
+    """Open a model that places passages and queries in one space.
+
+    Args:
+        name_or_path: The name of a shipped model ("fast", "best", "cdv"), or a model folder.
+
+    Raises:
+        ModelError: There is no such model, it has no vectors, or its folder is damaged.
+        MissingExtraError: A package that it needs is not installed.
+    """
+    kind, folder = kind_of(name_or_path), model_folder(name_or_path)
+    if kind.encoder is None:
+        raise ModelError("a model that encodes documents", f"{kind.name!r} in {folder}", "check the path")
+    return kind.encoder(folder)
+
+
+def load_scorer(name_or_path: str, *, precision: Precision = "float32") -> Scorer:
+    """Open a model that scores passages by itself.
+
+    Args:
+        name_or_path: The folder of a neural ranker, of an architecture of CAPR, or of sentence-transformers.
+        precision: For the model's transformers; a ranker of words has none and ignores it.
+
+    Raises:
+        ModelError: There is none, or its folder is damaged.
+        MissingExtraError: A package that it needs is not installed.
+    """
+    kind, folder = kind_of(name_or_path), model_folder(name_or_path)
+    if kind.scorer is None:
+        raise ModelError("a model that scores passages", f"{kind.name!r} in {folder}", "check the path")
+    return kind.scorer(folder, precision)
+
+
+def load_reranker(name_or_path: str = RERANKER) -> Reranker:
+    """Open what reads the first hits of a search once more, with the question.
+
+    Args:
+        name_or_path: A re-ranker's folder; the shipped one by default.
+
+    Raises:
+        ModelError: There is none, or its folder is damaged.
+    """
+    from auscult.encoders.reranker import load as load_folder
+
+    return load_folder(model_folder(name_or_path))

@@ -1,0 +1,57 @@
+"""Extensions: what other packages add to Auscult through entry points, and the lab is one of them.
+
+| group | an entry's name | the object |
+|---|---|---|
+| `auscult.commands` | the command; `concepts.graph` is a group below `concepts` | a command, or a `typer.Typer` |
+| `auscult.corpora` | of the extension's choosing | a `sources.opening.CorpusSource` |
+| `auscult.models` | the `kind` in a `model.json` | an `encoders.registry.Kind` |
+| `auscult.readers` | the reader's name | a class with the protocol `readers.contract.Reader` |
+| `auscult.engines` | the scheme of its addresses | an `engines.contract.EngineKind` |
+
+An entry is loaded when it is asked for, so an extension costs nothing before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final, Literal
+
+from auscult.errors import ConfigError
+
+Group = Literal["auscult.commands", "auscult.corpora", "auscult.models", "auscult.readers", "auscult.engines"]
+_REMEDY: Final = "update or remove that package"
+
+
+@cache
+def entries(group: Group) -> Mapping[str, EntryPoint]:
+    """Return the entries of a group by name.
+
+    Raises:
+        ConfigError: Two packages registered one name.
+    """
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=group):
+        if (other := found.get(entry.name)) is not None and other.value != entry.value:
+            raise ConfigError(
+                f"one extension called '{entry.name}' in {group}",
+                f"'{other.value}' and '{entry.value}'",
+                "remove one of the two packages",
+            )
+        found[entry.name] = entry
+    return found
+
+
+def load(group: Group, name: str) -> Any:
+    """Load the object of an entry.
+
+    Raises:
+        ConfigError: The extension cannot be imported.
+        KeyError: There is no such entry.
+    """
+    entry = entries(group)[name]
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"the extension '{entry.value}' of {group}", str(error), _REMEDY) from error

@@ -1,1 +1,0 @@
-"""Bricks that models are composed of."""

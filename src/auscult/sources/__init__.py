@@ -1,0 +1,1 @@
+"""Sources of documents: files of any kind, JSON lines, tables, and corpora that extensions register."""

@@ -1,1 +1,0 @@
-"""Training of contextual discourse vectors (arnold2020): Bloom encoders, examples, objective, fine-tuning."""

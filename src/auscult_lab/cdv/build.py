@@ -1,0 +1,223 @@
+"""CDV for `stages.train`: word vectors, target spaces, and a network trained in one stage or two.
+
+FOLDER/words/              word vectors and word frequencies
+FOLDER/spaces/             the paper's entity and aspect encoders, where they are the targets
+FOLDER/sentences/          where a frozen transformer reads sentences: their vectors
+FOLDER/checkpoints/        the last epoch and the best one, as the training library writes them
+FOLDER/frozen/             where the transformer is fine-tuned: the model before, a whole one
+FOLDER/fine-tuning/        the checkpoints of that second stage
+
+Beside these, what every training keeps (`training.folder`); the model is as `models.cdv.persistence` writes it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+from auscult.errors import ConfigError, DataError
+from auscult_lab.cdv.bloom_training import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
+from auscult_lab.cdv.data import DocumentExamples, collate
+from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.experiment import CdvExperiment
+from auscult_lab.cdv.fine_tuning import fine_tune, kept_stage
+from auscult_lab.cdv.kept_sentences import read_by_transformer
+from auscult_lab.cdv.network import CdvConfig, CdvNetwork
+from auscult_lab.cdv.objective import CdvObjective
+from auscult_lab.cdv.persistence import load_space, save, save_space
+from auscult_lab.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
+from auscult_lab.cdv.transformer import PooledTransformer
+from auscult_lab.cdv.validation import calibrate, common_headings
+from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
+from auscult_lab.modules import Task
+from auscult_lab.modules.averaged_words import FLAGS, AveragedWords, SentenceEncoder, tokenize
+from auscult_lab.modules.backbone import fastest_device
+from auscult_lab.modules.word_vectors import WordVectors
+from auscult_lab.training.batches import DocumentBatches
+from auscult_lab.training.data import TrainingData, gather
+from auscult_lab.training.experiment import backbone_name
+from auscult_lab.training.loop import History
+from auscult_lab.training.schedule import Schedule
+from auscult_lab.training.stages import Record, Run, trained_parameters
+
+_MONITOR = "validation_RR"
+
+
+def prepare(experiment: CdvExperiment, run: Run) -> CdvBuild:
+    """Read and label documents, make word vectors and target spaces, and begin the network."""
+    given = given_word_vectors(experiment.word_vectors)
+    data = gather(experiment, run.say)
+    words, shares = word_vectors(experiment, data, given, run.folder / "words", run.say)
+    sentences = _sentence_encoder(experiment, words, shares)
+    spaces = _spaces(experiment, data, words, run)
+    torch.manual_seed(experiment.seed)
+    network = CdvNetwork(_network_config(experiment, sentences, words))
+    title = experiment.title or experiment.name
+    about = f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}"
+    encoder = CdvEncoder(network, sentences, spaces, name=title)
+    return CdvBuild(experiment=experiment, run=run, data=data, encoder=encoder, title=title, about=about)
+
+
+@dataclass(slots=True, kw_only=True)
+class CdvBuild:
+    """A CDV model and what it is trained on; see `stages.Build`.
+
+    Attributes:
+        encoder: The model; another one after fine-tuning, which gives it a transformer of its own.
+        frozen: Of the record, where the transformer is fine-tuned: how the stage before it went.
+    """
+
+    experiment: CdvExperiment
+    run: Run
+    data: TrainingData
+    encoder: CdvEncoder
+    title: str
+    about: str
+    kind: str = "training"
+    frozen: Record = field(default_factory=dict)
+
+    def train(self) -> History:
+        """Train the network, and then, where it is asked for, the transformer with it."""
+        if self.experiment.sentences.fine_tune is None:
+            return self._train_network()
+        self.encoder, before = kept_stage(self.run.folder / "frozen", lambda: (self.encoder, self._train_network()))
+        self.frozen = {"frozen": {"best_epoch": before.best, "history": before.epochs}}
+        self.run.say("fine-tuning the transformer")
+        self.encoder, history = fine_tune(self.experiment, self.data, self.encoder, self.run)
+        return history
+
+    def _train_network(self) -> History:
+        """Train the network in place and leave it with the weights of the best epoch."""
+        experiment, encoder, choice = self.experiment, self.encoder, self.experiment.training
+        network = encoder.network.train()
+        read = read_by_transformer(experiment, self.data, encoder.sentences, self.run, within="sentences")
+        examples = DocumentExamples.of(experiment, self.data, encoder.sentences, encoder.spaces, read=read)
+        if network.config.standardize:
+            network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
+        batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
+        loader: DataLoader[Any] = DataLoader(examples, batch_sampler=batches, collate_fn=collate)
+
+        def as_encoder(trained: CdvNetwork) -> CdvEncoder:
+            return CdvEncoder(trained, encoder.sentences, encoder.spaces, name=self.title)
+
+        objective = CdvObjective(network, experiment, as_encoder, self.data.held_out, self._asked_for())
+        history = self.run.fit(objective, loader, Schedule.of(choice, seed=experiment.seed, monitor=_MONITOR))
+        network.eval()
+        return history
+
+    def _asked_for(self) -> frozenset[tuple[str, ...]]:
+        return common_headings(self.data.documents, self.experiment.validation.heading_documents)
+
+    def told(self, history: History) -> Record:
+        """Counts, and what was chosen on the held-out documents, where the experiment asks for that."""
+        encoder = self.encoder
+        trained: list[torch.nn.Module] = [encoder.network]
+        if isinstance(encoder.sentences, PooledTransformer) and encoder.sentences.name_or_path is None:
+            trained.append(encoder.sentences.backbone)
+        record: Record = {
+            **self.frozen,
+            "documents": len(self.data.documents),
+            "sentences": sum(len(item.passage_of) for item in self.data.documents),
+            "held_out_documents": len(self.data.held_out),
+            "parameters": trained_parameters(*trained),
+            "seconds_this_run": round(time.monotonic() - self.run.began, 1),
+        }
+        if self.experiment.validation.calibrate:
+            quality = calibrate(encoder, self.data.held_out, self._asked_for())
+            weight, share = encoder.entity_weight, encoder.document_share
+            record |= {"entity_weight": weight, "document_share": share, "validation_calibrated": quality}
+            self.run.say(f"entity weight {weight}, document share {share}: R@1 {quality['R@1']:.4f}")
+        return record
+
+    def save(self, folder: Path, record: Record) -> str:
+        """Write the model's folder."""
+        return save(self.encoder, folder, training=record)
+
+
+def _sentence_encoder(experiment: CdvExperiment, words: WordVectors, shares: dict[str, float]) -> SentenceEncoder:
+    choice = experiment.sentences
+    if choice.kind == "transformer":
+        if experiment.labels.substitute:
+            remedy = "set labels.substitute to 0 or sentences.kind to 'average'"
+            raise ConfigError("averaged words where names are substituted", "a transformer", remedy)
+        name = backbone_name(choice.transformer, "transformer")
+        return PooledTransformer(name, pooling=choice.pooling, device=fastest_device())
+    own = words
+    if choice.vectors is not None:
+        given = given_word_vectors(choice.vectors)
+        if given is None:
+            raise ConfigError("a word-vector file or a model", "neither", "set 'file' or 'model' under vectors")
+        own = given
+    return AveragedWords(own, shares if choice.frequency_weighted else None)
+
+
+def _network_config(experiment: CdvExperiment, sentences: SentenceEncoder, words: WordVectors) -> CdvConfig:
+    choice = experiment.network
+    return CdvConfig(
+        input_dim=sentences.dim + FLAGS,
+        lstm_dim=choice.lstm_dim,
+        discourse_dim=choice.discourse_dim,
+        target_dim=words.dim,
+        tasks=choice.tasks,
+        bounded=choice.bounded,
+        standardize=choice.standardize != "none",
+        normalisation=choice.normalisation,
+        dropout=choice.dropout,
+        unit_halves=experiment.targets.kind == "average",
+    )
+
+
+def _spaces(
+    experiment: CdvExperiment,
+    data: TrainingData,
+    words: WordVectors,
+    run: Run,
+) -> dict[Task, TargetSpace]:
+    tasks = experiment.network.tasks
+    if experiment.targets.kind == "average":
+        return {task: AverageSpace(words, _centre(task, data, words)) for task in tasks}
+    choice = experiment.targets.bloom
+    spaces: dict[Task, TargetSpace] = {}
+    for task in tasks:
+        kept = run.folder / "spaces" / f"{task}.safetensors"
+        if kept.is_file():
+            spaces[task] = load_space(kept, words)
+            continue
+        described = (
+            entity_descriptions(data.documents, data.knowledge, max_sentences=choice.max_sentences)
+            if task == "entity"
+            else aspect_descriptions(data.documents)
+        )
+        run.say(f"training the {task} encoder on {len(described):,} descriptions")
+        names = entity_names(data.documents, data.knowledge) if task == "entity" else {}
+        spaces[task] = train_bloom_space(
+            described,
+            names,
+            words,
+            choice,
+            dim=words.dim,
+            seed=experiment.seed,
+            accelerator=experiment.training.accelerator,
+            run=run,
+        )
+        save_space(spaces[task], kept)
+    return spaces
+
+
+def _centre(task: Task, data: TrainingData, words: WordVectors) -> Any:
+    """Mean vector of all names (of entities: also the knowledge base's) or of all distinct headings."""
+    if task == "entity":
+        names = {item.title.name for item in data.documents if item.title}
+        names |= {name for concept in data.knowledge or () for name in concept.names}
+    else:
+        names = {heading for item in data.documents for headings in item.aspects for heading in headings}
+    means = [mean for name in sorted(names) if (mean := mean_word_vector(words, tokenize(name))) is not None]
+    if not means:
+        raise DataError(f"training documents with {'titles' if task == 'entity' else 'headings'}", "none", "add some")
+    return np.mean(means, axis=0)

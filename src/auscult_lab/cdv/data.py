@@ -1,0 +1,318 @@
+"""Training examples: documents as network inputs, target vectors a sentence, and query vectors a passage.
+
+An example is asked for by (epoch, row), and all chance in it (the window read, the name substituted) is drawn from
+seed, epoch and row: a resumed training sees exactly what an uninterrupted one would have seen.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+from torch.utils.data import Dataset
+
+from auscult.interfaces import FloatArray
+from auscult_lab.cdv.encoder import aspect_vector, join_halves
+from auscult_lab.cdv.experiment import CdvExperiment
+from auscult_lab.cdv.kept_sentences import HalfArray
+from auscult_lab.cdv.spaces import TargetSpace
+from auscult_lab.modules import Task
+from auscult_lab.modules.averaged_words import (
+    FLAGS,
+    AveragedWords,
+    SentenceEncoder,
+    sentence_tokens,
+    structural_flags,
+    tokenize,
+)
+from auscult_lab.modules.recurrent import pack
+from auscult_lab.training.batches import Key
+from auscult_lab.training.data import TrainingData
+from auscult_lab.training.labels import EntityLabel, LabelledDocument
+from auscult_lab.training.substitution import NamePool, mentions_words, replace_words
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One document as the training sees it.
+
+    Attributes:
+        inputs: (sentences, input_dim).
+        targets: For each task (sentences, target_dim); NaN rows are unlabelled.
+        passages: (sentences,) position of each sentence's passage in `queries`, -1 where that has no full label.
+        queries: (labelled passages, target_dim * tasks), unit rows.
+        labels: What each labelled passage answers, to tell which passages are no negatives of each other.
+        texts: The sentences, where they are not encoded yet; `inputs` then holds their flags alone.
+    """
+
+    inputs: FloatArray
+    targets: dict[Task, FloatArray]
+    passages: np.ndarray
+    queries: FloatArray
+    labels: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)  # not frozen: the training library moves the fields to its device in place
+class Batch:
+    """Examples without padding: all per-sentence rows are in the order of `inputs.data`.
+
+    Attributes:
+        inputs: Packed (sentences, input_dim).
+        targets: For each task (sentences, target_dim).
+        passages: (sentences,) row in `queries`, -1 for none.
+        queries: (passages, dim).
+        labels: (passages,) equal numbers answer the same query.
+        texts: The sentences in the order of `inputs.data`, where they are not encoded yet.
+    """
+
+    inputs: PackedSequence
+    targets: dict[Task, Tensor]
+    passages: Tensor
+    queries: Tensor
+    labels: Tensor
+    texts: list[str]
+
+
+class DocumentExamples(Dataset[Example]):
+    """Examples made anew at each asking.
+
+    Args:
+        documents: Labelled training documents.
+        sentences: The sentence encoder; None where it is trained itself, and examples hold texts.
+        spaces: The target space of each task.
+        unit_halves: As in the network's configuration.
+        max_sentences: Sentences read of a document.
+        max_tokens: Words read of a sentence.
+        random_window: Read them from a random place.
+        pool: Names to substitute, or None.
+        substitute: Share of documents whose name is substituted, where the text repeats it.
+        seed: Of all chance.
+        read: Each document's sentence vectors, where a transformer has read them.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[LabelledDocument],
+        sentences: SentenceEncoder | None,
+        spaces: Mapping[Task, TargetSpace],
+        *,
+        unit_halves: bool,
+        max_sentences: int,
+        max_tokens: int,
+        random_window: bool,
+        pool: NamePool | None,
+        substitute: float,
+        seed: int,
+        read: Sequence[HalfArray] = (),
+    ) -> None:
+        self.documents = documents
+        self._spaces = spaces
+        self._unit_halves = unit_halves
+        self._max_sentences = max_sentences
+        self._random_window = random_window
+        self._pool = pool
+        self._substitute = substitute if pool else 0.0
+        self._seed = seed
+        self._sentences = sentences
+        self._flags = [structural_flags(item.document) for item in documents]
+        self._tokens: list[list[list[str]]] = []
+        self._read = read
+        if isinstance(sentences, AveragedWords):
+            self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
+        self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
+        self._repeated = [
+            bool(self._tokens) and mentions_words(tokens, name)
+            for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
+        ]
+        self._aspects: dict[tuple[str, ...], FloatArray] = {}
+
+    @classmethod
+    def of(
+        cls,
+        experiment: CdvExperiment,
+        data: TrainingData,
+        sentences: SentenceEncoder | None,
+        spaces: Mapping[Task, TargetSpace],
+        *,
+        max_sentences: int | None = None,
+        read: Sequence[HalfArray] = (),
+    ) -> Self:
+        """The examples of an experiment.
+
+        Args:
+            experiment: Which says how they are read.
+            data: Its documents.
+            sentences: As for the class.
+            spaces: As for the class.
+            max_sentences: Other than the experiment's.
+            read: As for the class.
+        """
+        choice = experiment.training
+        return cls(
+            data.documents,
+            sentences,
+            spaces,
+            unit_halves=experiment.targets.kind == "average",
+            max_sentences=max_sentences or choice.max_sentences,
+            max_tokens=choice.max_tokens,
+            random_window=choice.random_window,
+            pool=data.pool,
+            substitute=experiment.labels.substitute,
+            seed=experiment.seed,
+            read=read,
+        )
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def lengths(self) -> list[int]:
+        """Sentences each document contributes."""
+        return [min(len(flags), self._max_sentences) for flags in self._flags]
+
+    def input_statistics(self, *, flags: bool) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
+
+        Args:
+            flags: Also of the structural flags; else these have mean 0 and deviation 1, which leaves them alone.
+        """
+        total = np.zeros(0)
+        squares, count = total, 0
+        for row, marks in enumerate(self._flags):
+            inputs = np.concatenate([self._encoded(row, slice(None)), marks], axis=1).astype(np.float64)
+            total = inputs.sum(axis=0) + (total if count else 0.0)
+            squares = np.square(inputs).sum(axis=0) + (squares if count else 0.0)
+            count += len(inputs)
+        mean = total / count
+        deviation = np.sqrt(np.maximum(squares / count - np.square(mean), 0.0))
+        if not flags:
+            mean[-FLAGS:], deviation[-FLAGS:] = 0.0, 1.0
+        return torch.from_numpy(mean).float(), torch.from_numpy(deviation).float()
+
+    def _encoded(self, row: int, window: slice) -> FloatArray:
+        if isinstance(self._sentences, AveragedWords):
+            return self._sentences.encode_tokens(self._tokens[row][window])
+        if self._sentences is None:
+            return np.zeros((len(self._flags[row][window]), 0), dtype=np.float32)
+        return np.asarray(self._read[row][window], dtype=np.float32)
+
+    def __getitem__(self, key: Key) -> Example:
+        """The example of (epoch, row)."""
+        epoch, row = key
+        rng = random.Random(f"{self._seed}/{epoch}/{row}")
+        item = self.documents[row]
+        size = len(item.passage_of)
+        spare = size - self._max_sentences
+        start = rng.randrange(spare + 1) if self._random_window and spare > 0 else 0
+        window = slice(start, start + self._max_sentences)
+        title = item.title
+        if (
+            isinstance(self._sentences, AveragedWords)
+            and self._pool is not None
+            and self._repeated[row]
+            and rng.random() < self._substitute
+        ):
+            words = self._pool.draw(rng)
+            renamed = [replace_words(sentence, self._names[row], words) for sentence in self._tokens[row][window]]
+            title = EntityLabel(f"name:{' '.join(words)}", " ".join(words))
+            encoded = self._sentences.encode_tokens(renamed)
+        else:
+            encoded = self._encoded(row, window)
+        return self._example(item, title, window, np.concatenate([encoded, self._flags[row][window]], axis=1))
+
+    def _example(self, item: LabelledDocument, title: EntityLabel | None, window: slice, inputs: FloatArray) -> Example:
+        passage_of = item.passage_of[window]
+        aspects = [self._aspect(item.aspects[passage]) for passage in range(len(item.aspects))]
+        targets: dict[Task, FloatArray] = {}
+        if "entity" in self._spaces:
+            targets["entity"] = self._entities(title, item.mentions[window])
+        if "aspect" in self._spaces:
+            targets["aspect"] = np.stack([aspects[passage] for passage in passage_of])
+        complete = [
+            passage for passage in sorted(set(passage_of)) if not self._lacks_label(title, item.aspects[passage])
+        ]
+        position = {passage: place for place, passage in enumerate(complete)}
+        queries = self._queries(title, [aspects[passage] for passage in complete])
+        return Example(
+            inputs=inputs,
+            targets=targets,
+            passages=np.array([position.get(passage, -1) for passage in passage_of], dtype=np.int64),
+            queries=queries,
+            labels=tuple(self._label(title, item.aspects[passage]) for passage in complete),
+            texts=self._texts(item, window),
+        )
+
+    def _texts(self, item: LabelledDocument, window: slice) -> tuple[str, ...]:
+        if self._sentences is not None:
+            return ()
+        return tuple(item.document.slice(sentence) for sentence in item.document.sentences[window])
+
+    def _aspect(self, headings: tuple[str, ...]) -> FloatArray:
+        if "aspect" not in self._spaces:
+            return np.zeros(0, dtype=np.float32)
+        if headings not in self._aspects:
+            vector = aspect_vector(self._spaces["aspect"], headings)
+            self._aspects[headings] = vector if vector.any() else np.full_like(vector, np.nan)
+        return self._aspects[headings]
+
+    def _entities(self, title: EntityLabel | None, mentions: Sequence[Sequence[EntityLabel]]) -> FloatArray:
+        """Mean vector of each sentence's entities (Eq. 16); NaN where it has none."""
+        space = self._spaces["entity"]
+        own = [space.place(title.key, title.name)] if title else []
+        own = [vector for vector in own if vector.any()]
+        rows = np.full((len(mentions), space.dim), np.nan, dtype=np.float32)
+        for row, labels in enumerate(mentions):
+            vectors = own + [space.place(label.key, label.name) for label in labels]
+            if vectors:
+                rows[row] = np.mean(vectors, axis=0)
+        return rows
+
+    def _lacks_label(self, title: EntityLabel | None, headings: tuple[str, ...]) -> bool:
+        return ("entity" in self._spaces and title is None) or (
+            "aspect" in self._spaces and bool(np.isnan(self._aspect(headings)).any())
+        )
+
+    def _queries(self, title: EntityLabel | None, aspects: Sequence[FloatArray]) -> FloatArray:
+        halves = []
+        for task, space in self._spaces.items():
+            if task == "entity":
+                vector = space.place(title.key, title.name) if title else np.zeros(space.dim, np.float32)
+                halves.append(np.tile(vector, (len(aspects), 1)).astype(np.float32))
+            else:
+                halves.append(np.stack(aspects) if aspects else np.zeros((0, space.dim), np.float32))
+        return join_halves(halves, unit_halves=self._unit_halves)
+
+    def _label(self, title: EntityLabel | None, headings: tuple[str, ...]) -> str:
+        entity = title.key if title and "entity" in self._spaces else ""
+        return f"{entity}\t{'|'.join(headings) if 'aspect' in self._spaces else ''}"
+
+
+def collate(examples: Sequence[Example]) -> Batch:
+    """Join examples into one batch without padding."""
+    inputs = pack([torch.from_numpy(example.inputs) for example in examples])
+    offsets = [0, *accumulate(len(example.queries) for example in examples)]
+    passages = [
+        torch.from_numpy(np.where(example.passages < 0, -1, example.passages + offset))
+        for example, offset in zip(examples, offsets, strict=False)
+    ]
+    numbers: dict[str, int] = {}
+    labels = [numbers.setdefault(label, len(numbers)) for example in examples for label in example.labels]
+    tasks = examples[0].targets
+    texts = [text for example in examples for text in example.texts]
+    starts = accumulate((len(example.texts) for example in examples), initial=0)
+    places = [torch.arange(len(example.texts)) + start for example, start in zip(examples, starts, strict=False)]
+    return Batch(
+        inputs=inputs,
+        targets={task: pack([torch.from_numpy(e.targets[task]) for e in examples]).data for task in tasks},
+        passages=pack(passages).data,
+        queries=torch.from_numpy(np.concatenate([example.queries for example in examples])),
+        labels=torch.tensor(labels, dtype=torch.long),
+        texts=[texts[place] for place in pack(places).data] if texts else [],
+    )

@@ -1,0 +1,158 @@
+"""CDV as a `DocumentEncoder`: documents to unit sentence vectors, queries to unit vectors, one inner product to score.
+
+    score_t(Q, D) = cosine(ε_Q ⊕ α_Q, ε̂_t ⊕ α̂_t)           (arnold2020, Eq. 13)
+    score(Q, P)   = mean of score_t over the passage        (Eq. 14)
+
+With unit vectors the mean is one inner product: query · (mean of the passage's sentence vectors).
+
+Departures: sentences are kept as the decoders' outputs and searched exactly; the paper keeps discourse vectors, for an
+approximate search. Its sentence encoder is trained with the network (section 4.4); here what it reads stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+
+from auscult.concepts.aspects import normalise_heading
+from auscult.documents import Document
+from auscult.interfaces import FloatArray
+from auscult.understanding import Query
+from auscult_lab.cdv.network import CdvNetwork
+from auscult_lab.cdv.spaces import TargetSpace
+from auscult_lab.modules import Task
+from auscult_lab.modules.averaged_words import SentenceEncoder, structural_flags
+from auscult_lab.modules.recurrent import like, pack, unpack
+
+# Steps per forward pass, padding included; bounds memory (some 100 MB), never changes a vector.
+_BATCH_STEPS = 8192
+
+
+class CdvEncoder:
+    """A trained CDV model.
+
+    Args:
+        network: The document encoder and discourse decoder.
+        sentences: The sentence encoder it was trained on.
+        spaces: The target space of each of the network's tasks.
+        name: Shown in tables and manifests.
+        entity_weight: How much the entity half of a query counts beside its aspect half. Departure when not 1: Eq. 13
+            takes both as they are; a weight chosen on validation documents tells similar entities apart better.
+        document_share: How much of its document's mean entity half is added to each sentence's own, before both are
+            scaled to unit length: most documents are about one entity throughout. Departure when not 0.
+        fingerprint: Hash of weights and configuration, as `persistence.load` computed it.
+    """
+
+    def __init__(
+        self,
+        network: CdvNetwork,
+        sentences: SentenceEncoder,
+        spaces: Mapping[Task, TargetSpace],
+        *,
+        name: str,
+        entity_weight: float = 1.0,
+        document_share: float = 0.0,
+        fingerprint: str = "",
+    ) -> None:
+        self.network = network.eval()
+        self.sentences = sentences
+        self.spaces = spaces
+        self.name = name
+        self.entity_weight = entity_weight
+        self.document_share = document_share
+        self.fingerprint = fingerprint
+        size = network.config.target_dim
+        tasks = network.config.tasks
+        self.parts: Mapping[str, slice] = {task: slice(i * size, (i + 1) * size) for i, task in enumerate(tasks)}
+        self.dim = size * len(tasks)
+
+    def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
+        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order.
+
+        A document without sentences gives an array of no rows. Length is unlimited.
+        """
+        vectors: list[FloatArray] = [np.zeros((0, self.dim), dtype=np.float32) for _ in documents]
+        lengths = [sum(len(passage.sentences) for passage in document.passages) for document in documents]
+        order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
+        while order:
+            # Longest first, so every document of a batch is padded to the first one's length at most.
+            size = max(1, _BATCH_STEPS // lengths[order[0]])
+            batch, order = order[:size], order[size:]
+            for row, matrix in zip(batch, self._encode_batch([documents[i] for i in batch]), strict=True):
+                vectors[row] = matrix
+        return vectors
+
+    def _encode_batch(self, documents: Sequence[Document]) -> list[FloatArray]:
+        inputs = pack([torch.from_numpy(network_inputs(self.sentences, document)) for document in documents])
+        inputs = like(inputs, inputs.data.to(next(self.network.parameters()).device))
+        with torch.inference_mode():
+            decoded = self.network(inputs)
+        tasks = self.network.config.tasks
+        by_task = [[rows.cpu().numpy() for rows in unpack(like(inputs, decoded[task]))] for task in tasks]
+        return [self._join(dict(zip(tasks, halves, strict=True))) for halves in zip(*by_task, strict=True)]
+
+    def _join(self, halves: dict[Task, FloatArray]) -> FloatArray:
+        """Unit sentence vectors of one document, the entity half shared among its sentences."""
+        unit = self.network.config.unit_halves
+        if self.document_share and "entity" in halves:
+            own = _unit(halves["entity"]) if unit else halves["entity"]
+            halves["entity"] = own + self.document_share * own.mean(axis=0, keepdims=True)
+        return join_halves([halves[task] for task in self.network.config.tasks], unit_halves=unit)
+
+    def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
+        """Query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.
+
+        Several aspects are averaged (Eq. 16). A missing entity or aspect leaves its half zero, so that it does not
+        count; a query of unknown words alone is a row of zeros.
+        """
+        rows = {
+            "entity": lambda query: self.spaces["entity"].place(query.entity_id, query.entity),
+            "aspect": lambda query: aspect_vector(self.spaces["aspect"], query_headings(query)),
+        }
+        halves = [
+            np.stack([rows[task](query) for query in queries]) if queries else np.zeros((0, size), np.float32)
+            for task, size in ((task, self.network.config.target_dim) for task in self.network.config.tasks)
+        ]
+        weights = [self.entity_weight if task == "entity" else 1.0 for task in self.network.config.tasks]
+        return join_halves(halves, unit_halves=self.network.config.unit_halves, weights=weights)
+
+
+def query_headings(query: Query) -> list[str]:
+    """The aspects of a query, preprocessed as headings are (section 3.2): "signs and symptoms" is two."""
+    return [heading for aspect in query.aspects for heading in normalise_heading(aspect)]
+
+
+def join_halves(
+    halves: Sequence[FloatArray], *, unit_halves: bool, weights: Sequence[float] | None = None
+) -> FloatArray:
+    """Target vectors ε ⊕ α as unit rows, as `CdvNetwork.joined` makes them of decoded ones; zero rows stay zero.
+
+    Args:
+        halves: One array (rows, dim) a task.
+        unit_halves: Scale each half to unit length first.
+        weights: Then multiply each half by this; None for all alike.
+    """
+    if unit_halves:
+        halves = [_unit(half) for half in halves]
+    if weights is not None:
+        halves = [half * weight for half, weight in zip(halves, weights, strict=True)]
+    return _unit(np.concatenate(halves, axis=1))
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+def network_inputs(sentences: SentenceEncoder, document: Document, max_tokens: int | None = None) -> FloatArray:
+    """Sentence vectors with structural flags, shape (sentences, sentence dim + 5)."""
+    encoded = sentences.encode(document, max_tokens=max_tokens)
+    return np.concatenate([encoded, structural_flags(document)], axis=1)
+
+
+def aspect_vector(space: TargetSpace, headings: Sequence[str]) -> FloatArray:
+    """Mean vector (dim,) of normalised headings; zeros where there is none."""
+    if not headings:
+        return np.zeros(space.dim, dtype=np.float32)
+    return np.asarray(np.mean([space.place(heading, heading) for heading in headings], axis=0), dtype=np.float32)

@@ -1,0 +1,180 @@
+"""Experiment files of CDV. Defaults are arnold2020's section 5.2 throughout, so a file says only where it departs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from auscult_lab.cdv.network import TASKS
+from auscult_lab.modules import Task
+from auscult_lab.training.experiment import DataExperiment, Settings, WordVectorChoice, backbone_name
+from auscult_lab.training.experiment_files import check_experiment
+
+
+class FineTuning(Settings):
+    """A second stage, in which the transformer that reads sentences is trained with the network (grundmann2021, 3.2).
+
+    The paper gives the two stages and the pooling; all figures here are this project's.
+
+    Attributes:
+        pooling: What of a sentence's states the network reads in this stage.
+        epochs: At most; each ends with a validation.
+        batch_documents: Documents a step.
+        max_sentences: Sentences read of a document in this stage; None for as many as in the first.
+        learning_rate: The transformer's highest.
+        network_learning_rate: The network's highest.
+        warm_up: Share of all steps in which both rise; they fall to 0 in a straight line afterwards.
+        chunk: Sentences whose activations are held at once; never changes a gradient.
+        precision: "bf16" lets the transformer compute in half precision and keeps weights in single.
+        checkpoint_minutes: A killed training loses at most so much.
+        patience: Stop after so many epochs without a better validation; None runs all.
+    """
+
+    pooling: Literal["cls", "mean"] = "cls"
+    epochs: int = Field(default=10, ge=1)
+    batch_documents: int = Field(default=4, ge=1)
+    max_sentences: int | None = Field(default=None, ge=1)
+    learning_rate: float = Field(default=2e-5, gt=0)
+    network_learning_rate: float = Field(default=2e-4, gt=0)
+    warm_up: float = Field(default=0.1, ge=0, lt=1)
+    chunk: int = Field(default=32, ge=1)
+    precision: Literal["float32", "bf16"] = "float32"
+    checkpoint_minutes: float = Field(default=5.0, ge=0)
+    patience: int | None = Field(default=3, ge=1)
+
+
+class SentenceChoice(Settings):
+    """The sentence encoder: averaged words (Eq. 8) or a pooled transformer (Eq. 9).
+
+    Attributes:
+        kind: "average" or "transformer".
+        vectors: Word vectors of their own for "average" (GloVe, say); None shares the targets' vectors.
+        frequency_weighted: Append a second average in which rare words weigh more (a departure).
+        transformer: Hub name or folder, for "transformer"; environment variables in it are expanded.
+        fine_tune: Then train the transformer too; None keeps it as it is (arnold2020).
+    """
+
+    kind: Literal["average", "transformer"] = "average"
+    vectors: WordVectorChoice | None = None
+    frequency_weighted: bool = False
+    transformer: str = ""
+    pooling: Literal["mean", "cls"] = "mean"
+    fine_tune: FineTuning | None = None
+
+    @model_validator(mode="after")
+    def _transformer_is_named(self) -> SentenceChoice:
+        if self.kind == "transformer" and not self.transformer:
+            raise ValueError("kind 'transformer' needs 'transformer: NAME or FOLDER'")
+        if self.kind != "transformer" and self.fine_tune is not None:
+            raise ValueError("fine_tune needs kind 'transformer'")
+        return self
+
+
+class BloomTraining(Settings):
+    """How the paper's entity and aspect encoders are trained (section 5.2).
+
+    Attributes:
+        decay: Factor on the learning rate after each epoch. The paper trains these encoders "similarly to" CDV, which
+            has 0.975; the default is what models were trained with before there was a choice.
+        weight_decay: Likewise 1e-4 in the paper; decoupled, as CDV's is here.
+    """
+
+    epochs: int = Field(default=5, ge=1)
+    batch_size: int = Field(default=128, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    decay: float = Field(default=1.0, gt=0, le=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+    dropout: float = Field(default=0.5, ge=0, lt=1)
+    max_sentences: int = Field(default=8, ge=1)
+    """Sentences of an article's lead that describe its entity."""
+
+
+class TargetChoice(Settings):
+    """The target space: the paper's Bloom encoders, or centred averages of word vectors (a departure)."""
+
+    kind: Literal["bloom", "average"] = "bloom"
+    bloom: BloomTraining = BloomTraining()
+
+
+class ContrastChoice(Settings):
+    """The in-batch listwise loss added to the distance loss; weight 0 for the paper's training (a departure)."""
+
+    weight: float = Field(default=0.0, ge=0)
+    temperature: float = Field(default=20.0, ge=1)
+
+
+class NetworkChoice(Settings):
+    """Sizes of the network (section 5.2); what each field does is said in `CdvConfig`.
+
+    Attributes:
+        standardize: Which inputs to standardise: "none", the sentence vectors, or "all" with the structural flags,
+            which then weigh more, and mislead where documents are laid out otherwise than in training.
+    """
+
+    lstm_dim: int = Field(default=512, ge=1)
+    discourse_dim: int = Field(default=256, ge=1)
+    bounded: bool = True
+    standardize: Literal["none", "sentences", "all"] = "none"
+    normalisation: Literal["l2", "layer"] = "l2"
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    tasks: tuple[Task, ...] = TASKS
+
+
+class TrainingChoice(Settings):
+    """Optimisation (section 5.2).
+
+    Attributes:
+        batch_documents: Documents a step.
+        decay: Factor on the learning rate after each epoch.
+        max_sentences: Sentences read of a training document; inference has no limit.
+        random_window: Read them from a random place rather than the beginning (a departure).
+        max_tokens: Words read of a training sentence; inference has no limit.
+        patience: Stop after so many epochs without a better validation score; None runs all epochs.
+        gradient_clip: Largest norm of a step's gradient; None for no clipping.
+    """
+
+    epochs: int = Field(default=50, ge=1)
+    batch_documents: int = Field(default=16, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    decay: float = Field(default=0.975, gt=0, le=1)
+    weight_decay: float = Field(default=1e-4, ge=0)
+    max_sentences: int = Field(default=396, ge=1)
+    random_window: bool = False
+    max_tokens: int = Field(default=96, ge=1)
+    patience: int | None = Field(default=10, ge=1)
+    gradient_clip: float | None = Field(default=None, gt=0)
+    accelerator: str = "auto"
+    devices: int | Literal["auto"] = "auto"
+
+
+class CdvExperiment(DataExperiment):
+    """A whole CDV experiment: data, vectors, labels, network, training."""
+
+    model: Literal["cdv"] = "cdv"
+    sentences: SentenceChoice = SentenceChoice()
+    targets: TargetChoice = TargetChoice()
+    network: NetworkChoice = NetworkChoice()
+    loss: Literal["distance", "robust", "cosine"] = "robust"
+    contrast: ContrastChoice = ContrastChoice()
+    training: TrainingChoice = TrainingChoice()
+
+    def begins_with(self) -> list[str]:
+        """The models that its transformer and its word vectors are taken from."""
+        choice = self.sentences
+        transformer = [backbone_name(choice.transformer, "transformer")] if choice.kind == "transformer" else []
+        vectors = [] if choice.vectors is None or choice.vectors.model is None else [choice.vectors.model]
+        return [*transformer, *super().begins_with(), *vectors]
+
+
+def read_cdv_experiment(path: Path) -> CdvExperiment:
+    """Read and check an experiment of CDV.
+
+    Args:
+        path: A file, or FILE:VARIANT.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    return check_experiment(path, CdvExperiment)

@@ -1,0 +1,130 @@
+"""`auscult compare`: train and evaluate many models, skipping what is done, and put them into one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from auscult.cli.options import PrecisionOption
+from auscult.errors import ConfigError
+from auscult_lab.cli.bars import progress_bars, query_bars
+from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ProgressOption, SeedOption
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.evaluation.bench_tables import bench_table, learning_table, question_type_table
+from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
+from auscult_lab.evaluation.comparison import Comparison, Contender
+from auscult_lab.evaluation.contenders import LEXICAL
+from auscult_lab.evaluation.ensembles import check_ensembles, ensembles_of
+from auscult_lab.evaluation.records import check_records, write_records
+from auscult_lab.evaluation.task import build_task
+from auscult_lab.evaluation.tracks import TRACKS
+from auscult_lab.workbench.experiments import Trainable, open_all
+
+
+def compare(
+    experiments: Annotated[
+        list[Path],
+        typer.Argument(help="Experiment files (YAML) of rankers or CAPR models, FILE:VARIANT, folders."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder of all trainings; one folder a model.")] = Path("runs"),
+    json: JsonRecordsOption = None,
+    baseline: Annotated[
+        list[str] | None, typer.Option(help="Also compare with these term-based models; repeatable.")
+    ] = None,
+    queries: Annotated[
+        int | None, typer.Option(min=1, help="Ask only a random subset of this size of each corpus' queries.")
+    ] = None,
+    seed: SeedOption = 0,
+    precision: PrecisionOption = "float32",
+    fuse: FuseOption = None,
+    train_only: Annotated[bool, typer.Option("--train-only", help="Train, and evaluate another time.")] = False,
+    progress: ProgressOption = True,
+) -> None:
+    """Train a list of models, evaluate them under the same protocol, and compare them in one table a corpus.
+
+    What is done is skipped, so that a comparison that was killed goes on when the same command is given again: a
+    training from its last epoch, an evaluation from its last finished model. A file with variants stands for all of
+    them. Each model is asked the corpora that its experiment lists under `evaluate`, together with the term-based
+    models.
+
+    Example: `auscult compare experiments/arnold2020-rankers-adapted.yaml --json out/medquad.json`
+    """
+    # All files and names first: a wrong one should fail before hours of training.
+    planned = open_all(experiments)
+    planned_pairs = [(each.name, other) for each in planned.values() for other in each.compare_with]
+    lexical = list(baseline if baseline is not None else LEXICAL)
+    _check(planned, lexical=lexical, fuse=fuse or (), json=json)
+    corpora = list(dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate))
+    opened = {corpus: open_corpus(corpus) for corpus in corpora}
+    for corpus, source in opened.items():
+        # What the catalogue has was verified; of a user's own a wrong judgement should be known before training, too.
+        if not train_only and Path(corpus).exists():
+            build_task(source, number=queries, seed=seed)
+    console = Console(stderr=True)
+
+    def teller(name: str) -> Callable[[str], None]:
+        return lambda words: console.print(f"[bold]{escape(name)}[/] [dim]{escape(words)}[/]")
+
+    models: dict[str, Path] = {}
+    for number, each in enumerate(planned.values(), start=1):
+        console.print(f"[dim]{number} of {len(planned)}[/] {escape(each.name)}")
+        models[each.name] = each.train(out / each.name, teller(each.name), progress)
+    if train_only:
+        return
+    for corpus in corpora:
+        task = build_task(opened[corpus], number=queries, seed=seed)
+        entries = [Entry(model=name, runs=out / name / "evaluation") for name in lexical]
+        entries += [
+            Entry(model=str(models[each.name]), experiment=each.name, runs=out / each.name / "evaluation")
+            for each in planned.values()
+            if corpus in each.evaluate
+        ]
+        opened_models = open_entries(entries, corpus, precision=precision)
+        with progress_bars() as bars:
+            comparison = compare_models(
+                task,
+                opened_models.contenders,
+                ensembles=ensembles_of(fuse or (), opened_models.by_name, task.protocol),
+                pairs=_labels(planned_pairs, opened_models.by_name),
+                progress=query_bars(bars),
+            )
+        if json is not None:
+            write_records(json, comparison.records)
+        _print(comparison)
+
+
+def _labels(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:
+    """Pairs of which both are compared here, by their labels."""
+    asked = dict.fromkeys(pairs)
+    return [(models[a].label, models[b].label) for a, b in asked if a in models and b in models]
+
+
+def _print(comparison: Comparison) -> None:
+    console = Console()
+    tracks = [track for track in TRACKS if any(record.track == track for record in comparison.records)]
+    for track in tracks:
+        own = [record for record in comparison.records if record.track in ("untrained", track)]
+        for table in (bench_table(own, track), question_type_table(own), learning_table(own)):
+            if table.rows:
+                table.print_to(console)
+
+
+def _check(planned: dict[Path, Trainable], *, lexical: list[str], fuse: Sequence[str], json: Path | None) -> None:
+    names = [each.name for each in planned.values()]
+    for path, each in planned.items():
+        if names.count(each.name) > 1:
+            raise ConfigError("experiments of different names", f"'{each.name}' again in {path}", "rename one of them")
+    for name in lexical:
+        if name not in LEXICAL:
+            raise ConfigError(f"a term-based model ({', '.join(LEXICAL)})", f"--baseline {name}", "choose one of them")
+    for corpus in dict.fromkeys(corpus for each in planned.values() for corpus in each.evaluate):
+        asked = [each.name for each in planned.values() if corpus in each.evaluate]
+        remedy = f"name experiments by the 'name' in their files, and only such as list {corpus} under 'evaluate'"
+        check_ensembles(fuse, [*lexical, *asked], remedy)
+    if json is not None:
+        check_records(json)

@@ -1,0 +1,138 @@
+"""`auscult data`: what can be had, what is here, and getting it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.filesize import decimal
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from auscult.catalogue import catalogue, data_dir, entry
+from auscult.errors import DataError
+from auscult_lab.corpora.description import details_of, state_of, summary_of
+from auscult_lab.corpora.obtain import FileState, check_file, obtain
+
+app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
+
+_TREE = typer.Option(None, help="medquad: a copy of github.com/abachaa/MedQuAD; needs no network.")
+_ANNOTATIONS = typer.Option(
+    None, help="medquad: a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv; needs no network."
+)
+_JSON = typer.Option(False, "--json", help="Print JSON instead of text.")
+
+
+@app.command("list")
+def list_(as_json: bool = _JSON) -> None:
+    """List all data sets: class of licence, size, and whether they are on this machine.
+
+    Example: `auscult data list`
+    """
+    root = data_dir()
+    if as_json:
+        for found in catalogue().values():
+            typer.echo(json.dumps(summary_of(found, root), ensure_ascii=False))
+        return
+    # In 80 columns no row may take more than two lines: licences by their class, and no frame.
+    table = Table("name", "what", "licence", "size", "state", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    for column in (table.columns[0], *table.columns[2:]):
+        column.no_wrap = True
+    for found in catalogue().values():
+        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), state_of(found, root))
+    console = Console(highlight=False, markup=False)
+    console.print(f"Data in {root}", soft_wrap=True)
+    console.print(table)
+    console.print("Licences in full: auscult data show NAME", soft_wrap=True)
+
+
+@app.command()
+def show(
+    name: str = typer.Argument(help="A name of `auscult data list`."),
+    verify: bool = typer.Option(False, "--verify", help="Compare the files with the catalogue's checksums."),
+    as_json: bool = _JSON,
+) -> None:
+    """Show one data set: licence, sources, files, how to get it. With --verify, fail if a file is wrong.
+
+    Example: `auscult data show medquad --verify`
+    """
+    found, root = entry(name), data_dir()
+    states = {file.path: check_file(file, root / file.path) for file in found.files} if verify else {}
+    details = details_of(found, root, states)
+    if as_json:
+        typer.echo(json.dumps(details, ensure_ascii=False))
+    else:
+        _print_details(details)
+    wrong = [path for path, state in states.items() if state in (FileState.DIFFERENT, FileState.MISSING)]
+    if wrong:
+        raise DataError(f"{wrong[0]} as catalogued", f"a {states[wrong[0]].value} file", found.remedy(root))
+
+
+@app.command()
+def get(
+    name: str = typer.Argument(help="A name of `auscult data list`."),
+    origin: str = typer.Option(
+        "",
+        "--from",
+        help="A folder or http(s) address with the prepared files, instead of the public sources.",
+    ),
+    tree: Path | None = _TREE,
+    annotations: Path | None = _ANNOTATIONS,
+) -> None:
+    """Download or rebuild one data set into AUSCULT_DATA, verified; go on with what was broken off.
+
+    Example: `auscult data get medquad`
+    """
+    found, root = entry(name), data_dir()
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console) if console.is_terminal else nullcontext() as bars:
+
+        def report(label: str, done: int, total: int | None) -> None:
+            if bars is not None:
+                if label not in tasks:
+                    tasks[label] = bars.add_task(label, total=total)
+                bars.update(tasks[label], completed=done, total=total)
+
+        files = obtain(found, root, origin=origin, tree=tree, annotations=annotations, report=report)
+    for path in files:
+        typer.echo(str(path))
+
+
+def _print_details(details: dict[str, Any]) -> None:
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{details['name']}: {details['title']} ({details['state']})")
+    console.print(details["description"])
+    console.print(f"licence: {details['licence']} ({details['licence_class']})")
+    if details["attribution"]:
+        console.print(f"cite or credit: {details['attribution']}")
+    for source in details["sources"]:
+        where = f"https://github.com/{source['repository']}/tree/{source['commit']}"
+        console.print(f"source: {where} {source['paths']}".rstrip())
+    for file in details["files"]:
+        rows = f", {file['rows']:,} rows" if file["rows"] else ""
+        state = f": {file['state']}" if "state" in file else ""
+        console.print(f"file: {file['path']} ({_size(file['bytes'])}{rows}){state}")
+        console.print(f"  sha256 {file['sha256']}")
+        console.print(f"  of the content {file['content_sha256']}")
+    console.print(f"place: {details['path']}")
+    if "remedy" in details:
+        console.print(f"to get it: {details['remedy']}")
+
+
+def _size(count: int) -> str:
+    return decimal(count) if count else ""
+
+
+__all__ = ["app"]

@@ -1,0 +1,160 @@
+"""`auscult demo`: the main job in three minutes, on real documents where they can be had."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from auscult.catalogue import data_dir, entry
+from auscult.concepts import KnowledgeBase
+from auscult.concepts.opening import find_for_questions
+from auscult.encoders import load_model
+from auscult.errors import AuscultError, CorpusMissingError
+from auscult.interfaces import DocumentEncoder
+from auscult.search import Searcher, build_index
+from auscult.search.terminal import print_hit
+from auscult.understanding import Query
+from auscult_lab.corpora.obtain import obtain
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.demo import LEAFLETS
+
+_CORPUS = "medquad"
+_QUESTIONS = (
+    Query("", "IgA nephropathy", ("symptoms",)),
+    Query("", "heart attack", ("causes",)),
+    Query("", "cystic fibrosis", ("inheritance",)),
+    Query("", "", (), text="How is gout treated?"),
+    Query("", "psoriasus", ("causes",)),
+)
+_COMPARED = ("bm25", "tfidf", "cdv")
+_ENCODER = "fast"
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Where the index goes.")] = Path("out/demo-index"),
+    leaflets: Annotated[bool, typer.Option("--leaflets", help="Use the dozen leaflets of the package.")] = False,
+    evaluation: Annotated[bool, typer.Option(help="Also rank the published test queries.")] = True,
+) -> None:
+    """Read health documents, index them, answer five questions, and measure against the published test.
+
+    Takes the MedQuAD documents from AUSCULT_DATA, or downloads them; with neither, a dozen leaflets of the package.
+
+    Example: `auscult demo`
+    """
+    console = Console(highlight=False)
+    corpus = str(LEAFLETS) if leaflets else _documents(console)
+    knowledge = _knowledge(console)
+    console.rule("[bold]1. Index")
+    encoder = load_model(_ENCODER)
+    searcher = _index(console, corpus, encoder, knowledge, out)
+    console.rule("[bold]2. Ask")
+    _warm_up(console, searcher)
+    for question in _QUESTIONS:
+        # Reading a whole question takes a knowledge base.
+        if question.entity or searcher.knowledge_base is not None:
+            _ask(console, searcher, question)
+    if evaluation and corpus == _CORPUS:
+        console.rule("[bold]3. Measure")
+        _measure(console, corpus)
+    console.rule("[bold]Where to go next")
+    here, program = escape(str(out)), escape(_program())
+    console.print(
+        f"[bold]{program} serve {here}[/]   the page, on what was just indexed: open the address that it prints\n"
+        f"{program} search {here} 'What helps against gout?'\n"
+        f"{program} explain {here} --entity 'IgA nephropathy' --aspect symptoms --out curves.svg\n"
+        f"{program} index YOUR-FOLDER --out your-index   PDF, Word, HTML, FHIR, notes: docs/your-documents.md\n"
+        f"{program} train --documents YOUR-FOLDER --backbone best --out your-model   learn from them, without labels",
+        soft_wrap=True,
+    )
+
+
+def _program() -> str:
+    """What to type for this program: its name, or where it is, which `make demo` puts on no path."""
+    return "auscult" if shutil.which("auscult") else os.path.relpath(sys.argv[0])
+
+
+def _documents(console: Console) -> str:
+    """The real corpus where it is or can be downloaded, else the leaflets; says which."""
+    try:
+        open_corpus(_CORPUS)
+    except CorpusMissingError as missing:
+        console.print(f"{escape(missing.expected)} is not here; trying to download it.")
+        try:
+            obtain(entry(_CORPUS), data_dir())
+        except (AuscultError, OSError) as error:
+            reason = escape(str(error))
+            console.print(f"[yellow]No download ({reason}). Using a dozen leaflets; there is no test for them.[/]")
+            return str(LEAFLETS)
+    return _CORPUS
+
+
+def _knowledge(console: Console) -> KnowledgeBase | None:
+    known = find_for_questions()
+    if known is None:
+        # How to get it is a long story, which the named command tells.
+        console.print("[yellow]No knowledge base (auscult data show knowledge-base): names go by their words alone.[/]")
+    return known
+
+
+def _index(
+    console: Console, corpus: str, encoder: DocumentEncoder, knowledge: KnowledgeBase | None, out: Path
+) -> Searcher:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        report = build_index(
+            open_corpus(corpus).documents(),
+            encoder,
+            out,
+            knowledge_base=knowledge,
+            corpus=corpus,
+            model_path=_ENCODER,
+            progress=lambda counts: bar.update(task, description=f"{counts.documents:,} documents"),
+        )
+    counts = report.counts
+    console.print(
+        f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences "
+        f"in {report.seconds:.0f} s ({report.sentences_per_second:,.0f} sentences/s): {escape(str(out))}"
+    )
+    return Searcher.open(out, encoder)
+
+
+def _warm_up(console: Console, searcher: Searcher) -> None:
+    """Load names and linker once, as a server would at its start, so that the times below are those of answering."""
+    began = time.perf_counter()
+    with console.status("loading names"):
+        searcher.understand(Query("", "diabetis", ("causes",)))
+        if searcher.knowledge_base is not None:
+            searcher.understand(Query("", "", (), text="What causes diabetis?"))
+    if searcher.knowledge_base is not None:
+        names = sum(len(concept.names) for concept in searcher.knowledge_base)
+        console.print(f"[dim]{names:,} names loaded in {time.perf_counter() - began:.1f} s, once a process[/]")
+
+
+def _ask(console: Console, searcher: Searcher, question: Query) -> None:
+    began = time.perf_counter()
+    understood = searcher.understand(question)
+    hits = searcher.search(understood.query, 1)
+    milliseconds = 1000 * (time.perf_counter() - began)
+    asked = question.text or f"⟨{question.entity}, {', '.join(question.aspects)}⟩"
+    note = f"  [dim]{escape(understood.note)}[/]" if understood.note else ""
+    console.print(f"[bold]{escape(asked)}[/]  [dim]{milliseconds:.1f} ms[/]{note}")
+    for hit in hits:
+        print_hit(console, hit)
+
+
+def _measure(console: Console, corpus: str) -> None:
+    # Only here: ir_measures takes a second to import.
+    from auscult_lab.cli.evaluate import compare_named, print_comparison
+
+    comparison, _ = compare_named(corpus, _COMPARED)
+    print_comparison(console, comparison)

@@ -1,0 +1,245 @@
+"""`auscult evaluate`: rank a corpus' queries, measure, and print measured beside published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from auscult.cli.options import PrecisionOption
+from auscult.errors import ConfigError, DataError
+from auscult.files.writing import check_folder
+from auscult.interfaces import Precision
+from auscult_lab.cli.bars import progress_bars, query_bars
+from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ReadOption, SeedOption, note_reading
+from auscult_lab.corpora.note_labels import NoteLabeller
+from auscult_lab.corpora.opening import makes_queries, open_corpus
+from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries, write_runs
+from auscult_lab.evaluation.comparison import Comparison
+from auscult_lab.evaluation.contenders import is_untrained
+from auscult_lab.evaluation.ensembles import ensembles_of
+from auscult_lab.evaluation.records import check_records, write_records
+from auscult_lab.evaluation.run_table import run_table
+from auscult_lab.evaluation.tables import group_table, match_table, result_tables
+from auscult_lab.evaluation.task import Protocol, Task, build_task
+
+_DEPTH = 100
+
+
+class Grouping(StrEnum):
+    """What results are broken down by."""
+
+    source = "source"
+    aspect = "aspect"
+    question_type = "question-type"
+    length = "length"
+
+
+class TrackName(StrEnum):
+    """What a model was trained on."""
+
+    zero_shot = "zero-shot"
+    adapted = "adapted"
+
+
+def evaluate(
+    context: typer.Context,
+    corpus: Annotated[
+        str,
+        typer.Argument(metavar="CORPUS|RUN", help="A corpus with queries and judgements; or a TREC run, with QRELS."),
+    ],
+    qrels: Annotated[Path | None, typer.Argument(help="The judgements that RUN is measured by.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="`bm25`, `tfidf`, `ql`, `cdv`, a model folder, or `cosine:VECTORS` (`cosine-idf:`, `cosine-q:`) "
+            "with a file of word vectors; repeatable. MODEL:parts ranks by its entity and its aspect half too, "
+            "MODEL:fused by all evidence, as `search` does, but for titles and headings; MODEL:fused:FOLDER with a "
+            "re-ranker behind it.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="`rerank`: given candidates. `end-to-end`: every passage of the corpus; `end-to-end:N` keeps N, not "
+            "100, passages of a ranking."
+        ),
+    ] = "rerank",
+    split: Annotated[str, typer.Option(help="Whose queries; published figures are of `test`.")] = "test",
+    queries: Annotated[
+        str, typer.Option(metavar="NUMBER|FILE", help="Only a random subset of this size, or the ids of this file.")
+    ] = "",
+    seed: SeedOption = 0,
+    json: JsonRecordsOption = None,
+    runs: Annotated[
+        Path | None, typer.Option(help="Folder for TREC runs and qrels; by default beside the records.")
+    ] = None,
+    read: ReadOption = None,
+    by: Annotated[list[Grouping] | None, typer.Option(help="Also print results by this; repeatable.")] = None,
+    track: Annotated[
+        TrackName | None, typer.Option(help="What a model was trained on, where its folder does not say.")
+    ] = None,
+    precision: PrecisionOption = "float32",
+    fuse: FuseOption = None,
+) -> None:
+    """Rank a corpus' queries with one or more models and measure how well they do; or measure a run.
+
+    Ties count against a model. The corpus `notes:NOTES` asks queries that are made of notes of your own.
+
+    Example: `auscult evaluate medquad -m bm25 -m default --json out/medquad.json`, or
+    `auscult evaluate their.run.gz out/medquad-runs/medquad.qrels`
+    """
+    console = Console()
+    given = _given(context)
+    if qrels is not None:
+        _measure_run(console, Path(corpus), qrels, given)
+        return
+    if not model:
+        remedy = "try: auscult evaluate medquad --model bm25, or auscult evaluate RUN QRELS"
+        raise ConfigError("a corpus and at least one --model", "none", remedy)
+    if len(set(model)) != len(model):
+        raise ConfigError("different models", f"'{max(model, key=model.count)}' twice", "name each once")
+    _refuse_without_effect(given, corpus, model)
+    folder = runs if runs is not None else json.with_name(f"{json.stem}-runs") if json is not None else None
+    if json is not None:
+        check_records(json)
+    if folder is not None:
+        check_folder(folder)
+    ranked, depth = _protocol(protocol)
+    comparison, task = compare_named(
+        corpus,
+        model,
+        protocol=ranked,
+        depth=depth,
+        split=split,
+        queries=queries,
+        seed=seed,
+        track=track.value if track else None,
+        precision=precision,
+        fuse=fuse or (),
+        labeller=note_reading(read).labeller() if makes_queries(corpus) else None,
+    )
+    if folder is not None:
+        write_runs(folder, task, comparison)
+    if json is not None:
+        write_records(json, comparison.records)
+    print_comparison(console, comparison, [each.value.replace("-", " ") for each in by or ()])
+    for path in (json, folder):
+        if path is not None:
+            console.print(f"Written: {escape(str(path))}", soft_wrap=True)
+
+
+def compare_named(
+    corpus: str,
+    models: Sequence[str],
+    *,
+    protocol: Protocol = "rerank",
+    depth: int = _DEPTH,
+    split: str = "test",
+    queries: str = "",
+    seed: int = 0,
+    track: str | None = None,
+    precision: Precision = "float32",
+    fuse: Sequence[str] = (),
+    labeller: NoteLabeller | None = None,
+) -> tuple[Comparison, Task]:
+    """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
+    number, ids = _subset(queries)
+    with progress_bars() as progress:
+        encoded = progress.add_task("documents", total=None, visible=False)
+
+        def documents_done(count: int) -> None:
+            progress.update(encoded, completed=count, visible=True)
+
+        # Names first: a wrong one should fail before minutes of reading and ranking.
+        opened = open_corpus(corpus, labeller=labeller)
+        entered = open_entries(
+            [Entry(model=name) for name in models],
+            corpus,
+            split=split,
+            track=track,
+            precision=precision,
+            progress=documents_done,
+        )
+        ensembles = ensembles_of(fuse, entered.by_name, protocol)
+        reading = progress.add_task(f"reading {escape(corpus)}", total=None)
+        task = build_task(opened, protocol, split=split, number=number, ids=ids, seed=seed)
+        progress.update(reading, total=len(task.documents), completed=len(task.documents))
+        progress.update(encoded, total=len(task.documents))
+        comparison = compare_models(
+            task, entered.contenders, ensembles=ensembles, depth=depth, progress=query_bars(progress)
+        )
+    return comparison, task
+
+
+def print_comparison(console: Console, comparison: Comparison, groupings: Sequence[str] = ()) -> None:
+    """Print measured beside published figures, match rates, and the groupings asked for."""
+    tables = result_tables(comparison.records)
+    tables.append(match_table(comparison.records))
+    tables += [group_table(record, by) for by in groupings for record in comparison.records]
+    for table in tables:
+        table.print_to(console)
+
+
+def _given(context: typer.Context) -> list[str]:
+    """The options and arguments that were typed, by their names."""
+    return [
+        max(param.opts, key=len) if param.param_type_name == "option" else param.name.upper()
+        for param in context.command.params
+        if param.name and (source := context.get_parameter_source(param.name)) and source.name == "COMMANDLINE"
+    ]
+
+
+def _refuse_without_effect(given: Sequence[str], corpus: str, models: Sequence[str]) -> None:
+    """Raise ConfigError for an option that would change nothing: whoever typed it expects that it does."""
+    learned = not all(map(is_untrained, models))
+    needed = {
+        "--track": ("a --model that has learned", learned),
+        "--precision": ("a --model that has learned", learned),
+        "--read": ("notes:NOTES as the corpus", makes_queries(corpus)),
+    }
+    for option, (what, there) in needed.items():
+        if option in given and not there:
+            raise ConfigError(what, f"{option} without", f"leave {option} out")
+
+
+def _protocol(said: str) -> tuple[Protocol, int]:
+    """What is ranked, and how many passages of an end-to-end ranking are kept."""
+    name, colon, kept = said.partition(":")
+    if said == "rerank":
+        return "rerank", _DEPTH
+    if name == "end-to-end" and (not colon or (kept.isdecimal() and int(kept) >= 10)):
+        return "end-to-end", int(kept) if colon else _DEPTH
+    expected = "--protocol rerank, end-to-end, or end-to-end:N that keeps at least 10 passages"
+    raise ConfigError(expected, f"'{said}'", "choose one of them")
+
+
+def _subset(queries: str) -> tuple[int | None, list[str] | None]:
+    """The number of queries, or their ids."""
+    if not queries:
+        return None, None
+    if queries.lstrip("+-").isdecimal():
+        return int(queries), None
+    return None, _read_ids(Path(queries))
+
+
+def _measure_run(console: Console, run: Path, qrels: Path, given: Sequence[str]) -> None:
+    others = [name for name in given if name not in ("CORPUS", "QRELS")]
+    if others:
+        raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
+    run_table(run, qrels).print_to(console)
+
+
+def _read_ids(path: Path) -> list[str]:
+    try:
+        ids = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError("a text file of query ids", f"{path}: {error}", "write one query id a line") from None
+    return ids

@@ -1,0 +1,149 @@
+"""How a model read a passage, in the terminal, as JSON, as a picture: attention of rankers, token pairs of CK-HQA."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from auscult.documents import Document, Passage
+from auscult.errors import naming_extra
+from auscult.interfaces import FloatArray
+from auscult.search.explain import printable
+from auscult.understanding import Query
+from auscult_lab.evaluation.evidence_figure import check_evidence_figure, draw_evidence
+from auscult_lab.evaluation.interaction_figure import check_interaction_figure, draw_interactions
+from auscult_lab.evaluation.reading_tables import similarity_table, weights_table
+from auscult_lab.opening import load_ranker, load_scorer
+
+if TYPE_CHECKING:
+    from auscult_lab.encoders.ck.interactions import Interactions
+    from auscult_lab.encoders.ck.ranker import CkRanker
+    from auscult_lab.rankers.evidence import Evidence
+
+
+def show_attention(
+    ranker: Path, query: Query, document: Document, passage: Passage, *, figure: Path | None, as_json: bool
+) -> None:
+    """Print a ranker's attention over a passage's sentences and over the query's words, and draw it.
+
+    Args:
+        ranker: Its model folder.
+        query: Entity and aspects are read as one query, as in training; a question is read where there are none.
+        document: The passage's.
+        passage: Any of it.
+        figure: A picture to draw besides; None for none.
+        as_json: Print one JSON object, with the words of each sentence.
+
+    Raises:
+        ModelError: The ranker has no attention over sentences.
+        QueryError: The query has no words.
+        DataError: The passage has no words, or nothing can be drawn to `figure`.
+    """
+    if figure is not None:
+        check_evidence_figure(figure)
+    with naming_extra("lab", "torch", "safetensors"):
+        from auscult_lab.rankers.evidence import find_evidence
+    scorer = load_ranker(str(ranker))
+    found = find_evidence(scorer, query, document, passage)
+    where = printable(", ".join(filter(None, (document.title, passage.heading, passage.passage_id))))
+    if figure is not None:
+        _draw(figure, found, f"{scorer.name}: {where}")
+    if as_json:
+        typer.echo(json.dumps({"model": scorer.name, "passage": passage.passage_id, **asdict(found)}))
+    else:
+        _print_attention(found, scorer.name, where)
+    if figure is not None:
+        typer.echo(f"drawn to {figure}", err=True)
+
+
+def _draw(figure: Path, found: Evidence, title: str) -> None:
+    read = [(_line(each.text), each.weight) for each in found.sentences if each.weight is not None]
+    left = len(found.sentences) - len(read)
+    note = f"{left} of {len(found.sentences)} sentences not read" if left else ""
+    draw_evidence(figure, found.query, read, title=title, note=note)
+
+
+def _print_attention(found: Evidence, name: str, where: str) -> None:
+    console = Console(highlight=False)
+    head = Text(f"{printable(name)}  {found.score:.3f}", style="bold")
+    head.append(f"   {where}", style="not bold cyan")
+    console.print(head)
+    console.print(weights_table([(word, weight) for word, weight in found.query], "query word"))
+    console.print()
+    console.print(weights_table([(_line(each.text), each.weight) for each in found.sentences], "sentence"))
+
+
+def _line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def show_token_pairs(
+    model: Path, query: Query, passage: str, *, layers: str, figure: Path | None, as_json: bool
+) -> None:
+    """Print how alike a CK-HQA model finds the tokens of query and passage, with their entities, and draw it.
+
+    Args:
+        model: Its folder.
+        query: What is asked: entity and aspects, or a question where there are none.
+        passage: What it reads.
+        layers: The last layer, or the mean over all.
+        figure: A picture to draw besides; None for none.
+        as_json: Print one JSON object, with the matrices of all layers.
+
+    Raises:
+        ModelError: The model compares no tokens.
+        QueryError: The query has no words.
+        DataError: The passage has no words, or nothing can be drawn to `figure`.
+    """
+    if figure is not None:
+        check_interaction_figure(figure)
+    with naming_extra("lab", "torch", "safetensors"):
+        from auscult_lab.encoders.ck.interactions import find_interactions
+        from auscult_lab.encoders.ck.ranker import CkRanker
+    asked = query.terms or query.text
+    scorer = load_scorer(str(model))
+    found = find_interactions(scorer, asked, passage)
+    read = _characters_read(scorer.ranker, found, passage) if isinstance(scorer.ranker, CkRanker) else len(passage)
+    cut = f"the first {read:,} of {len(passage):,} characters of the text" if read < len(passage) else ""
+    if figure is not None:
+        of_query = [(printable(token), printable(name)) for token, name in _named(found.query, found.query_entities)]
+        of_text = [(printable(token), printable(name)) for token, name in _named(found.passage, found.passage_entities)]
+        title = f"{scorer.name}: {asked}{f' ({cut})' if cut else ''}"
+        draw_interactions(figure, of_query, of_text, _matrix(found, layers), title=title)
+    if as_json:
+        told = asdict(found) | {"matrices": found.matrices.round(4).tolist()}
+        characters = {"passage_characters": len(passage), "passage_characters_read": read}
+        typer.echo(json.dumps({"model": scorer.name, **characters, **told}))
+    else:
+        _print_pairs(found, scorer.name, layers)
+        if cut:
+            typer.echo(f"Only {cut} were read.")
+    if figure is not None:
+        typer.echo(f"drawn to {figure}", err=True)
+
+
+def _matrix(found: Interactions, layers: str) -> FloatArray:
+    return found.view("mean" if layers == "mean" else "last")
+
+
+def _characters_read(ranker: CkRanker, found: Interactions, passage: str) -> int:
+    """How much of a passage became tokens."""
+    count = len(found.passage)
+    _, places = ranker.pairs.pieces(passage, count + 1)
+    return places[count - 1][1] if len(places) > count else len(passage)
+
+
+def _named(tokens: tuple[str, ...], entities: tuple[str, ...]) -> list[tuple[str, str]]:
+    return list(zip(tokens, entities, strict=True))
+
+
+def _print_pairs(found: Interactions, name: str, layers: str) -> None:
+    console = Console(highlight=False)
+    console.print(Text(f"{printable(name)}  {found.score:.3f}", style="bold"))
+    console.print(similarity_table(found, _matrix(found, layers)))

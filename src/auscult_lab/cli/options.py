@@ -1,0 +1,121 @@
+"""Options that several commands of the lab share: notes, graphs, records, seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auscult.cli.options import pairs_of
+from auscult.concepts.opening import ACCEPTED, DEFAULT
+from auscult.errors import ConfigError
+from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
+from auscult_lab.graphs.opening import ACCEPTED as ACCEPTED_GRAPHS
+from auscult_lab.graphs.reading import Part
+
+FuseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Also rank by several of the models together, `NAME+NAME`: the mean of their scores, each standardised "
+        "over a query's candidates; repeatable."
+    ),
+]
+JsonRecordsOption = Annotated[
+    Path | None, typer.Option("--json", help="Write records (merged into what the file holds).")
+]
+SeedOption = Annotated[int, typer.Option(help="Of the subset, the shuffled candidates and the statistics.")]
+ProgressOption = Annotated[bool, typer.Option(help="Show progress bars.")]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="KEY=VALUE",
+        help=f"How notes are read; repeatable. `knowledge=`: whose names are looked for ({ACCEPTED}; default "
+        f"`{DEFAULT}`). `recognizer=`: what finds entities, `dictionary` (the default), `spacy:PIPELINE` or "
+        "`gliner:MODEL`; of several that overlap the longest counts. `aspects=`: a table of headings and their "
+        "aspects, between tabs, beside the built-in one.",
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="A field of the experiment that this stands for, such as `training.epochs=2`; repeatable.",
+    ),
+]
+
+GraphArgument = Annotated[
+    str, typer.Argument(metavar="PATH", help=f"{ACCEPTED_GRAPHS[:1].upper()}{ACCEPTED_GRAPHS[1:]}.")
+]
+PropertyOption = Annotated[
+    list[str] | None,
+    typer.Option("--property", help="Of Wikidata, only claims of this property (P780); repeatable."),
+]
+RootOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--root",
+        help="Of Wikidata, only items that are this one, or an instance or a subclass of it, however far (Q12136: "
+        "diseases); repeatable.",
+    ),
+]
+VocabularyOption = Annotated[
+    list[str] | None,
+    typer.Option("--source", help="Of UMLS, only relations that this vocabulary states (MSH); repeatable."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReading:
+    """How a user wants notes read.
+
+    Attributes:
+        knowledge: Whose names are looked for; None for the default.
+        recognizers: What finds entities; empty for the default.
+        aspects: Tables of headings and their aspects.
+    """
+
+    knowledge: str | None = None
+    recognizers: list[str] = field(default_factory=list)
+    aspects: list[Path] = field(default_factory=list)
+
+    def labeller(self) -> NoteLabeller:
+        """What labels notes so.
+
+        Raises:
+            AuscultError: See `open_labeller`.
+        """
+        how = "pass --read knowledge=FILE with a taxonomy"
+        return open_labeller(self.recognizers, knowledge=self.knowledge, tables=self.aspects, how=how)
+
+    def __str__(self) -> str:
+        """As it is typed again."""
+        own = [("knowledge", [self.knowledge] if self.knowledge else [])]
+        own += [("recognizer", self.recognizers), ("aspects", [str(table) for table in self.aspects])]
+        return "".join(f" --read '{key}={value}'" for key, values in own for value in values)
+
+
+def note_reading(given: Sequence[str] | None) -> NoteReading:
+    """What `--read` says.
+
+    Raises:
+        ConfigError: A key is unknown, or the knowledge named twice.
+    """
+    keys: dict[str, list[str]] = {"knowledge": [], "recognizer": [], "aspects": []}
+    for key, value in pairs_of("--read", given):
+        if key not in keys:
+            raise ConfigError(f"--read with {', '.join(f'{name}=' for name in keys)}", f"'{key}='", "name one of them")
+        keys[key].append(value)
+    if len(keys["knowledge"]) > 1:
+        raise ConfigError("one knowledge base", f"{len(keys['knowledge'])} of --read knowledge=", "name one")
+    known = keys["knowledge"][0] if keys["knowledge"] else None
+    return NoteReading(known, keys["recognizer"], [Path(table) for table in keys["aspects"]])
+
+
+def part_of(properties: list[str] | None, roots: list[str] | None, sources: list[str] | None) -> Part:
+    """What the options name."""
+    return Part(tuple(properties or ()), tuple(roots or ()), tuple(sources or ()))

@@ -1,0 +1,285 @@
+"""`auscult train`: train a model from an experiment file, or of notes; or write a trained one in another form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from auscult.cli.options import pairs_of
+from auscult.encoders import SHIPPED, kind_of
+from auscult.errors import ConfigError, ModelError, naming_extra
+from auscult_lab.cli.options import NoteReading, ProgressOption, ReadOption, SetOption, note_reading
+from auscult_lab.corpora.opening import divided_notes
+from auscult_lab.fitting.weighing import GENERAL, weigh_evidence
+
+
+class Architecture(StrEnum):
+    """What can be trained of notes."""
+
+    BI = "bi"
+    POLY = "poly"
+    CROSS = "cross"
+
+
+class Form(StrEnum):
+    """What a model can be written as."""
+
+    HALF = "half"
+    ONNX = "onnx"
+    ONNX_INT8 = "onnx-int8"
+
+
+def train(
+    context: typer.Context,
+    experiment: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="EXPERIMENT|MODEL",
+            help="The experiment file (YAML), or FILE:VARIANT; see experiments/ for examples. With --convert, the "
+            "folder of a model; with --notes, nothing.",
+        ),
+    ] = None,
+    variant: Annotated[str | None, typer.Option(help="Which of the file's variants.")] = None,
+    notes: Annotated[
+        str,
+        typer.Option(
+            help="Train on these notes instead: a folder of texts (`patients:FOLDER` where each folder in it is one "
+            "patient's), a table, a JSON lines file, MIMIC-III's NOTEEVENTS.csv, or a name of `auscult data list`."
+        ),
+    ] = "",
+    documents: Annotated[
+        str, typer.Option(help="Adapt a general encoder to these documents instead, as `auscult index` takes them.")
+    ] = "",
+    backbone: Annotated[
+        str,
+        typer.Option(
+            envvar="AUSCULT_BACKBONE",
+            help="With --documents or --notes, what to begin with: a general encoder; or, of notes, a transformer (a "
+            "folder, a name of the hub) or a model that was trained before, such as the bi-encoder of the same notes "
+            "for a cross-encoder.",
+        ),
+    ] = "",
+    architecture: Annotated[Architecture, typer.Option(help="With --notes, which one.")] = Architecture.BI,
+    read: ReadOption = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="With them, leave out what cannot be read, and count it.")
+    ] = False,
+    changed: SetOption = None,
+    convert: Annotated[
+        Form | None,
+        typer.Option(
+            help="Train nothing, but write a model to --out in another form: `half`, a CDV model in half precision, "
+            "half as large; `onnx` or `onnx-int8`, a bi-, poly- or cross-encoder that runs faster on processors."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder for everything the training writes, by default runs/NAME; with --backbone, for the model.",
+        ),
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw away what an earlier training left, and begin anew.")
+    ] = False,
+    progress: ProgressOption = True,
+) -> None:
+    """Train a model without labels, from titles, headings and mentions; nothing leaves the machine.
+
+    A training that was killed goes on where it stopped: give the same command again. The model is written to
+    `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`, and `--notes` as `--backbone`.
+
+    With `--documents`, a general encoder goes on learning from titles and headings, and its evidence is weighed anew.
+
+    With `--notes`, headings become aspects and recognised names entities, and what stands under a heading the answers.
+    Notes are split by patient, where they say whose they are; a tenth is held out to choose the best epoch, and another
+    tenth is never read, so that the model can be tested on it: `auscult evaluate notes:NOTES -m OUT`.
+
+    With either, OUT is the model itself, and OUT.training holds the rest.
+
+    Example: `auscult train experiments/cdv-adapted.yaml`, or
+    `auscult train --documents DOCUMENTS --backbone MODEL --out model`
+    """
+    console = Console(stderr=True)
+
+    def say(words: str) -> None:
+        console.print(f"[dim]·[/] {escape(words)}")
+
+    given = {param for param in context.params if _typed(context, param)}
+    if convert is not None:
+        _refuse(given - {"experiment", "convert", "out"}, "--convert")
+        _convert(experiment, convert, out)
+    elif documents or notes:
+        _refuse(given & {"experiment", "variant"}, "--documents" if documents else "--notes")
+        if notes and documents:
+            raise ConfigError("--documents or --notes", "both", "leave one out")
+        if not backbone or out is None:
+            remedy = "give a pre-trained encoder, and a folder for the model"
+            raise ConfigError("--backbone and --out", "one of them missing", remedy)
+        if documents or _is_general(backbone):
+            _refuse(given & {"architecture", "read"}, "a transformer that is trained on notes")
+            said = pairs_of("--set", changed)
+            _adapt_general(console, say, documents, notes, backbone, out, said, skip_bad, restart, progress)
+        else:
+            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": pairs_of("--set", changed)}
+            _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
+    else:
+        _refuse(given & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
+        _train_experiment(console, say, experiment, variant, out, restart, progress)
+
+
+def _train_experiment(
+    console: Console,
+    say: Callable[[str], None],
+    experiment: Path | None,
+    variant: str | None,
+    out: Path | None,
+    restart: bool,
+    progress: bool,
+) -> None:
+    if experiment is None:
+        raise ConfigError(
+            "an experiment file, or --notes", "neither", "try: auscult train experiments/cdv-adapted.yaml"
+        )
+    with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
+        from auscult_lab.families.table import read_experiment
+        from auscult_lab.families.table import train as train_model
+        from auscult_lab.training import loop
+        from auscult_lab.training.experiment_files import variant_path
+        from auscult_lab.training.folder import restart as throw_away
+    settings = read_experiment(experiment if variant is None else variant_path(experiment, variant))
+    folder = out or Path("runs") / settings.name
+    if restart:
+        throw_away(folder)
+    outcome = train_model(settings, folder, say=say, progress=progress)
+    if not loop.is_main_process():
+        return
+    weigh_evidence(settings, outcome, folder, say)
+    console.print(epoch_table(outcome.record))
+    typer.echo(outcome.model)
+
+
+def _is_general(backbone: str) -> bool:
+    try:
+        return kind_of(backbone).name == GENERAL
+    except ModelError:
+        return False
+
+
+def _adapt_general(
+    console: Console,
+    say: Callable[[str], None],
+    documents: str,
+    notes: str,
+    backbone: str,
+    out: Path,
+    said: Sequence[tuple[str, str]],
+    skip_bad: bool,
+    restart: bool,
+    progress: bool,
+) -> None:
+    with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
+        from auscult_lab.families.adapting import adapt, keep_model, work_folder
+        from auscult_lab.general.adapting import documents_experiment
+        from auscult_lab.training import loop
+    source = divided_notes(notes) if notes else documents
+    splits = ("train", "validation") if notes else (None,)
+    corpora = [{"name": source, "split": split, "skip_bad": skip_bad} for split in splits]
+    start = backbone if backbone in SHIPPED else str(Path(backbone).absolute())
+    experiment = documents_experiment(corpora, start, notes=bool(notes), said=said)
+    outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
+    if not loop.is_main_process():
+        return
+    weigh_evidence(experiment, outcome, work_folder(out.absolute()), say)
+    keep_model(outcome, out.absolute())
+    console.print(epoch_table(outcome.record))
+    typer.echo(out.absolute())
+
+
+def _train_notes(
+    console: Console,
+    say: Callable[[str], None],
+    notes: str,
+    backbone: str,
+    out: Path,
+    reading: NoteReading,
+    wishes: Mapping[str, Any],
+    restart: bool,
+    progress: bool,
+) -> None:
+    with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
+        from auscult_lab.encoders.adapting import notes_experiment
+        from auscult_lab.families.adapting import adapt, keep_model, work_folder
+        from auscult_lab.training import loop
+    place = out.absolute()
+    work_folder(place)
+    experiment = notes_experiment(
+        notes,
+        backbone,
+        knowledge=reading.knowledge,
+        recognizers=reading.recognizers,
+        aspects=reading.aspects,
+        **wishes,
+    )
+    outcome = adapt(experiment, place, restart=restart, say=say, progress=progress)
+    if not loop.is_main_process():
+        return
+    keep_model(outcome, place)
+    console.print(epoch_table(outcome.record))
+    best = outcome.record["validation"]
+    console.print(
+        f"On {outcome.record['held_out_queries']:,} queries of held-out notes, each asked among up to "
+        f"{experiment.validation_candidates} passages, first those that BM25 ranks high: "
+        f"R@1 {100 * best['validation_R@1']:.1f}, mean reciprocal rank {best['validation_RR']:.3f}."
+    )
+    test = f"On notes it has not read: auscult evaluate '{experiment.clinical_notes[0]}' -m bm25 -m '{place}'{reading}"
+    console.print(escape(test), soft_wrap=True)
+    typer.echo(place)
+
+
+def _convert(model: Path | None, form: Form, out: Path | None) -> None:
+    if model is None or out is None:
+        raise ConfigError("a model folder and --out beside --convert", "one of them missing", "give both")
+    # Which form needs what is found out on the way.
+    with naming_extra("lab", "torch", "safetensors"), naming_extra("lab", "transformers"):
+        from auscult_lab.families.converting import convert_model
+
+        convert_model(str(model), out, form.value)
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    typer.echo(f"{out}: {size / 1e6:.1f} MB")
+
+
+def _typed(context: typer.Context, param: str) -> bool:
+    source = context.get_parameter_source(param)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _refuse(params: set[str], beside: str) -> None:
+    """Raise ConfigError for what would change nothing: whoever typed it expects that it does."""
+    if params:
+        name = min(params)
+        option = {"experiment": "EXPERIMENT", "changed": "--set"}.get(name, f"--{name.replace('_', '-')}")
+        raise ConfigError(f"options that say something of {beside}", option, f"leave {option} out")
+
+
+def epoch_table(record: Mapping[str, Any]) -> Table:
+    """How the epochs of a training went.
+
+    Args:
+        record: The content of `training.json`.
+    """
+    measured = [name for name in next(iter(record["history"]), {}) if name.startswith("validation_")]
+    columns = ("epoch", "loss", *measured, "seconds")
+    table = Table(title=f"{record['model']}: best epoch {record['best_epoch']}")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for epoch in record["history"]:
+        table.add_row(*(str(epoch.get(column, "")) for column in columns))
+    return table

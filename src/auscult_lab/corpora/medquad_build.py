@@ -1,0 +1,250 @@
+"""Rebuild the prepared MedQuAD files from the two public repositories.
+
+The XML tree gives the texts, CDV's annotations the test split. Nothing is taken on trust: every test passage
+must stand where CDV saw it, character for character.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from auscult.errors import DataError
+from auscult_lab.corpora.medquad_candidates import SHORTEST, Candidate, PassageSearch, draw
+from auscult_lab.corpora.medquad_cdv import CdvAnnotations, DocumentMark
+from auscult_lab.corpora.medquad_overlap import NOT_A_NAME, normalised_name
+from auscult_lab.corpora.medquad_records import ASPECT_HEADINGS, answer_text, aspect_of
+from auscult_lab.corpora.medquad_xml import XmlDocument
+
+Fields = dict[str, Any]
+
+# CDV's reader keeps documents of semantic group Disorders; its published split has none of these two
+# collections.
+_OUTSIDE_POOL = frozenset({"4_MPlus_Health_Topics_QA", "9_CDC_QA"})
+
+
+def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> list[Fields]:
+    """Records of all documents with answers, in the format of `documents.jsonl.gz`.
+
+    Args:
+        tree: All files, in the order of `read_tree`.
+        cdv: The test split. Without it no document has a split, and none is known to share a test entity.
+
+    Returns:
+        Test documents in CDV's order, then the others in the order of the tree.
+
+    Raises:
+        DataError: A test document is not in the tree, or its text is not the one that CDV annotated.
+    """
+    by_id = _by_unique_id(tree, cdv)
+    if cdv is None:
+        return [_record(xml, doc_id, {}) for doc_id, xml in by_id.items()]
+    missing = [doc_id for doc_id in cdv.documents if doc_id not in by_id]
+    if missing:
+        raise DataError(
+            f"the {len(cdv.documents)} documents of the test split",
+            f"a tree without {missing[0]} and {len(missing) - 1} others",
+            "take the whole tree at the commit that the catalogue names",
+        )
+    test = [_test_record(by_id[doc_id], doc_id, mark) for doc_id, mark in cdv.documents.items()]
+    overlaps = _Overlap(test)
+    rest = [
+        _record(
+            xml,
+            doc_id,
+            {
+                "overlaps_test_entity": overlaps(xml),
+                "in_cdv_source_list": xml.file in cdv.source_files,
+                "cdv_pool": xml.semantic_group == "Disorders" and xml.collection not in _OUTSIDE_POOL,
+            },
+        )
+        for doc_id, xml in by_id.items()
+        if doc_id not in cdv.documents
+    ]
+    return test + rest
+
+
+def _plain_id(xml: XmlDocument) -> str:
+    return f"{xml.source}_{xml.document_id}"
+
+
+def _by_unique_id(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> dict[str, XmlDocument]:
+    """Documents with answers by CDV's id.
+
+    Twelve files of CancerGov share an id with another file. The one that CDV drew into its test split keeps
+    it; the others are told apart by their file names.
+    """
+    counts = Counter(_plain_id(xml) for xml in tree)
+    by_id = {}
+    for xml in tree:
+        doc_id = _plain_id(xml)
+        drawn = cdv is not None and doc_id in cdv.documents and xml.file in cdv.source_files
+        if counts[doc_id] > 1 and not drawn:
+            doc_id += "#" + xml.file.rpartition("/")[2].removesuffix(".xml")
+        if xml.answered:
+            by_id[doc_id] = xml
+    return by_id
+
+
+def _record(xml: XmlDocument, doc_id: str, marks: Fields) -> Fields:
+    record: Fields = {"doc_id": doc_id}
+    if marks:
+        record["split"] = "test" if "entity" in marks else "train"
+    record |= {
+        "source": xml.source,
+        "collection": xml.collection,
+        "file": xml.file,
+        "url": xml.url,
+        "title": xml.title,
+        **marks,
+        "umls_cuis": list(xml.umls_cuis),
+        "semantic_group": xml.semantic_group,
+        "semantic_types": list(xml.semantic_types),
+        "category": xml.category,
+        "synonyms": list(xml.synonyms),
+    }
+    if xml.malformed_header:
+        record["malformed_header"] = True
+    plain = _plain_id(xml)
+    record["passages"] = [
+        {
+            "passage_id": doc_id + f"{xml.source}_{pair.question_id}".removeprefix(plain),
+            "question": pair.question,
+            "qtype": pair.question_type,
+            "text": pair.answer,
+        }
+        for pair in xml.answered
+    ]
+    return record
+
+
+def _test_record(xml: XmlDocument, doc_id: str, mark: DocumentMark) -> Fields:
+    record = _record(xml, doc_id, {"entity": mark.entity, "entity_id": mark.entity_id, "cdv_pool": True})
+    begin = 0
+    for passage in record["passages"]:
+        seen = mark.passages.get(passage["passage_id"])
+        length = len(answer_text(passage["text"]))
+        if seen is None or (seen.begin, seen.length) != (begin, length):
+            where = f"[{seen.begin}, {seen.begin + seen.length})" if seen else "no place"
+            raise DataError(
+                f"passage {passage['passage_id']} at {where} as annotated",
+                f"[{begin}, {begin + length}) in {xml.file}",
+                "take tree and annotations at the commits that the catalogue names",
+            )
+        passage |= {"cdv_begin": begin, "cdv_length": length, "cdv_aspect": seen.aspect}
+        begin += length
+    return record
+
+
+class _Overlap:
+    """Does a document treat an entity of the test split: by name, or by the same set of UMLS concepts?"""
+
+    def __init__(self, test: Iterable[Fields]) -> None:
+        test = list(test)
+        self._names = {normalised_name(record["entity"]) for record in test} - {""}
+        self._concepts = {frozenset(record["umls_cuis"]) for record in test if record["umls_cuis"]}
+
+    def __call__(self, xml: XmlDocument) -> bool:
+        return normalised_name(xml.title) in self._names or frozenset(xml.umls_cuis) in self._concepts
+
+
+def test_queries(cdv: CdvAnnotations) -> Iterator[Fields]:
+    """Records of `queries_test.jsonl.gz`: CDV's queries, numbered from `mqt1`."""
+    for number, query in enumerate(cdv.queries, start=1):
+        yield {
+            "query_id": f"mqt{number}",
+            "text": query.text,
+            "entity": query.entity,
+            "entity_id": query.entity_id,
+            "aspect": query.aspect,
+            "aspect_heading": query.aspect_heading,
+            "relevant": [
+                {"passage_id": passage_id, "doc_id": doc_id, "relevance": relevance}
+                for passage_id, doc_id, relevance in query.relevant
+            ],
+        }
+
+
+def train_queries(records: Iterable[Fields]) -> list[Fields]:
+    """Records of `queries_train.jsonl.gz`: queries over train documents, grouped by CDV's rule.
+
+    A passage joins the first query of its aspect that has its entity's name, or its set of UMLS concepts, on
+    any of its documents; otherwise it asks a new one. Documents without title ask none.
+    """
+    queries: list[Fields] = []
+    known: dict[tuple[str, str | frozenset[str]], int] = {}
+    for record in records:
+        if record.get("split") != "train" or record["title"] is None:
+            continue
+        entity = record["title"].replace(NOT_A_NAME, "")
+        concepts = frozenset(record["umls_cuis"])
+        for passage in record["passages"]:
+            aspect = aspect_of(record["source"], passage["qtype"])
+            if not aspect:
+                continue
+            keys = [(aspect, entity), (aspect, concepts)] if concepts else [(aspect, entity)]
+            place = min((known[key] for key in keys if key in known), default=len(queries))
+            if place == len(queries):
+                queries.append(_train_query(place, entity, aspect, record, passage))
+            for key in keys:
+                known.setdefault(key, place)
+            query = queries[place]
+            query["relevant"].append({"passage_id": passage["passage_id"], "doc_id": record["doc_id"], "relevance": 1})
+            query["overlaps_test_entity"] |= record["overlaps_test_entity"]
+    return queries
+
+
+def _train_query(place: int, entity: str, aspect: str, record: Fields, passage: Fields) -> Fields:
+    return {
+        "query_id": f"mqr{place + 1}",
+        "text": passage["question"],
+        "entity": entity,
+        "umls_cuis": record["umls_cuis"],
+        "semantic_group": record["semantic_group"],
+        "aspect": aspect,
+        "aspect_heading": ASPECT_HEADINGS.get(aspect, aspect),
+        "relevant": [],
+        "overlaps_test_entity": False,
+    }
+
+
+def withheld_records(tree: Iterable[XmlDocument]) -> Iterator[Fields]:
+    """Records of `questions_without_answers.jsonl.gz`, by file: documents whose answers are withheld."""
+    for xml in sorted(tree, key=lambda xml: xml.file):
+        if not xml.answered:
+            yield {
+                "doc_id": _plain_id(xml),
+                "collection": xml.collection,
+                "url": xml.url,
+                "title": xml.title,
+                "category": xml.category,
+                "umls_cuis": list(xml.umls_cuis),
+                "semantic_group": xml.semantic_group,
+                "semantic_types": list(xml.semantic_types),
+                "synonyms": list(xml.synonyms),
+                "questions": [{"question": pair.question, "qtype": pair.question_type} for pair in xml.pairs],
+            }
+
+
+def candidate_pools(records: Iterable[Fields], queries: Iterable[Fields]) -> Iterator[tuple[str, Sequence[Candidate]]]:
+    """Draw the pool of every test query: (query_id, at most 64 candidates, relevant ones first)."""
+    passages: dict[str, str] = {}
+    siblings: dict[str, list[str]] = {}
+    for record in records:
+        if record.get("split") == "test":
+            texts = {p["passage_id"]: answer_text(p["text"]) for p in record["passages"]}
+            indexed = {passage_id: text for passage_id, text in texts.items() if len(text) >= SHORTEST}
+            passages |= indexed
+            siblings |= {passage_id: list(indexed) for passage_id in indexed}
+    search = PassageSearch(passages)
+    for query in queries:
+        relevant = [passage["passage_id"] for passage in query["relevant"]]
+        yield (query["query_id"], tuple(draw(query["entity"], query["aspect_heading"], relevant, search, siblings)))
+
+
+def candidate_rows(pools: Iterable[tuple[str, Sequence[Candidate]]]) -> Iterator[tuple[str, ...]]:
+    """Rows of `candidates_test_bm25.tsv.gz`: query, rank, relevance, passage, score to 4 places."""
+    for query_id, pool in pools:
+        for rank, candidate in enumerate(pool, start=1):
+            yield query_id, str(rank), str(candidate.relevance), candidate.passage_id, f"{candidate.bm25:.4f}"

@@ -1,0 +1,170 @@
+"""A retrieval benchmark on clinical notes, after grundmann2021 (sections 3.1 and 4.1), on notes that may be shared.
+
+A query is an entity and an aspect, "atrial fibrillation; past medical history". Both are read off the notes of a split:
+entities by the recogniser, aspects from headings. Every passage of the split with that entity under that aspect is
+relevant. What a note says of others, of the past to come or as absent ("no nausea") is no label; the paper names such
+labels as a source of its errors. Models see neither headings nor labels.
+
+Corpora: MTSamples, ACI-Bench and PriMock57. MTS-Dialog is left out: its sections stem from MTSamples. Splits go by
+sample (`note_splits`), eight to one to one.
+
+Candidates: "random" ranks the relevant passages among random ones of the split, 64 in all, as the paper does for
+MIMIC-III. "bm25" leaves them to be drawn by BM25 (arnold2020, section 5.1), which is harder.
+
+Departures from the paper: labels of one query are gathered over the whole split, where the paper has one passage a
+query; it does not say how it treats other passages with the same labels. Names of one concept are one entity.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from auscult.documents import Document
+from auscult.errors import DataError
+from auscult.files.records import BadRecords
+from auscult.interfaces import Corpus, Judgement
+from auscult.understanding import Query
+from auscult_lab.corpora.note_labels import NoteLabeller
+from auscult_lab.corpora.note_splits import split_notes
+
+NAME = "clinical-notes"
+SOURCES = ("mtsamples", "aci-bench", "primock57")
+"""Catalogue names of the corpora it is made of."""
+OVERLAPPING = (*SOURCES, "mts-dialog")
+"""Catalogue names of all corpora that share text with it."""
+SPLITS = ("train", "validation", "test")
+MOST_QUERIES = 1000
+CANDIDATES = 64
+
+Candidates = Literal["random", "bm25"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query with its answers."""
+
+    query: Query
+    passage_ids: tuple[str, ...]
+
+
+class NoteQueriesCorpus:
+    """Notes in three splits, and queries of each.
+
+    Args:
+        sources: Corpora of notes; ids must be unique over all of them.
+        labeller: Reads entities and aspects off a note; only needed for queries.
+        candidates: "random" or "bm25".
+        most_queries: How many queries a split has at most.
+        seed: Draws queries and candidates.
+        name: The corpus' name.
+    """
+
+    def __init__(
+        self,
+        *sources: Corpus,
+        labeller: NoteLabeller | None = None,
+        candidates: Candidates = "random",
+        most_queries: int = MOST_QUERIES,
+        seed: int = 0,
+        name: str = "",
+    ) -> None:
+        self.name = name or (NAME if candidates == "random" else f"{NAME}-{candidates}")
+        self._sources = sources
+        self._labeller = labeller or NoteLabeller()
+        self._draws = candidates
+        self._most = most_queries
+        self._seed = seed
+        self._queries: dict[str, tuple[_Asked, ...]] = {}
+
+    def documents(self, split: str | None = None) -> Iterator[Document]:
+        """Notes of a split, or all; passages carry their aspects as a label."""
+        splits = self.splits
+        return (note for note in self._notes if split is None or splits[note.doc_id] == split)
+
+    def queries(self, split: str) -> Sequence[Query]:
+        """Queries of a split, in the order drawn."""
+        return [asked.query for asked in self._asked(split)]
+
+    def judgements(self, split: str) -> Sequence[Judgement]:
+        """Every passage with a query's entity and aspect is relevant."""
+        return [Judgement(a.query.query_id, passage_id) for a in self._asked(split) for passage_id in a.passage_ids]
+
+    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
+        """Relevant passages among random ones of the split; nothing where BM25 is to draw them."""
+        if self._draws == "bm25":
+            return {}
+        pool = [passage.passage_id for note in self.documents(split) for passage in note.passages]
+        return {asked.query.query_id: self._among_random(asked, pool) for asked in self._asked(split)}
+
+    @property
+    def bad(self) -> BadRecords:
+        """What its corpora were opened to skip and have met so far."""
+        found = BadRecords()
+        for source in self._sources:
+            own = getattr(source, "bad", None)
+            if isinstance(own, BadRecords):
+                found.counts.update(own.counts)
+                for kind, examples in own.examples.items():
+                    found.examples.setdefault(kind, examples)
+        return found
+
+    @cached_property
+    def splits(self) -> Mapping[str, str]:
+        """Note id -> split."""
+        texts = {note.doc_id: "\n".join(note.slice(passage) for passage in note.passages) for note in self._notes}
+        patients = {note.doc_id: note.metadata["patient"] for note in self._notes if note.metadata.get("patient")}
+        return split_notes(texts, patients)
+
+    @cached_property
+    def _notes(self) -> tuple[Document, ...]:
+        notes = tuple(self._with_aspects(note) for source in self._sources for note in source.documents())
+        note_id, times = Counter(note.doc_id for note in notes).most_common(1)[0] if notes else ("", 1)
+        if times > 1:
+            raise DataError("an id of its own for each note", f"{note_id!r} {times} times", "rename the repeats")
+        return notes
+
+    def _with_aspects(self, note: Document) -> Document:
+        aspects = self._labeller.aspects(note)
+        passages = (replace(each, aspect=" and ".join(own)) for each, own in zip(note.passages, aspects, strict=True))
+        return replace(note, passages=tuple(passages))
+
+    def _among_random(self, asked: _Asked, pool: Sequence[str]) -> tuple[str, ...]:
+        """Seeded by the query, so that a subset of queries gets the same candidates as the whole."""
+        chance = np.random.default_rng([self._seed, zlib.crc32(asked.query.query_id.encode())])
+        relevant = set(asked.passage_ids)
+        others = [pool[row] for row in chance.permutation(len(pool)) if pool[row] not in relevant]
+        return tuple(sorted((*relevant, *others[: max(0, CANDIDATES - len(relevant))])))
+
+    def _asked(self, split: str) -> tuple[_Asked, ...]:
+        if split not in self._queries:
+            self._queries[split] = tuple(self._draw(split)) if split in SPLITS else ()
+        return self._queries[split]
+
+    def _draw(self, split: str) -> Iterator[_Asked]:
+        """Draw a passage, one of its entities and one of its aspects, until there are enough different queries."""
+        answers: dict[tuple[str, str], list[str]] = {}
+        names: dict[str, Counter[str]] = {}
+        rows: list[tuple[str, str]] = []
+        for note in self.documents(split):
+            labels = zip(note.passages, self._labeller.aspects(note), self._labeller.entities(note), strict=True)
+            for passage, aspects, entities in labels:
+                mentioned = [entity for entity in entities if entity.mentioned]
+                for entity in mentioned:
+                    names.setdefault(entity.key, Counter())[entity.name] += 1
+                for row in ((entity.key, aspect) for entity in mentioned for aspect in aspects):
+                    answers.setdefault(row, []).append(passage.passage_id)
+                    rows.append(row)
+        order = np.random.default_rng(self._seed).permutation(len(rows))
+        drawn = list(dict.fromkeys(rows[row] for row in order))[: self._most]
+        for key, aspect in drawn:
+            # The most frequent spelling in the split; of equals, the first by the alphabet.
+            name = min(names[key], key=lambda each: (-names[key][each], each))
+            query = Query(f"{split}:{key}:{aspect.replace(' ', '_')}", name, (aspect,), entity_id=key)
+            yield _Asked(query, tuple(answers[key, aspect]))

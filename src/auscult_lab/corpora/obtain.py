@@ -1,0 +1,233 @@
+"""Bring a data set onto this machine: rebuild, download or copy its files, and verify them against the catalogue."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from auscult.catalogue import Access, DataFile, Entry, Source
+from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError
+from auscult.files.digests import digest_of_file, digest_of_unpacked
+from auscult.files.packed import packing
+from auscult.files.writing import put_file
+from auscult_lab.corpora.download import Progress, download
+from auscult_lab.corpora.git_archive import unpack
+from auscult_lab.corpora.medquad_rebuild import rebuild
+
+Report = Callable[[str, int, int | None], None]
+"""Called with what is being transferred, the bytes had so far, and the total where it is known."""
+
+_XML = re.compile(r"\d+_\w+/\w+\.xml")
+
+
+class FileState(StrEnum):
+    """What a file turned out to be.
+
+    `SAME`: byte for byte the catalogue's. `SAME_CONTENT`: packed differently, same uncompressed bytes.
+    `DIFFERENT`: readable, but other content, or not readable to its end. `MISSING`: not there.
+    """
+
+    SAME = "same"
+    SAME_CONTENT = "same content"
+    DIFFERENT = "different"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class GitHub:
+    """Where public repositories are served."""
+
+    archives: str = "https://codeload.github.com"
+    raw: str = "https://raw.githubusercontent.com"
+
+    def archive(self, source: Source) -> str:
+        """Address of the tarball of a commit."""
+        return f"{self.archives}/{source.repository}/tar.gz/{source.commit}"
+
+    def file(self, source: Source, path: str) -> str:
+        """Address of one file at a commit."""
+        return f"{self.raw}/{source.repository}/{source.commit}/{path}"
+
+
+def obtain(
+    entry: Entry,
+    root: Path,
+    *,
+    origin: str = "",
+    tree: Path | None = None,
+    annotations: Path | None = None,
+    report: Report | None = None,
+    github: GitHub | None = None,
+) -> tuple[Path, ...]:
+    """Bring an entry's files under `root`, unless they are there already.
+
+    Every file is checked against the catalogue before it gets its name; a file that is there and right is
+    left alone. Broken transfers are taken up by the next call.
+
+    Args:
+        entry: What to get.
+        root: The data folder.
+        origin: A folder or an http(s) address that holds prepared files at their catalogue paths; empty to go
+            to the public sources.
+        tree: A copy of github.com/abachaa/MedQuAD, to rebuild MedQuAD without a network; with `annotations`.
+        annotations: A copy of `data/MedQuAD/` of github.com/sebastianarnold/cdv.
+        report: Told how transfers get on.
+        github: The servers of public repositories.
+
+    Returns:
+        The files, in catalogue order.
+
+    Raises:
+        ConfigError: The folder cannot be written to, or an option does not fit the entry.
+        CorpusMissingError: It cannot be had like this; the remedy says how.
+        DataError: Something came, but not what the catalogue means.
+    """
+    if entry.access.instructed:
+        raise CorpusMissingError(
+            "a data set that may be passed on", f"{entry.title} ({entry.licence})", entry.remedy(root)
+        )
+    if (tree is None) != (annotations is None) or (tree and entry.access is not Access.REBUILD):
+        raise ConfigError(
+            "a MedQuAD tree and CDV's annotations, both or neither, for a data set that is rebuilt",
+            f"something else for {entry.name}",
+            "give both options with medquad, or none",
+        )
+    wanted = [file for file in entry.files if not _good(check_file(file, root / file.path))]
+    try:
+        if wanted and origin:
+            for file in wanted:
+                _copy(file, origin, root / file.path, report)
+        elif wanted and entry.access is Access.REBUILD:
+            _rebuild(entry, root, tree, annotations, report, github or GitHub())
+        elif wanted and entry.access is Access.DOWNLOAD:
+            for file in wanted:
+                _download(file, root / file.path, report)
+        elif wanted:
+            raise CorpusMissingError(
+                f"{entry.title} at {root / wanted[0].path}", "no such file, or another", entry.remedy(root)
+            )
+    except OSError as error:
+        raise ConfigError(
+            "a data folder that can be read and written",
+            f"{error.strerror or error} at {error.filename or root}",
+            "correct its permissions or free some room, or set AUSCULT_DATA to another folder",
+        ) from error
+    return tuple(root / file.path for file in entry.files)
+
+
+def check_file(file: DataFile, path: Path) -> FileState:
+    """Compare the file at `path` with the catalogue's digests."""
+    if not path.exists():
+        return FileState.MISSING
+    if digest_of_file(path) == file.sha256:
+        return FileState.SAME
+    try:
+        content = digest_of_unpacked(path)
+    except (OSError, EOFError, zlib.error):
+        return FileState.DIFFERENT
+    return FileState.SAME_CONTENT if content == file.content_sha256 else FileState.DIFFERENT
+
+
+def require_same(file: DataFile, path: Path, remedy: str) -> None:
+    """Refuse a file whose content is not the catalogue's.
+
+    Raises:
+        DataError: Naming the file, with `remedy`.
+    """
+    state = check_file(file, path)
+    if state in (FileState.DIFFERENT, FileState.MISSING):
+        raise DataError(f"{file.path} with the catalogue's checksum", f"a {state.value} file at {path}", remedy)
+
+
+def _good(state: FileState) -> bool:
+    return state in (FileState.SAME, FileState.SAME_CONTENT)
+
+
+def _copy(file: DataFile, origin: str, target: Path, report: Report | None) -> None:
+    fresh = target.with_name(target.name + ".new")
+    if origin.startswith(("http://", "https://")):
+        download(f"{origin.rstrip('/')}/{file.path}", fresh, progress=_labelled(report, file.path))
+    else:
+        places = [Path(origin) / file.path, Path(origin) / Path(file.path).name]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            raise CorpusMissingError(f"a file at {places[0]}", "no such file", "correct the folder after --from")
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(found, fresh)
+    _accept(file, fresh, target, f"take the file that the catalogue means; {origin} holds another")
+
+
+def _download(file: DataFile, target: Path, report: Report | None) -> None:
+    plain = target.with_name(target.name + ".plain")
+    fresh = target.with_name(target.name + ".new")
+    download(file.url, plain, sha256=file.content_sha256, progress=_labelled(report, file.path))
+    with plain.open("rb") as source, packing(fresh) as packed:
+        shutil.copyfileobj(source, packed)
+    plain.unlink()
+    _accept(file, fresh, target, "run the command again")
+
+
+def _accept(file: DataFile, fresh: Path, target: Path, remedy: str) -> None:
+    try:
+        require_same(file, fresh, remedy)
+    except DataError:
+        fresh.unlink()
+        raise
+    put_file(fresh, target)
+
+
+def _rebuild(
+    entry: Entry, root: Path, tree: Path | None, annotations: Path | None, report: Report | None, github: GitHub
+) -> None:
+    downloads = root / "downloads" / entry.name
+    downloads.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=downloads) as work:
+        if tree is None or annotations is None:
+            tree, annotations = _fetch_sources(entry, downloads, Path(work) / "tree", report, github)
+        made = {path.name: path for path in rebuild(tree, annotations, Path(work) / "made")}
+        for file in entry.files:
+            require_same(
+                file,
+                made[Path(file.path).name],
+                "take tree and annotations at the commits of: auscult data show " + entry.name,
+            )
+        for file in entry.files:
+            target = root / file.path
+            put_file(made[target.name], target)
+    # Kept until here so that a failure need not download again.
+    shutil.rmtree(downloads)
+    if not any(downloads.parent.iterdir()):
+        downloads.parent.rmdir()
+
+
+def _fetch_sources(
+    entry: Entry, downloads: Path, tree: Path, report: Report | None, github: GitHub
+) -> tuple[Path, Path]:
+    annotations = downloads / "annotations"
+    for source in entry.sources:
+        for path, digest in source.sha256.items():
+            name = Path(path).name
+            if not (annotations / name).exists():
+                address = github.file(source, path)
+                download(address, annotations / name, sha256=digest, progress=_labelled(report, name))
+        if source.tree:
+            name = f"{source.repository.partition('/')[2]}-{source.commit[:12]}.tar.gz"
+            tarball = downloads / name
+            if not tarball.exists():
+                download(github.archive(source), tarball, progress=_labelled(report, name))
+            try:
+                unpack(tarball, tree, tree=source.tree, wanted=_XML)
+            except AuscultError:
+                tarball.unlink()
+                raise
+    return tree, annotations
+
+
+def _labelled(report: Report | None, label: str) -> Progress | None:
+    return (lambda done, total: report(label, done, total)) if report else None

@@ -1,0 +1,283 @@
+"""WikiSection, WikiSectionQA and CDV's training set, in the JSON that their authors publish.
+
+One JSON file: a list of documents, or an object that holds them in "documents". A document is
+`{"id", "title", "text", "annotations": [...]}`; an annotation marks `length` characters of the text from `begin` on.
+Its class says which of the three data sets it is from:
+
+- `SectionAnnotation` (WikiSection; arnold2019): `sectionHeading`, nested headings joined by " | ", and
+  `sectionLabel` ("disease.treatment"). "abstract" stands beside "text" and becomes the first passage.
+- `AspectAnnotation` and `EntityAnnotation` (CDV's training set, wd_disease_train.json; arnold2020 section 5.1): `label`
+  is the heading, or the entity's identifier.
+- `EntityAspectAnnotation` (WikiSectionQA, and CDV's files of MedQuAD and HealthQA once their texts are filled in):
+  `id`, `entity`, `entityId`, `aspect`, perhaps `heading`.
+
+An object may also hold "queries": `{"text", "annotations": [{"class": "EntityAspectQueryAnnotation", "entity",
+"entityId", "aspect", "aspectHeading"}], "results": [{"documentRef", "id", "begin", "length", "relevance"}]}`. Where it
+does, those are asked; where not, every document's title is asked for with each of its labels.
+
+The files were written by Java programs, whose characters are UTF-16 code units, so offsets are read as such: they
+differ from Python's behind a character outside the basic plane. Where sections contain others, the outer one keeps what
+stands before the first inner one. A file's split is the end of its name (`..._train.json`, `..._test.json`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from auscult.documents import Section
+from auscult.errors import CorpusMissingError, DataError
+from auscult.files.packed import open_unpacked
+from auscult.files.records import BadRecords, Record, reject
+from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.understanding import Query
+from auscult_lab.corpora.wikipedia import aspect_of
+
+_SPLIT = re.compile(r"_(train|validation|test)(?:_annotations)?\.json(?:\.gz)?")
+_PASSAGES = ("SectionAnnotation", "AspectAnnotation", "EntityAspectAnnotation", "PassageAnnotation")
+_BEGINNING = re.compile(rb'\s*(?:\[\s*\{[^{]*?"(?:class|title|text|annotations)"|\{\s*"(?:name|language|documents)")')
+_PROBE = 4096
+# WikiSection's class for the sections that have none.
+_OTHER = "other"
+
+
+def is_wikisection(path: Path) -> bool:
+    """Whether a .json file begins like one of these data sets (and not like JSON lines)."""
+    if not path.name.endswith((".json", ".json.gz")):
+        return False
+    try:
+        with open_unpacked(path) as stream:
+            head: bytes = stream.read(_PROBE)
+    except (OSError, EOFError, zlib.error):
+        return False
+    if not _BEGINNING.match(head):
+        return False
+    if not head.lstrip().startswith(b"{"):
+        # A first document may be longer than what was read.
+        return b'"annotations"' in head or len(head) == _PROBE
+    if b'"documents"' in head or b'"queries"' in head:
+        return True
+    try:
+        # One whole object in the first line is JSON lines, and so is one that goes on behind what was read.
+        json.loads(head.split(b"\n")[0])
+    except ValueError:
+        return b"\n" in head.strip()
+    return False
+
+
+class _Item(Record):
+    """A document or query by its place in the file, which has no lines."""
+
+    __slots__ = ()
+
+    @property
+    def where(self) -> str:
+        return f"{self.path}, item {self.line}"
+
+
+class WikiSectionCorpus(SectionedCorpus):
+    """Files of WikiSection, WikiSectionQA or CDV's training set; splits "train", "validation" and "test".
+
+    Args:
+        paths: The files, plain or gzip-compressed; each is read as a whole.
+        name: The corpus' name; the first file's, without its endings and split, when not given.
+        skip_bad: Leave bad documents out and count them in `bad`. Queries are always read strictly.
+        splitter: Finds sentences; the default splitter when not given.
+
+    Raises:
+        CorpusMissingError: No file was named.
+    """
+
+    def __init__(
+        self, *paths: Path | str, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
+    ) -> None:
+        given = name or (collection_of(Path(paths[0])) if paths else "")
+        super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
+
+    def records(self, report: BadRecords) -> Iterator[Record]:
+        """Stream the documents; in messages, by place in the file, counted from 1."""
+        for path in self.paths:
+            for number, fields in enumerate(_content(path)[0], start=1):
+                yield _Item(path, number, fields)
+
+    def draft(self, record: Record) -> Draft:
+        """Read one document.
+
+        Raises:
+            RecordError: A field is missing or of the wrong type, a range leaves the text, or two overlap.
+        """
+        text, doc_id = record.text("text"), record.text("id")
+        annotations = record.records("annotations")
+        marks = [each for each in annotations if each.text("class", _PASSAGES[0]) in _PASSAGES]
+        if not text.strip() and marks:
+            reject("empty document", record.where, "a document's text", f"{doc_id!r} without (annotations only)")
+        sections = [_section(mark, text[start:end]) for mark, start, end in _ranges(record, text, marks)]
+        if abstract := record.text("abstract", ""):
+            sections.insert(0, Section("Abstract", abstract, passage_id=f"{doc_id}#0", aspect="information"))
+        return Draft(
+            doc_id=doc_id,
+            title=record.text("title", "") or next((mark.text("entity", "") for mark in marks), ""),
+            sections=sections,
+            split=split_of(record.path),
+            source=record.text("source", self.name),
+            url=doc_id if doc_id.startswith(("https://", "http://")) else "",
+            entity_ids=_entity_ids(annotations),
+            metadata={"type": record.text("type", "")},
+        )
+
+    def queries(self, split: str) -> Sequence[Query]:
+        """The file's queries, or one for each title and label; none in other splits than the file's."""
+        return [query for query, _ in self._asked(split)]
+
+    def judgements(self, split: str) -> Sequence[Judgement]:
+        """The results of the file's queries, or the passages under each title and label."""
+        return [
+            Judgement(query.query_id, passage_id, relevance)
+            for query, results in self._asked(split)
+            for passage_id, relevance in results.items()
+        ]
+
+    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
+        """The results of each query, where the file holds irrelevant ones too; else none are given."""
+        asked = [(query.query_id, results) for query, results in self._asked(split)]
+        if all(relevance > 0 for _, results in asked for relevance in results.values()):
+            return {}
+        return {query_id: tuple(results) for query_id, results in asked}
+
+    def _asked(self, split: str) -> list[tuple[Query, dict[str, int]]]:
+        """Queries with the relevance of their results by passage id."""
+        paths = [path for path in self.paths if split_of(path) == split]
+        given = [
+            _Item(path, number, fields) for path in paths for number, fields in enumerate(_content(path)[1], start=1)
+        ]
+        if given:
+            return [_query(record, f"{record.path.name.partition('.')[0]}:q{record.line}") for record in given]
+        found: dict[tuple[str, str], tuple[Query, dict[str, int]]] = {}
+        for draft in self.drafts() if paths else ():
+            for section in draft.sections if draft.split == split and draft.title else ():
+                if section.aspect:
+                    key = (draft.title.casefold(), section.aspect)
+                    query_id = f"{draft.doc_id}:{section.aspect.replace(' ', '_')}"
+                    query = Query(query_id=query_id, entity=draft.title, aspects=(section.aspect,))
+                    found.setdefault(key, (query, {}))[1][section.passage_id] = 1
+        return list(found.values())
+
+
+def split_of(path: Path) -> str:
+    """A file's split by its name: "train", "validation" or "test"; "train" where the name tells none."""
+    match = _SPLIT.search(path.name)
+    return match[1] if match else "train"
+
+
+def collection_of(path: Path) -> str:
+    """A file's name without its endings and its split: what files of one data set share."""
+    return _SPLIT.sub("", path.name).removesuffix(".gz").removesuffix(".json")
+
+
+def _content(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The file's documents, and its queries."""
+    top = _load(path)
+    documents = top.get("documents") if isinstance(top, dict) else top
+    queries = (top.get("queries") if isinstance(top, dict) else None) or []
+    for rows, what in ((documents, "documents"), (queries, "queries")):
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise DataError(f"a list of {what} in {path}", "something else", "name a file of WikiSection's format")
+    return documents or [], queries
+
+
+def _load(path: Path) -> Any:
+    if not path.is_file():
+        raise CorpusMissingError(f"a JSON file at {path}", "no such file", "correct the path")
+    try:
+        with open_unpacked(path) as stream:
+            content = stream.read()
+        if content.startswith(b"version https://git-lfs"):
+            raise DataError(f"JSON in {path}", "a Git LFS pointer", "fetch the file itself with: git lfs pull")
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"JSON in {path}", f"malformed JSON: {error}", "fetch the file again") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"a whole, readable file at {path}", str(error), "fetch the file again") from error
+
+
+def _ranges(record: Record, text: str, marks: Sequence[Record]) -> list[tuple[Record, int, int]]:
+    """Each mark with its range in Python's offsets, in order; outer marks end where their first inner one begins."""
+    offset = _offsets(text)
+    found = []
+    for mark in marks:
+        begin, length = _whole(mark, "begin"), _whole(mark, "length")
+        if begin + length >= len(offset):
+            reject("bad range", record.where, f"ranges within {len(offset) - 1} characters", f"{begin} + {length}")
+        found.append((mark, offset[begin], offset[begin + length]))
+    found.sort(key=lambda each: (each[1], -each[2]))
+    for (_, _, end), (_, start, inner) in pairwise(found):
+        if start < end < inner:
+            reject("overlap", record.where, "sections beside or inside each other", f"an overlap at {start}")
+    starts = [start for _, start, _ in found[1:]]
+    return [
+        (mark, start, min(end, after)) for (mark, start, end), after in zip(found, [*starts, len(text)], strict=True)
+    ]
+
+
+def _offsets(text: str) -> Sequence[int]:
+    """Python's offset for each offset in UTF-16 code units, one past the end included."""
+    if text.isascii() or max(text) <= "\uffff":
+        return range(len(text) + 1)
+    offsets = [position for position, char in enumerate(text) for _ in range(1 + (char > "\uffff"))]
+    return [*offsets, len(text)]
+
+
+def _whole(mark: Record, name: str) -> int:
+    value = mark.fields.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        reject("wrong type", mark.where, f"a whole number from 0 in '{name}'", repr(value))
+    return value
+
+
+def _section(mark: Record, text: str) -> Section:
+    heading = mark.text("sectionHeading", "") or mark.text("heading", "") or mark.text("label", "")
+    if label := mark.text("sectionLabel", ""):
+        aspect = label.rpartition(".")[2].replace("_", " ")
+        aspect = "" if aspect == _OTHER else aspect
+    else:
+        aspect = mark.text("aspect", "") or aspect_of(heading)
+    return Section(heading or aspect, text, passage_id=mark.text("id", ""), aspect=aspect)
+
+
+def _entity_ids(annotations: Sequence[Record]) -> tuple[str, ...]:
+    """The document's own entity: of the marked entities, those of the longest range."""
+    by_length: dict[int, list[str]] = {}
+    for mark in annotations:
+        identifier = {"EntityAnnotation": "label", "EntityAspectAnnotation": "entityId"}.get(mark.text("class", ""))
+        if identifier and mark.text(identifier, "").strip():
+            # Passages that name their entity all speak for the document, however long.
+            length = _whole(mark, "length") if identifier == "label" else 0
+            by_length.setdefault(length, []).append(mark.text(identifier).strip())
+    return tuple(dict.fromkeys(by_length[max(by_length)])) if by_length else ()
+
+
+def _query(record: Record, query_id: str) -> tuple[Query, dict[str, int]]:
+    asked = next((a for a in record.records("annotations") if a.text("entity", "")), None)
+    if asked is None:
+        reject("missing field", record.where, "an annotation with an entity in the query", "none")
+    heading = asked.text("aspectHeading", "") or asked.text("aspect", "")
+    results = {}
+    for result in record.records("results"):
+        relevance = result.fields.get("relevance", 1)
+        if not isinstance(relevance, int):
+            reject("wrong type", record.where, "a whole number as relevance", repr(relevance))
+        results[result.text("id")] = relevance
+    query = Query(
+        query_id=record.text("id", "") or query_id,
+        entity=asked.text("entity"),
+        aspects=(heading,) if heading else (),
+        entity_id=asked.text("entityId", ""),
+        text=record.text("text", ""),
+    )
+    return query, results

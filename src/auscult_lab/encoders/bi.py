@@ -1,0 +1,105 @@
+"""Bi-encoder: query and passage are encoded apart, and their vectors compared (grundmann2021, section 3.2).
+
+    score(q, p) = y_q . y_p        y = the state of the first token of the encoder's last layer
+
+Passages are encoded once, before any query; a query then costs one encoding of a short text and one inner product a
+passage. A passage is kept as one vector of `dim` numbers.
+
+Departures, none of them the default: mean pooling, and cosine x temperature for the inner product, are what
+sentence-transformers models were trained with. `document_share` adds part of the mean vector of a document's passages
+to each of its passages, so that a passage without its document's subject is found under it. A stretch of a document is
+read alone here; the long variant that reads its surroundings is another architecture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from auscult.errors import ConfigError
+from auscult_lab.encoders.base import PassageText
+from auscult_lab.encoders.towers import Towers, TowersConfig
+from auscult_lab.modules.backbone import Backbone
+from auscult_lab.modules.batching import in_order, single_precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BiConfig(TowersConfig):
+    """Settings of the bi-encoder.
+
+    Attributes:
+        document_share: How much of the mean vector of its document's passages is added to a passage's vector when
+            passages of whole documents are scored; not in training, whose batches hold no whole documents.
+    """
+
+    document_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ConfigError: One is out of range.
+        """
+        # Not super(): dataclasses with slots are made anew, and the name would mean the class before that.
+        TowersConfig.__post_init__(self)
+        if self.document_share < 0:
+            raise ConfigError("a document_share of 0 or more", str(self.document_share), "correct the experiment file")
+
+
+class BiEncoder(Towers):
+    """The bi-encoder.
+
+    Args:
+        config: Settings.
+        passages: The encoder of passages.
+        queries: The encoder of queries; a copy of the other when missing.
+    """
+
+    kind: ClassVar[str] = "bi"
+    title: ClassVar[str] = "CAPR-Bi"
+    config: BiConfig
+
+    def __init__(self, config: BiConfig, passages: Backbone, queries: Backbone | None = None) -> None:
+        super().__init__(config, passages, queries)
+        self.head = nn.Module()
+
+    def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
+        """Inner products of vectors, (queries, passages); times the temperature for cosines."""
+        vectors = self.pooled(states, mask)
+        with single_precision(vectors):
+            return self.scale * (queries @ vectors.T)
+
+    def keep(self, passages: Sequence[PassageText]) -> Tensor:
+        """Vectors of passages, float32 (passages, dim), on the processor."""
+        parts: list[Tensor] = []
+        order: list[list[int]] = []
+        with torch.no_grad():
+            for batch, states, mask in self.read_passages(passages, size=self.batch_size):
+                parts.append(self.pooled(states, mask).cpu())
+                order.append(batch)
+        return in_order(parts, order) if parts else torch.zeros(0, self.passages.dim)
+
+    def score_kept(self, query: str, kept: Tensor) -> Tensor:  # type: ignore[override]
+        """Inner products of the query's vector with kept ones, float32 (passages,), on the processor."""
+        with torch.no_grad():
+            (vector,) = self.query_vectors([query]).cpu()
+            with single_precision(kept):
+                scores: Tensor = self.scale * (kept @ vector)
+        return scores
+
+    def share_documents(self, kept: Tensor, documents: Tensor) -> Tensor:
+        """Vectors with the share of their document's mean that settings tell of.
+
+        Args:
+            kept: As `keep` made them, (passages, dim).
+            documents: Long, (passages,): which of the documents, numbered from 0, each passage is of.
+        """
+        if not self.config.document_share or not len(kept):
+            return kept
+        sums = torch.zeros(int(documents.max()) + 1, kept.shape[1]).index_add_(0, documents, kept)
+        means = sums / documents.bincount(minlength=len(sums)).clamp(min=1).unsqueeze(1)
+        return self.directed(kept + self.config.document_share * means[documents])

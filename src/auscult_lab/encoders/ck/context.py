@@ -1,0 +1,176 @@
+"""Context encoder: the states of all layers of a transformer over a query and a passage (wang2021, Eq. 1-3).
+
+    [CLS] q [SEP] d [SEP]   ->   C = (W^0, W^1, ..., W^L),   W^0 the output of the embeddings,  W^i of attention layer i
+
+Eq. 1 ends at W^{L-1}. Read to the letter, with W^0 before the first of L attention layers, the last one would be of no
+use; section 4.1 wants "all the output context embeddings from L attention layers", and CEDR (macavaney2019), which the
+paper follows, has L + 1 matrices, as has the authors' published code. So here: L + 1.
+
+A passage longer than the backbone's limit allows is cut into the fewest parts, as equal in length as can be, each read
+with the query, as in CEDR: the passage's states are those of its parts one after another, and the state of [CLS] is the
+mean over parts. CEDR's published code takes the query's states from the first part; here they are the mean over parts
+too, so that each part of the passage counts alike. It also cuts by the longest passage of a batch, padding included;
+here by each passage's own length, so that company changes nothing. The last [SEP], which the paper leaves out, is there
+because encoders were pre-trained with it.
+
+"words" in place of "layers" is one matrix of the backbone's table of wordpieces, without positions, layers or [CLS]: it
+stands in for the paper's models without context, which read GloVe vectors of whole words. As it shares the tokens, it
+differs from the others in nothing but context (a departure). It has no dropout: two masks would make a word differ from
+itself in the other text, so that heads would never see in training that a word matches.
+
+Cost: one encoding of the pair; for "words" a look-up a token.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from auscult_lab.modules.backbone import Backbone
+
+_MARKS = 3
+PIECE, ENTITY = 0, 1
+"""Rows of a text as it is read: ids of wordpieces, and the entity that each one is a piece of (0 for none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Pairs of query and passage as the backbone reads them, one row a part of a passage, padded.
+
+    Attributes:
+        ids: Long, (parts, tokens).
+        entities: Long, (parts, tokens): 0 where there is none.
+        mask: Long, (parts, tokens): 1 where there is a token.
+        segments: Long, (parts, tokens): 0 up to the first [SEP], 1 behind it.
+        owners: Long, (parts,): the pair that a part is of, ascending.
+        counts: Float, (pairs,): the parts of each pair.
+        query: Bool, (pairs, query tokens). A query's tokens are those behind [CLS], in every part.
+        passage: Bool, (pairs, passage tokens).
+        places: Long, (pairs, passage tokens): where a passage's token is among all of `ids`, row by row.
+    """
+
+    ids: Tensor
+    entities: Tensor
+    mask: Tensor
+    segments: Tensor
+    owners: Tensor
+    counts: Tensor
+    query: Tensor
+    passage: Tensor
+    places: Tensor
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All it is made of; `Layout(*tensors)` is the same again."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    def to(self, device: torch.device) -> Layout:
+        """The same on another device."""
+        return Layout(*(each.to(device) for each in self.tensors()))
+
+    @property
+    def split(self) -> bool:
+        """Whether any passage is in parts."""
+        return len(self.owners) > len(self.counts)
+
+    @property
+    def query_entities(self) -> Tensor:
+        """Of the query's tokens, long (pairs, query tokens)."""
+        first = torch.searchsorted(self.owners, torch.arange(len(self.counts), device=self.owners.device))
+        return self.entities[first, 1 : 1 + self.query.shape[1]]
+
+    def of_query(self, states: Tensor) -> Tensor:
+        """The query's own of all tokens' states (parts, tokens, dim): their means over parts, (pairs, query, dim)."""
+        return self._mean(states[:, 1 : 1 + self.query.shape[1]])
+
+    def of_mark(self, states: Tensor) -> Tensor:
+        """The state of [CLS], its mean over parts, (pairs, dim)."""
+        return self._mean(states[:, 0])
+
+    def of_passage(self, values: Tensor) -> Tensor:
+        """What belongs to the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
+        flat = values.flatten(0, 1).index_select(0, self.places.flatten())
+        return flat.view(*self.places.shape, *values.shape[2:])
+
+    def _mean(self, values: Tensor) -> Tensor:
+        if not self.split:
+            return values
+        sums = values.new_zeros(len(self.counts), *values.shape[1:]).index_add(0, self.owners, values)
+        return sums / self.counts.view(-1, *(1 for _ in values.shape[1:])).to(values)
+
+
+def lay_out(pairs: Sequence[tuple[Tensor, Tensor]], backbone: Backbone) -> Layout:
+    """Put pairs together for the backbone.
+
+    Args:
+        pairs: Queries and passages, each (2, tokens): wordpieces and entities, without marks. A query is at most half
+            as long as the backbone's limit.
+        backbone: Whose marks and limit count; of the BERT type, with [CLS] and [SEP].
+    """
+    tokenizer = backbone.tokenizer
+    first, between = (torch.tensor([[mark], [0]]) for mark in (tokenizer.cls_token_id, tokenizer.sep_token_id))
+    rows: list[Tensor] = []
+    owners: list[int] = []
+    begins: list[int] = []
+    spans: list[list[tuple[int, int, int]]] = []
+    for owner, (query, passage) in enumerate(pairs):
+        spans.append([])
+        begin = query.shape[1] + 2
+        for part in _parts(passage, backbone.limit - _MARKS - query.shape[1]):
+            spans[-1].append((len(rows), begin, part.shape[1]))
+            rows.append(torch.cat([first, query, between, part, between], dim=1))
+            owners.append(owner)
+            begins.append(begin)
+    lengths = torch.tensor([row.shape[1] for row in rows])
+    width = int(lengths.max())
+    read = torch.zeros(len(rows), 2, width, dtype=torch.long)
+    read[:, PIECE] = tokenizer.pad_token_id or 0
+    for at, row in zip(read, rows, strict=True):
+        at[:, : row.shape[1]] = row
+    column = torch.arange(width)
+    mask = column < lengths.unsqueeze(1)
+    query_lengths = [query.shape[1] for query, _ in pairs]
+    places, passage_mask = _places(spans, width)
+    return Layout(
+        ids=read[:, PIECE],
+        entities=read[:, ENTITY],
+        mask=mask.long(),
+        segments=((column >= torch.tensor(begins).unsqueeze(1)) & mask).long(),
+        owners=torch.tensor(owners),
+        counts=torch.tensor([float(len(parts)) for parts in spans]),
+        query=torch.arange(max(1, *query_lengths)) < torch.tensor(query_lengths).unsqueeze(1),
+        passage=passage_mask,
+        places=places,
+    )
+
+
+def layer_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
+    """W^0 to W^L, each (parts, tokens, dim)."""
+    batch = {"input_ids": layout.ids, "attention_mask": layout.mask}
+    if getattr(backbone.model.config, "type_vocab_size", 0) > 1:
+        batch["token_type_ids"] = layout.segments
+    return backbone.layers(batch)
+
+
+def word_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
+    """The wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
+    return (backbone.words(layout.ids),)
+
+
+def _parts(passage: Tensor, room: int) -> Iterator[Tensor]:
+    """The fewest parts that fit, as equal as can be; a passage without tokens is one part."""
+    number = max(1, math.ceil(passage.shape[1] / room))
+    yield from passage.tensor_split(number, dim=1)
+
+
+def _places(spans: Sequence[Sequence[tuple[int, int, int]]], width: int) -> tuple[Tensor, Tensor]:
+    """Where passages' tokens are and their mask, both (pairs, passage tokens), from (row, begin, length) of parts."""
+    found = [torch.cat([torch.arange(length) + row * width + begin for row, begin, length in parts]) for parts in spans]
+    lengths = torch.tensor([len(each) for each in found])
+    places = torch.zeros(len(found), max(1, int(lengths.max())), dtype=torch.long)
+    for at, each in zip(places, found, strict=True):
+        at[: len(each)] = each
+    return places, torch.arange(places.shape[1]) < lengths.unsqueeze(1)

@@ -1,0 +1,130 @@
+"""What CK-HQA learns besides its backbone: fusion, and a ranker's head over one matrix of cosines a layer.
+
+    s^i_jk = cos(G_q^i_j, G_d^i_k)     S(q, d) = head(s^0, ..., s^L; w_[CLS]^L)      (wang2021, section 4.4)
+
+Heads are the rankers' own: KNRM, PACRR, DRMM-TKS. [CLS] is the backbone's last state of it, as in CEDR. What a head is
+told of the query's tokens besides: for DRMM-TKS' gate, the last layer's vector; for PACRR, no idf, because none is
+known of wordpieces (CEDR's has none either), so that each token has the same share.
+
+Without knowledge there is no fusion: G is C, as in CEDR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from auscult.errors import ConfigError
+from auscult_lab.encoders.ck.context import Layout
+from auscult_lab.encoders.ck.fusion import CkTrans
+from auscult_lab.encoders.ck.knowledge import KnowledgeEncoder
+from auscult_lab.modules.interaction import cells, cosine_matrix
+from auscult_lab.rankers.drmm_tks import DrmmTksConfig, DrmmTksHead
+from auscult_lab.rankers.knrm import KnrmConfig, KnrmHead
+from auscult_lab.rankers.pacrr import PacrrConfig, PacrrHead
+
+HeadName = Literal["knrm", "pacrr", "drmm-tks"]
+HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
+    "knrm": ("kernels", "sigma", "exact_sigma"),
+    "pacrr": ("longest", "filters", "top_k"),
+    "drmm-tks": ("top_k", "hidden"),
+}
+"""Which of a ranker's settings its head reads."""
+
+
+def make_head(
+    name: HeadName, settings: Mapping[str, Any], *, matrices: int, query_dim: int, context_width: int
+) -> KnrmHead | PacrrHead | DrmmTksHead:
+    """A ranker's head.
+
+    Args:
+        name: Which.
+        settings: Of the ranker, where they are not to be the default.
+        matrices: How many there are for a pair.
+        query_dim: Length of what is known of a query's token.
+        context_width: Length of what is known of the pair besides; 0 for nothing.
+
+    Raises:
+        ConfigError: There is no such head or setting, or a value is out of range.
+    """
+    if name not in HEAD_SETTINGS:
+        raise ConfigError(f"a head ({', '.join(HEAD_SETTINGS)})", repr(name), "name one of them")
+    if strange := [each for each in settings if each not in HEAD_SETTINGS[name]]:
+        expected = f"head_settings of '{name}' ({', '.join(HEAD_SETTINGS[name])})"
+        raise ConfigError(expected, repr(strange[0]), "leave it out")
+    if name == "knrm":
+        return KnrmHead(KnrmConfig(**settings), matrices, context_width=context_width)
+    if name == "pacrr":
+        return PacrrHead(PacrrConfig(**settings), matrices, context_width=context_width)
+    return DrmmTksHead(DrmmTksConfig(**settings), query_dim, matrices, context_width=context_width)
+
+
+class CkHead(nn.Module):
+    """From states to scores.
+
+    Args:
+        ranking: A ranker's head.
+        fusion: Where there is knowledge.
+        knowledge: Where there is knowledge.
+        reads_mark: Whether the head is given the last state of [CLS].
+    """
+
+    def __init__(
+        self,
+        ranking: KnrmHead | PacrrHead | DrmmTksHead,
+        fusion: CkTrans | None,
+        knowledge: KnowledgeEncoder | None,
+        *,
+        reads_mark: bool,
+    ) -> None:
+        super().__init__()
+        self.ranking = ranking
+        self.fusion = fusion
+        self.knowledge = knowledge
+        self.reads_mark = reads_mark
+
+    def forward(self, states: Sequence[Tensor], layout: Layout) -> Tensor:
+        """Scores, (pairs,).
+
+        Args:
+            states: Of each layer, float32 (parts, tokens, D_c).
+            layout: Where in them queries and passages are.
+        """
+        similarities, last = self.compare(states, layout)
+        context = layout.of_mark(states[-1]) if self.reads_mark else None
+        given: tuple[Tensor, ...] = ()
+        if isinstance(self.ranking, PacrrHead):
+            given = (similarities.new_zeros(layout.query.shape),)
+        elif isinstance(self.ranking, DrmmTksHead):
+            given = (last,)
+        scores: Tensor = self.ranking(similarities, layout.query, layout.passage, *given, context=context)
+        return scores
+
+    def compare(self, states: Sequence[Tensor], layout: Layout) -> tuple[Tensor, Tensor]:
+        """Cosines in every layer, and the query's vectors in the last.
+
+        Returns:
+            (pairs, layers, query tokens, passage tokens), 0 where there is no token; (pairs, query tokens, D_j or D_c).
+        """
+        known = asked = None
+        if self.knowledge is not None and self.fusion is not None:
+            known = self.fusion.known(self.knowledge(layout.entities))
+            asked = self.fusion.known(self.knowledge(layout.query_entities))
+        found = []
+        query = states[0]
+        for layer in states:
+            # All tokens are compared, and the passage's picked from the small matrix: no state is copied for it.
+            query, read = self._fuse(layout.of_query(layer), asked), self._fuse(layer, known)
+            each = query.index_select(0, layout.owners) if layout.split else query
+            found.append(cosine_matrix(each, read))
+        similarities = layout.of_passage(torch.stack(found, dim=3).transpose(1, 2)).permute(0, 3, 2, 1)
+        return similarities.masked_fill(~cells(layout.query, layout.passage).unsqueeze(1), 0.0), query
+
+    def _fuse(self, states: Tensor, known: Tensor | None) -> Tensor:
+        if self.fusion is None or known is None:
+            return states
+        joint: Tensor = self.fusion(states, known)
+        return joint

@@ -1,0 +1,80 @@
+"""Knowledge encoder: every wordpiece of a mention gets the vector of the entity that it names (wang2021, section 4.2).
+
+An entity linker gives the spans of a text that name entities of the graph, one entity each (the paper's top-1). A
+wordpiece that lies in a span, if only in part, is aligned with the span's entity; any other, and every mark, with the
+empty entity [UNK].
+
+[UNK] is zeros and stays so, which the paper leaves open ("pre-defined"): then K U is nothing where nothing is known,
+and an entity cannot be mistaken for it, because TransE's vectors are longer (bordes2013 scales them to unit length).
+
+Vectors are kept as they were learned from the graph unless asked to be trained further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from auscult.errors import ModelError
+from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors
+from auscult_lab.graphs.linking import EntityLinker, EntitySpan
+
+UNKNOWN = 0
+"""The row of [UNK]; entities have rows from 1."""
+
+
+class KnowledgeEncoder(nn.Module):
+    """Entities of wordpieces, and their vectors.
+
+    Args:
+        vectors: What was learned of a graph.
+        linker: Finds its entities in text; entities that it alone knows are passed over.
+        trainable: Train the vectors further.
+
+    Raises:
+        ModelError: There are no vectors.
+    """
+
+    def __init__(self, vectors: KnowledgeVectors, linker: EntityLinker, *, trainable: bool = False) -> None:
+        super().__init__()
+        if not len(vectors.entities):
+            raise ModelError("vectors of at least one entity", "none", "train them on a graph with relations")
+        self.linker = linker
+        self._rows = {entity: row for row, entity in enumerate(vectors.entities, start=UNKNOWN + 1)}
+        learned = torch.from_numpy(vectors.vectors).float()
+        self.dim = learned.shape[1]
+        self.length = max(float(learned.norm(dim=1).mean()), 1e-6)
+        table = torch.cat([learned.new_zeros(1, self.dim), learned])
+        if trainable:
+            self.table: Tensor = nn.Parameter(table)
+        else:
+            # Not saved with what is learned: it is saved with the graph's names already.
+            self.register_buffer("table", table, persistent=False)
+
+    def align(self, text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
+        """The row of each wordpiece's entity, or that of [UNK].
+
+        Args:
+            text: What is read.
+            offsets: The characters of its wordpieces, in order.
+        """
+        spans = self.linker.link(text)
+        rows = [self._rows.get(span.entity_id, UNKNOWN) for span in spans]
+        return _rows_of(offsets, spans, rows)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Vectors, (*rows.shape, D_e); zeros for [UNK], which gets no gradient."""
+        return nn.functional.embedding(rows, self.table, padding_idx=UNKNOWN)
+
+
+def _rows_of(offsets: Sequence[tuple[int, int]], spans: Sequence[EntitySpan], rows: Sequence[int]) -> list[int]:
+    """One pass over both, as both are in order."""
+    found = []
+    at = 0
+    for start, end in offsets:
+        while at < len(spans) and spans[at].end <= start:
+            at += 1
+        found.append(rows[at] if at < len(spans) and spans[at].start < end else UNKNOWN)
+    return found

@@ -1,0 +1,274 @@
+"""CK-HQA: context and knowledge fused in every layer, compared by cosines, ranked by a neural ranker's head (wang2021).
+
+    C = all layers of a transformer over [CLS] q [SEP] d [SEP]      Eq. 1-3, `context`
+    K = vectors of the entities that tokens name                    section 4.2, `knowledge`
+    G^i = sigma(C^i Q + K U + b)                                    Algorithm 1, `fusion`
+    S(q, d) = head(cos(G_q^i, G_d^i) for all i; [CLS])              section 4.4, `heads`
+
+Its variants are the paper's: B without [CLS] and knowledge, BC without knowledge, BC-W and BC-U with knowledge of one
+graph or another, SC-* on another backbone. Those without knowledge have no fusion layer either; BC-NONE, which the
+paper has not, has one and links no entity. Models without context (F, K) read the backbone's wordpiece vectors in place
+of GloVe's. Departures are said where they are made, in the files named above; besides, lengths count wordpieces.
+
+Cost: as the cross-encoder's, one encoding of every pair, and L + 1 small matrices. Wordpieces and entities of a passage
+are found once, before any query.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from auscult.errors import ConfigError
+from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
+from auscult_lab.encoders.ck.context import Layout, lay_out, layer_states, word_states
+from auscult_lab.encoders.ck.fusion import Activation, CkTrans
+from auscult_lab.encoders.ck.heads import CkHead, HeadName, make_head
+from auscult_lab.encoders.ck.interactions import Interactions
+from auscult_lab.encoders.ck.knowledge import UNKNOWN, KnowledgeEncoder
+from auscult_lab.encoders.ck.linkers import OWN, make_linker
+from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors, load, save
+from auscult_lab.graphs.linking import EntityLinker
+from auscult_lab.modules.backbone import Backbone
+from auscult_lab.modules.batching import batches, in_order, single_precision
+
+_OWN = "knowledge"
+"""What stands for the folder of vectors once a model has its own copy."""
+_CACHED = 1 << 16
+_STATE = 0.5
+"""Components of a layer's states, as root of the mean square: 0.45 to 0.65 in layers of BERT and MiniLM."""
+_BEYOND = 200
+"""Letters behind the last one read that are linked with it, so that a name across the cut is known by its whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CkConfig(CaprConfig):
+    """Settings of CK-HQA. Lengths are the paper's for HealthQA; for NFCorpus it has 10 and 400.
+
+    Attributes:
+        max_query_tokens: Wordpieces of a query; further ones are not read.
+        max_passage_tokens: Wordpieces of a passage; further ones are not read. It may be more than the backbone reads
+            at once.
+        head: "knrm", "pacrr" or "drmm-tks".
+        head_settings: That ranker's own settings, where they are not to be its defaults.
+        context: "layers", or "words" for the backbone's table of wordpieces alone.
+        cls: Give the head the state of [CLS]; there is none with "words".
+        knowledge: A folder of knowledge vectors; environment variables in it are expanded. Empty for none. A made model
+            has a copy, and "knowledge" stands here.
+        linker: What finds the graph's entities in text, by its name in `linkers`: "ngram"; "none" for a model that has
+            the fusion layer and no entity.
+        train_knowledge: Train the entities' vectors further.
+        joint_dim: D_j, where there is knowledge; None for D_c, the least that loses nothing of the context. A made
+            model has its number.
+        activation: Sigma of Algorithm 1, where there is knowledge: "tanh" or "logistic".
+    """
+
+    max_query_tokens: int = 15
+    max_passage_tokens: int = 300
+    head: HeadName = "knrm"
+    head_settings: Mapping[str, Any] = field(default_factory=dict)
+    context: Literal["layers", "words"] = "layers"
+    cls: bool = True
+    knowledge: str = ""
+    linker: str = "ngram"
+    train_knowledge: bool = False
+    joint_dim: int | None = None
+    activation: Activation = "tanh"
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ConfigError: One is out of range.
+        """
+        CaprConfig.__post_init__(self)
+        mend = "correct the experiment file"
+        if self.cosine or self.pooling != "cls":
+            raise ConfigError("neither 'cosine' nor another 'pooling' for 'ck', which pools nothing", "one", mend)
+        for name, choices in (("context", ("layers", "words")), ("activation", ("tanh", "logistic"))):
+            if getattr(self, name) not in choices:
+                raise ConfigError(f"{name} '{choices[0]}' or '{choices[1]}'", repr(getattr(self, name)), mend)
+        if self.cls and self.context == "words":
+            raise ConfigError("cls: false with context 'words', which has no [CLS]", "cls: true", mend)
+        for name, changed in (("train_knowledge", self.train_knowledge), ("linker", self.linker != "ngram")):
+            if changed and not self.knowledge:
+                raise ConfigError(f"'knowledge' where '{name}' is set", "none", "name a folder of vectors")
+        if self.joint_dim is not None and self.joint_dim < 1:
+            raise ConfigError("a joint_dim of 1 or more", str(self.joint_dim), mend)
+        make_head(self.head, self.head_settings, matrices=1, query_dim=1, context_width=0)
+
+
+class CkRanker(PassageRanker):
+    """CK-HQA.
+
+    Args:
+        config: Settings.
+        pairs: The encoder of pairs.
+        knowledge: Vectors of a graph, where they are not to be read from the settings' folder.
+        linker: What finds its entities, where it is not to be made anew. The settings have a name for it, which is what
+            is saved: `linkers.register` it under that name before the saved model is opened.
+
+    Raises:
+        ConfigError: The folder's name has a variable that is not set, or the linker that is given the name of ours.
+        ModelError: The folder holds no vectors, or there is no linker of the settings' name.
+    """
+
+    kind: ClassVar[str] = "ck"
+    title: ClassVar[str] = "CK-HQA"
+    plain: ClassVar[bool] = False
+    config: CkConfig
+    head: CkHead
+
+    def __init__(
+        self,
+        config: CkConfig,
+        pairs: Backbone,
+        knowledge: KnowledgeVectors | None = None,
+        *,
+        linker: EntityLinker | None = None,
+    ) -> None:
+        super().__init__()
+        if linker is not None and config.linker in OWN:
+            expected = "a name of its own in the settings' 'linker' for the linker that is given"
+            raise ConfigError(expected, repr(config.linker), "choose another name")
+        if knowledge is None and config.knowledge:
+            knowledge = load(_folder(config.knowledge))
+        if knowledge is not None:
+            config = replace(config, knowledge=_OWN, joint_dim=config.joint_dim or _width(config, pairs))
+        self.config = config
+        self.pairs = pairs
+        self.knowledge = knowledge
+        self.head = _make(config, pairs, knowledge, linker)
+        if config.context == "words":
+            pairs.requires_grad_(False)
+            pairs.words.requires_grad_(True)
+        self._read_before: dict[tuple[str, int], Tensor] = {}
+
+    def backbones(self) -> dict[str, Backbone]:
+        """The encoder: "pairs"."""
+        return {"pairs": self.pairs}
+
+    def attachments(self) -> dict[str, Callable[[Path], None]]:
+        """The graph's vectors and names."""
+        vectors = self.knowledge
+        return {} if vectors is None else {_OWN: lambda folder: save(vectors, folder)}
+
+    def score_lists(
+        self, queries: Sequence[str], passages: Sequence[PassageText], rows: Tensor, *, chunk: int | None = None
+    ) -> Tensor:
+        """See `PassageRanker`: one reading for each entry of `rows`."""
+        asked, kept = [self._query(query) for query in queries], self.keep(passages)
+        pairs = [(asked[row], kept[column]) for row, columns in enumerate(rows.tolist()) for column in columns]
+        return self._score(pairs, chunk, forgetful=chunk is not None).view(rows.shape)
+
+    def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
+        """Wordpieces and entities of passages, each int32 (2, tokens)."""
+        return [self._read(passage.text, self.config.max_passage_tokens) for passage in passages]
+
+    def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
+        """Scores of kept passages, float32 (passages,), on the processor."""
+        asked = self._query(query)
+        with torch.no_grad():
+            return self._score([(asked, passage) for passage in kept], self.batch_size).cpu()
+
+    def interactions(self, query: str, passage: str) -> Interactions:
+        """The cosines of all tokens of a query and a passage, in every layer."""
+        asked = self._query(query)
+        read = self._read(passage, self.config.max_passage_tokens)
+        layout = lay_out([(asked, read)], self.pairs).to(self.pairs.device)
+        with torch.no_grad():
+            states = self._states(layout)
+            similarities, _ = self.head.compare(states, layout)
+            score = self.head(states, layout)
+        matrices = similarities[0, :, : asked.shape[1], : read.shape[1]].cpu().numpy()
+        return Interactions(float(score), *self._told(asked), *self._told(read), matrices)
+
+    def _told(self, read: Tensor) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Wordpieces, and the names of their entities, "" for none."""
+        pieces, entities = read.tolist()
+        names = self.knowledge.names if self.knowledge is not None else ()
+        named = ("" if row == UNKNOWN else names[row - 1][0] for row in entities)
+        return tuple(self.pairs.tokenizer.convert_ids_to_tokens(pieces)), tuple(named)
+
+    def _query(self, query: str) -> Tensor:
+        # A query as long as the backbone's limit would leave no place for a passage.
+        return self._read(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
+
+    def _read(self, text: str, limit: int) -> Tensor:
+        """Wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
+        if (read := self._read_before.get((text, limit))) is None:
+            pieces, offsets = self.pairs.pieces(text, limit)
+            linked = text[: offsets[-1][1] + _BEYOND] if offsets else ""
+            encoder = self.head.knowledge
+            entities = [UNKNOWN] * len(pieces) if encoder is None else encoder.align(linked, offsets)
+            read = torch.tensor([pieces, entities], dtype=torch.int32)
+            if len(self._read_before) >= _CACHED:
+                self._read_before.pop(next(iter(self._read_before)))
+            self._read_before[text, limit] = read
+        return read
+
+    def _score(self, pairs: Sequence[tuple[Tensor, Tensor]], size: int | None, *, forgetful: bool = False) -> Tensor:
+        """Scores of pairs, (pairs,)."""
+        parts: list[Tensor] = []
+        order: list[list[int]] = []
+        for batch in batches([query.shape[1] + passage.shape[1] for query, passage in pairs], size):
+            layout = lay_out([pairs[row] for row in batch], self.pairs).to(self.pairs.device)
+            # As tensors: from where they are, checkpointing tells whose random numbers to draw again.
+            given = layout.tensors()
+            scores: Tensor = (
+                checkpoint(self._score_batch, *given, use_reentrant=False) if forgetful else self._score_batch(*given)
+            )
+            parts.append(scores)
+            order.append(batch)
+        return in_order(parts, order) if parts else torch.zeros(0)
+
+    def _score_batch(self, *tensors: Tensor) -> Tensor:
+        layout = Layout(*tensors)
+        states = self._states(layout)
+        with single_precision(states[0]):
+            scores: Tensor = self.head(states, layout)
+        return scores
+
+    def _states(self, layout: Layout) -> list[Tensor]:
+        read = layer_states if self.config.context == "layers" else word_states
+        return [layer.float() for layer in read(self.pairs, layout)]
+
+
+def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, linker: EntityLinker | None) -> CkHead:
+    by_layers = config.context == "layers"
+    width = query_dim = _width(config, pairs)
+    knowledge = fusion = None
+    if vectors is not None:
+        linker = make_linker(config.linker, vectors) if linker is None else linker
+        knowledge = KnowledgeEncoder(vectors, linker, trainable=config.train_knowledge)
+        length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
+        query_dim = config.joint_dim or width
+        fusion = CkTrans((width, length), (knowledge.dim, knowledge.length), query_dim, config.activation)
+    ranking = make_head(
+        config.head,
+        config.head_settings,
+        matrices=pairs.depth + 1 if by_layers else 1,
+        query_dim=query_dim,
+        context_width=pairs.dim if config.cls else 0,
+    )
+    return CkHead(ranking, fusion, knowledge, reads_mark=config.cls)
+
+
+def _width(config: CkConfig, pairs: Backbone) -> int:
+    """D_c; the table of wordpieces is narrower than the layers in some encoders (ALBERT, ELECTRA)."""
+    return pairs.dim if config.context == "layers" else pairs.words.embedding_dim
+
+
+def _folder(name: str) -> Path:
+    """A folder's name with environment variables expanded."""
+    expanded = os.path.expandvars(name)
+    if "$" in expanded:
+        raise ConfigError("a folder whose variables are set", f"knowledge: {expanded}", "export the variable")
+    return Path(expanded).expanduser()

@@ -1,0 +1,299 @@
+"""Training pairs: a passage, and a query drawn from its labels (grundmann2021, section 3.1).
+
+A passage has several entities (title, mentions) and several aspects (headings); every epoch draws one of each anew.
+Where a corpus brings its own questions, a pair is a question and one of its answers, drawn anew every epoch. All chance
+in a pair comes from seed, epoch and row, so that a resumed training ends as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from auscult.concepts import normalise_heading
+from auscult.documents import Document, Passage
+from auscult.documents.analysis import Analyzer
+from auscult.understanding import Query
+from auscult_lab.encoders.base import PassageText, passage_text, query_text
+from auscult_lab.encoders.experiment import PairLabels, PairNegatives
+from auscult_lab.training.batches import Key
+from auscult_lab.training.candidates import BestPassages
+from auscult_lab.training.labels import EntityLabel, LabelledDocument
+
+_analyse = Analyzer()
+_analyse_heading = Analyzer(stop_words=True, stemming=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPassage:
+    """A passage that training can ask for.
+
+    Attributes:
+        passage: Its text.
+        entities: At least one. For questions of a corpus, the questions that it answers; perhaps none.
+        aspects: At least one. For questions of a corpus, none but the empty one.
+    """
+
+    passage: PassageText
+    entities: tuple[EntityLabel, ...]
+    aspects: tuple[str, ...]
+
+    def answers(self, entity: str, aspect: str) -> bool:
+        """Whether it is about the entity, by its key, and under a heading that says the aspect.
+
+        So do headings all of whose words the aspect has, or the other way round: what stands under "symptoms" answers
+        "signs and symptoms".
+        """
+        return any(each.key == entity for each in self.entities) and any(_alike(aspect, own) for own in self.aspects)
+
+
+def _alike(aspect: str, other: str) -> bool:
+    """Whether one heading is the other, or part of it; the empty one is part of none."""
+    if aspect == other:
+        return True
+    words, others = _words(aspect), _words(other)
+    return bool(words and others) and (words <= others or others <= words)
+
+
+@lru_cache(maxsize=1 << 16)
+def _words(aspect: str) -> frozenset[str]:
+    return frozenset(_analyse_heading(aspect))
+
+
+@dataclass(frozen=True, slots=True)
+class PoolQuestion:
+    """A question of a corpus, as the rows of passages see it.
+
+    Attributes:
+        label: Its key, and its text as the architectures read it.
+        answers: Rows of the passages that are judged relevant; at least one.
+    """
+
+    label: EntityLabel
+    answers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePool:
+    """Passages to learn from.
+
+    Attributes:
+        passages: Those with an entity and an aspect; with `questions`, all.
+        without_aspect: How many were skipped because nothing stands above them.
+        without_entity: How many others were skipped because they name nothing.
+        questions: What is asked where a corpus brings its questions; else queries are drawn from passages' labels.
+    """
+
+    passages: tuple[LabelledPassage, ...]
+    without_aspect: int = 0
+    without_entity: int = 0
+    questions: tuple[PoolQuestion, ...] = ()
+
+    def __add__(self, other: PassagePool) -> PassagePool:
+        return PassagePool(
+            self.passages + other.passages,
+            self.without_aspect + other.without_aspect,
+            self.without_entity + other.without_entity,
+        )
+
+
+Labelled = tuple[Document, Passage, tuple[EntityLabel, ...], tuple[str, ...]]
+"""A passage of a document, its entities and its aspects."""
+
+
+def labelled_pool(labelled: Iterable[Labelled], *, surroundings: int = 0) -> PassagePool:
+    """Labelled passages; those without entity or aspect are skipped and counted, the wordless left out.
+
+    Args:
+        labelled: Passages and their labels.
+        surroundings: Characters kept of what stands around a passage, for architectures that read them.
+    """
+    passages: list[LabelledPassage] = []
+    without_aspect = without_entity = 0
+    for document, passage, entities, aspects in labelled:
+        if not passage.sentences:
+            continue
+        without_aspect += not aspects
+        without_entity += bool(aspects) and not entities
+        if aspects and entities:
+            text = passage_text(document, passage, surroundings=surroundings)
+            passages.append(LabelledPassage(text, entities, aspects))
+    return PassagePool(tuple(passages), without_aspect, without_entity)
+
+
+def label_passages(documents: Iterable[LabelledDocument], choice: PairLabels, *, surroundings: int = 0) -> PassagePool:
+    """Passages of labelled documents.
+
+    Args:
+        documents: With labels of titles, mentions and headings.
+        choice: Which of the labels to take.
+        surroundings: See `labelled_pool`.
+    """
+    rows = (row for item in documents for row in _labels_of(item, choice))
+    return labelled_pool(rows, surroundings=surroundings)
+
+
+def _labels_of(item: LabelledDocument, choice: PairLabels) -> Iterator[Labelled]:
+    named: list[dict[str, EntityLabel]] = [{} for _ in item.document.passages]
+    for row, mentions in zip(item.passage_of, item.mentions, strict=True):
+        named[row] |= {label.key: label for label in mentions} if choice.mentions else {}
+    title = () if item.title is None else (item.title,)
+    for passage, found, parts in zip(item.document.passages, named, item.aspects, strict=True):
+        aspects = parts if choice.aspects == "parts" else heading_label(passage.heading)
+        yield item.document, passage, (*title, *found.values()), aspects
+
+
+def heading_label(heading: str) -> tuple[str, ...]:
+    """A heading as one label, in the words it is asked for with; nothing where there is none."""
+    parts = normalise_heading(heading) if heading.strip() else []
+    return (" and ".join(parts),) if parts else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A query and the passage it was drawn from.
+
+    Attributes:
+        key: Epoch, and row of the passage or the question.
+        own: Row of the passage.
+        entity: Key of the entity drawn.
+        aspect: The aspect drawn.
+        query: Both as the architectures read them.
+        hard: Rows of its own negatives: BM25's, and those of the same entity or aspect.
+    """
+
+    key: Key
+    own: int
+    entity: str
+    aspect: str
+    query: str
+    hard: tuple[int, ...]
+
+
+class PairBatch:
+    """A training batch; no dataclass, because the training library would take one apart and copy it.
+
+    Attributes:
+        queries: Texts.
+        passages: Each once.
+        rows: Long, (queries, k): which passages a query is scored with, its own first.
+        spared: Bool, (queries, k): passages that answer the query too, which are no negatives of it.
+    """
+
+    def __init__(self, queries: list[str], passages: list[PassageText], rows: Tensor, spared: Tensor) -> None:
+        self.queries = queries
+        self.passages = passages
+        self.rows = rows
+        self.spared = spared
+
+
+class PairExamples(Dataset[Pair]):
+    """Passages, or questions of a corpus, as a data set of pairs.
+
+    Args:
+        pool: Passages and questions.
+        choice: The negatives.
+        seed: Of all draws.
+    """
+
+    def __init__(self, pool: PassagePool, choice: PairNegatives, *, seed: int) -> None:
+        self.passages = pool.passages
+        self.questions = pool.questions
+        self._choice = choice
+        self._seed = seed
+        self._best = BestPassages(words_of(pool.passages)) if choice.bm25 else None
+        entities = ([label.key for label in item.entities] for item in pool.passages)
+        self._of_entity = _rows_by(entities) if choice.same_entity else {}
+        self._of_aspect = _rows_by(item.aspects for item in pool.passages) if choice.same_aspect else {}
+
+    def __len__(self) -> int:
+        return len(self.questions or self.passages)
+
+    def __getitem__(self, key: Key) -> Pair:
+        own, entity, aspect = self._drawn(key)
+        hard = self._hard(key, own, entity, aspect)
+        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
+
+    def _drawn(self, key: Key) -> tuple[int, EntityLabel, str]:
+        rng = self._chance(key, "labels")
+        if self.questions:
+            question = self.questions[key[1]]
+            return rng.choice(question.answers), question.label, ""
+        passage = self.passages[key[1]]
+        return key[1], rng.choice(passage.entities), rng.choice(passage.aspects)
+
+    def _hard(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
+        """A query's own negatives, each once; fewer where there are no more."""
+        choice = self._choice
+        sources = (
+            ("bm25", choice.bm25, self._ranked(own, entity, aspect)),
+            ("same entity", choice.same_entity, self._of_entity.get(entity.key, ())),
+            ("same aspect", choice.same_aspect, self._of_aspect.get(aspect, ())),
+        )
+        hard: dict[int, None] = {}
+        for purpose, number, rows in sources:
+            wrong = [row for row in rows if not self._same(row, own, entity.key, aspect)] if number else []
+            hard.update(dict.fromkeys(self._chance(key, purpose).sample(wrong, min(number, len(wrong)))))
+        return tuple(hard)
+
+    def _ranked(self, own: int, entity: EntityLabel, aspect: str) -> Sequence[int]:
+        if self._best is None:
+            return ()
+        return self._best.of(_analyse(f"{entity.name} {aspect}"), self._choice.bm25_depth, without=(own,))
+
+    def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
+        """Whether a passage is the query's own, letter by letter, or answers the query as well."""
+        other = self.passages[row]
+        return other.passage.text == self.passages[own].passage.text or other.answers(entity, aspect)
+
+    def _chance(self, key: Key, purpose: str) -> random.Random:
+        return random.Random(f"{self._seed}/{key[0]}/{key[1]}/{purpose}")
+
+    def collate(self, pairs: Sequence[Pair]) -> PairBatch:
+        """One batch: every passage once, and for each query its own passage and its negatives among them."""
+        rows = list(dict.fromkeys([pair.own for pair in pairs] + [row for pair in pairs for row in pair.hard]))
+        place = {row: number for number, row in enumerate(rows)}
+        columns, spared = [], []
+        for pair in pairs:
+            own = pair.own
+            others = [row for row in rows if row != own]
+            false = {row for row in others if self._same(row, own, pair.entity, pair.aspect)}
+            shown = [own, *self._negatives(pair, others, false)]
+            columns.append([place[row] for row in shown])
+            spared.append([row in false for row in shown])
+        passages = [self.passages[row].passage for row in rows]
+        return PairBatch([pair.query for pair in pairs], passages, torch.tensor(columns), torch.tensor(spared))
+
+    def _negatives(self, pair: Pair, others: list[int], false: set[int]) -> list[int]:
+        """As many for each query; other answers are drawn, and masked, only where the batch has nothing else."""
+        if self._choice.in_batch == "all":
+            return others
+        wanted = min(self._choice.in_batch + self._choice.drawn, len(others))
+        order = self._chance(pair.key, "batch").sample(others, len(others))
+        order.sort(key=lambda row: (row not in pair.hard, row in false))
+        return order[:wanted]
+
+
+def _rows_by(labels: Iterable[Sequence[str]]) -> dict[str, list[int]]:
+    """The rows that each label stands in."""
+    rows: dict[str, list[int]] = {}
+    for row, own in enumerate(labels):
+        for label in own:
+            rows.setdefault(label, []).append(row)
+    return rows
+
+
+def ask(entity: str, aspect: str) -> str:
+    """A training query as the architectures read it."""
+    return query_text(Query(query_id="", entity=entity, aspects=(aspect,)))
+
+
+def words_of(passages: Sequence[LabelledPassage]) -> list[list[str]]:
+    """The words of passages, for BM25."""
+    return [_analyse(item.passage.text) for item in passages]

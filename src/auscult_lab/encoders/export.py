@@ -1,0 +1,164 @@
+"""Cheaper forms of a backbone for processors: ONNX Runtime, in single precision or in 8-bit integers.
+
+A form reads the same tokens and gives the same token states (rounded, in 8 bits), so that every architecture works on
+it unchanged: only `Backbone.forward` is another. Dynamic quantisation (zafrir2019, named by grundmann2021 as a way to a
+faster cross-encoder): weights of linear layers are kept as 8-bit integers, activations are rounded while it runs,
+nothing is calibrated. Embeddings stay as they are.
+
+Cost: exporting runs the model once. A float32 ONNX file is as large as the model, an 8-bit one about a quarter for all
+but the embeddings. Forms are for asking only: they have no gradients. (torch's own quantisation is deprecated.)
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from auscult.encoders.onnx_runtime import open_session, quantise
+from auscult.errors import ModelError, naming_extra
+from auscult.files.writing import whole_or_nothing
+from auscult_lab.encoders.base import PassageRanker
+from auscult_lab.encoders.registry import architecture
+from auscult_lab.modules.backbone import Backbone
+
+Form = Literal["onnx", "onnx-int8"]
+FORMS: tuple[Form, ...] = ("onnx", "onnx-int8")
+
+CONVERTED = "onnx"
+"""The folder of a model's in which its other form lies, with `form.json`."""
+
+_OPSET = 18
+
+
+class OnnxBackbone(Backbone):
+    """A backbone whose transformer runs in ONNX Runtime, on the processor.
+
+    Args:
+        path: The ONNX file; made by `export_onnx`.
+        like: The backbone it was exported from: its tokenizer and sizes are kept, its weights are not.
+        threads: Of the runtime; torch's number by default.
+
+    Raises:
+        MissingExtraError: ONNX Runtime is not installed.
+        ModelError: The file cannot be opened.
+    """
+
+    def __init__(self, path: Path, like: Backbone, *, threads: int | None = None) -> None:
+        # Only the sizes: whoever holds this form should not also hold the weights it was made from.
+        super().__init__(SimpleNamespace(config=like.model.config), like.tokenizer)
+        self._session: Any = open_session(path, threads=threads or torch.get_num_threads())
+        self._inputs = [each.name for each in self._session.get_inputs()]
+
+    @property
+    def device(self) -> torch.device:
+        """The processor."""
+        return torch.device("cpu")
+
+    def forward(self, batch: dict[str, Tensor]) -> Tensor:
+        """Last hidden states, float32 (texts, tokens, dim)."""
+        (states,) = self._session.run(None, {name: batch[name].numpy() for name in self._inputs})
+        return torch.from_numpy(states)
+
+
+class _States(nn.Module):
+    """A transformer as a function of tensors."""
+
+    def __init__(self, model: Any, names: list[str]) -> None:
+        super().__init__()
+        self.model = model
+        self.names = names
+
+    def forward(self, *rows: Tensor) -> Tensor:
+        states: Tensor = self.model(**dict(zip(self.names, rows, strict=True))).last_hidden_state
+        return states
+
+
+def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
+    """The same ranker on another form of its backbones.
+
+    Args:
+        ranker: A trained one; it is not changed.
+        form: "onnx" (single precision) or "onnx-int8" (linear layers in 8 bits).
+        folder: Where ONNX files of this ranker, and of no other, are kept; a file that is there is used again.
+
+    Raises:
+        MissingExtraError: What exports or runs it is not installed.
+        ModelError: It reads more of its encoder than the last states, which is all that a form gives, or attends to
+            passages in a way of its own.
+    """
+    if not ranker.plain:
+        remedy = "keep it as it is, or take a bi-, poly- or cross-encoder"
+        raise ModelError("a model that reads the last states of a plain encoder", ranker.title, remedy)
+    made: dict[str, Backbone] = {}
+    for name, backbone in ranker.backbones().items():
+        whole = folder / f"{name}.onnx"
+        path = whole if form == "onnx" else _quantised(whole)
+        if not path.is_file():
+            if not whole.is_file():
+                export_onnx(backbone, whole)
+            if form == "onnx-int8":
+                quantise_onnx(whole)
+        made[name] = OnnxBackbone(path, backbone)
+    # Marks are in the tokenizer already; to add them again would want the weights.
+    other = architecture(ranker.kind).ranker(_unmarked(ranker), **made)
+    other.config = ranker.config
+    other.head.load_state_dict(ranker.head.state_dict())
+    return other.eval()
+
+
+def export_onnx(backbone: Backbone, path: Path) -> None:
+    """Write a backbone as ONNX in single precision, for any number of texts of any length.
+
+    Args:
+        backbone: To export.
+        path: The file; its folder is made.
+
+    Raises:
+        MissingExtraError: What exports it is not installed.
+    """
+    with naming_extra("onnx", "onnx", "onnxscript"):
+        import onnxscript  # noqa: F401
+    model = copy.deepcopy(backbone.model).cpu().eval()
+    # Two texts of different length: sizes that are equal here would be taken for one and the same.
+    example = backbone.tokenize(["one two three four five", "one"], max_tokens=backbone.limit)
+    names = list(example)
+    free = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens", max=backbone.limit)}
+    with whole_or_nothing(path) as partial:
+        torch.onnx.export(
+            _States(model, names).eval(),
+            tuple(example.values()),
+            str(partial),
+            input_names=names,
+            output_names=["states"],
+            dynamic_shapes=(tuple(free for _ in names),),
+            opset_version=_OPSET,
+            external_data=False,
+            dynamo=True,
+            verbose=False,
+        )
+
+
+def quantise_onnx(path: Path) -> Path:
+    """Write an exported backbone once more with 8-bit linear layers, beside it, and give that file.
+
+    Raises:
+        MissingExtraError: ONNX Runtime is not installed.
+    """
+    smaller = _quantised(path)
+    quantise(path, smaller)
+    return smaller
+
+
+def _quantised(path: Path) -> Path:
+    return path.with_suffix(".int8.onnx")
+
+
+def _unmarked(ranker: PassageRanker) -> Any:
+    fields: dict[str, Any] = {"mark": False} if hasattr(ranker.config, "mark") else {}
+    return dataclasses.replace(ranker.config, **fields)

@@ -1,0 +1,169 @@
+"""Poly-encoder: a query's vector attends to the tokens of a passage before both are compared (grundmann2021, Eq. 2).
+
+    w = softmax over tokens j of y_q' W p_j        weights of the passage's tokens, W learned
+    y_p = sum over j of w_j p_j                    the passage as this query sees it
+    score(q, p) = y_q . y_p
+
+p_j are the last layer's token states of the passage, its first and last mark among them; y_q is the query's pooled
+vector. With `codes`, the form of humeau2020 in the paper's direction: m learned codes c_i attend to the tokens first,
+and the query attends to what they found, without W.
+
+    v_i = sum over j of softmax_j(c_i . p_j) p_j,    y_p = sum over i of softmax_i(y_q . v_i) v_i
+
+Passages are encoded once, before any query; what is kept is every token state in half precision (2 x dim bytes a token,
+so some hundred times a bi-encoder's vector), or m vectors. A query then costs one encoding and one attention a passage.
+
+Departures: humeau2020 keeps candidates as one vector and puts the codes on the conversation that is the query there;
+here passages are kept, so codes are theirs. Neither paper says how W begins: here as the unit matrix over sqrt(dim),
+which is scaled inner-product attention, because weights as large as raw states give all weight to one token
+(`attention_scale` for another factor). With `cosine` queries are of length 1, and all tokens begin with equal weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from auscult.errors import ConfigError
+from auscult_lab.encoders.base import PassageText
+from auscult_lab.encoders.towers import Towers, TowersConfig
+from auscult_lab.modules.backbone import Backbone
+from auscult_lab.modules.batching import batches, in_order, single_precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolyConfig(TowersConfig):
+    """Settings of the poly-encoder.
+
+    Attributes:
+        codes: Learned codes that summarise a passage's tokens (humeau2020); None for the tokens themselves (Eq. 2).
+        attention_scale: What W begins as, times the unit matrix; None for 1 / sqrt(dim). Of no effect with codes.
+    """
+
+    codes: int | None = None
+    attention_scale: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ConfigError: One is out of range.
+        """
+        TowersConfig.__post_init__(self)
+        if self.codes is not None and self.codes < 1:
+            raise ConfigError("at least one code, or none named", str(self.codes), "correct the experiment file")
+
+
+class TokenAttention(nn.Module):
+    """Eq. 2's W: what the query attends to is each token's state.
+
+    Args:
+        dim: Length of a state.
+        scale: What W begins as, times the unit matrix.
+    """
+
+    def __init__(self, dim: int, scale: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(scale * torch.eye(dim))
+
+    def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """What a query attends to, (passages, tokens, dim), and where there is something."""
+        return states, mask
+
+    def asked(self, queries: Tensor) -> Tensor:
+        """Queries as they ask, (queries, dim)."""
+        return queries @ self.weight
+
+
+class CodeAttention(nn.Module):
+    """Codes that attend to the tokens; the query attends to what they found (humeau2020).
+
+    Args:
+        codes: How many.
+        dim: Length of a state.
+    """
+
+    def __init__(self, codes: int, dim: int) -> None:
+        super().__init__()
+        self.codes = nn.Parameter(torch.randn(codes, dim) / math.sqrt(dim))
+
+    def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """One vector a code, (passages, codes, dim), and where there is one: everywhere."""
+        weights = _weights(torch.einsum("cd,ptd->pct", self.codes, states), mask.unsqueeze(1))
+        return weights @ states, mask.new_ones(len(states), len(self.codes))
+
+    def asked(self, queries: Tensor) -> Tensor:
+        """Queries as they ask, (queries, dim): as they are."""
+        return queries
+
+
+class PolyEncoder(Towers):
+    """The poly-encoder.
+
+    Args:
+        config: Settings.
+        passages: The encoder of passages.
+        queries: The encoder of queries; a copy of the other when missing.
+    """
+
+    kind: ClassVar[str] = "poly"
+    title: ClassVar[str] = "CAPR-Poly"
+    config: PolyConfig
+    head: TokenAttention | CodeAttention
+
+    def __init__(self, config: PolyConfig, passages: Backbone, queries: Backbone | None = None) -> None:
+        super().__init__(config, passages, queries)
+        dim = passages.dim
+        if config.codes is None:
+            scale = config.attention_scale
+            self.head = TokenAttention(dim, 1 / math.sqrt(dim) if scale is None else scale)
+        else:
+            self.head = CodeAttention(config.codes, dim)
+
+    def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
+        """Scores of every query with every passage, (queries, passages)."""
+        with single_precision(states):
+            return self._attend(queries, *self.head.summarise(states.float(), mask))
+
+    def _attend(self, queries: Tensor, vectors: Tensor, mask: Tensor) -> Tensor:
+        """Scores, (queries, passages), of passages as (passages, vectors, dim) with their mask."""
+        weights = _weights(torch.einsum("qd,ptd->pqt", self.head.asked(queries), vectors), mask.unsqueeze(1))
+        seen = self.directed(weights @ vectors)
+        return self.scale * torch.einsum("qd,pqd->qp", queries, seen)
+
+    def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
+        """What a query attends to in each passage, float16 (tokens or codes, dim), on the processor, no padding."""
+        kept: dict[int, Tensor] = {}
+        with torch.no_grad():
+            for batch, states, mask in self.read_passages(passages, size=self.batch_size):
+                with single_precision(states):
+                    vectors, there = self.head.summarise(states.float(), mask)
+                for row, found, where in zip(batch, vectors, there, strict=True):
+                    kept[row] = found[where.bool()].half().cpu()
+        return [kept[row] for row in range(len(passages))]
+
+    def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
+        """Scores of kept passages, float32 (passages,), on the processor."""
+        parts: list[Tensor] = []
+        order: list[list[int]] = []
+        with torch.no_grad():
+            vector = self.query_vectors([query])
+            for batch in batches([len(each) for each in kept], self.batch_size):
+                vectors = pad_sequence([kept[row].to(vector) for row in batch], batch_first=True)
+                lengths = torch.tensor([len(kept[row]) for row in batch], device=vector.device)
+                mask = torch.arange(vectors.shape[1], device=vector.device) < lengths.unsqueeze(1)
+                with single_precision(vectors):
+                    parts.append(self._attend(vector, vectors, mask)[0].cpu())
+                order.append(batch)
+        return in_order(parts, order) if parts else torch.zeros(0)
+
+
+def _weights(logits: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the last dimension, where the mask is not 0; every row has such a place."""
+    return logits.masked_fill(mask == 0, float("-inf")).softmax(dim=-1)

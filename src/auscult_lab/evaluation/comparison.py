@@ -1,0 +1,205 @@
+"""What runs of several models on one task come to: measures, intervals, tests, breakdowns, in one record each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from auscult.errors import ConfigError
+from auscult.files.writing import file_name
+from auscult.interfaces import Scorer
+from auscult_lab.evaluation.breakdown import Group, break_down, match_rates
+from auscult_lab.evaluation.collection import PassageRecord, read_passages
+from auscult_lab.evaluation.ensembles import Compared
+from auscult_lab.evaluation.measures import MEASURES, QueryMeasures, measure
+from auscult_lab.evaluation.protocol import Run
+from auscult_lab.evaluation.published_figures import published_measures
+from auscult_lab.evaluation.records import Difference, DifferenceRecord, EvaluationRecord, GroupRecord, Track, label_of
+from auscult_lab.evaluation.statistics import bootstrap_intervals, compare, differences
+from auscult_lab.evaluation.task import Task
+
+_COMPARED = ("AP", "R@1", "RR")
+"""Measures that planned pairs are compared by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A model in a comparison.
+
+    Attributes:
+        scorer: The model.
+        track: What it was trained on.
+        fingerprint: Hash of its weights; empty for a model without.
+        training: What it says about its training.
+        prepare: False when the scorer shares a collection that has been prepared.
+        precision: What its transformers compute in, "float32" or "bf16".
+        runs: Folder that its runs are kept in (`kept_runs`); None to rank anew.
+    """
+
+    scorer: Scorer
+    track: Track
+    fingerprint: str = ""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    prepare: bool = True
+    precision: str = "float32"
+    runs: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """The scorer's."""
+        return self.scorer.name
+
+    @property
+    def label(self) -> str:
+        """What tells it from the other contenders: see `records.label_of`."""
+        return label_of(self.name, self.track)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What came out.
+
+    Attributes:
+        records: One per model, in the order given.
+        runs: Theirs.
+        measured: Theirs, per query.
+        passages: Labels of the collection's passages.
+    """
+
+    records: tuple[EvaluationRecord, ...]
+    runs: tuple[Run, ...]
+    measured: tuple[QueryMeasures, ...]
+    passages: Mapping[str, PassageRecord]
+
+
+def compare_runs(
+    task: Task, contenders: Sequence[Compared], runs: Sequence[Run], *, pairs: Sequence[tuple[str, str]] = ()
+) -> Comparison:
+    """Measure and compare runs that have been made.
+
+    Args:
+        task: Of all the runs.
+        contenders: Models and ensembles. Two may share a name or a track, but not both.
+        runs: Theirs, in the same order.
+        pairs: Labels of two of them that were planned to be compared, the one that should be better first: besides
+            letters for all pairs, their records carry the differences of these, corrected as a family of their own.
+
+    Raises:
+        ConfigError: A pair of others.
+        AuscultError: See `measure`.
+    """
+    check_pairs(pairs, contenders)
+    passages = read_passages(task.documents)
+    # What was published on this corpus is measured too, to stand beside it.
+    names = tuple(dict.fromkeys((*MEASURES, *published_measures(task.corpus))))
+    measured = [measure(run.rankings, task.judgements, names) for run in runs]
+    by_label = {contender.label: values for contender, values in zip(contenders, measured, strict=True)}
+    better = compare(by_label, seed=task.seed)
+    gaps = _differences(by_label, pairs, task.seed)
+    comparison = _digest(task, contenders, measured)
+    records = []
+    for contender, run, values in zip(contenders, runs, measured, strict=True):
+        rates = match_rates(task, run.rankings, passages)
+        ends = bootstrap_intervals(values.values, seed=task.seed)
+        intervals = {name: (float(low), float(high)) for name, (low, high) in zip(values.names, ends, strict=True)}
+        records.append(
+            EvaluationRecord(
+                corpus=task.corpus,
+                protocol=task.protocol,
+                track=contender.track,
+                model=run.model,
+                measures=values.means(),
+                intervals=intervals | {"MAP": intervals["AP"]},
+                better_than={name: models for name, models in better[contender.label].items() if models},
+                comparison=comparison,
+                split=task.split,
+                queries=len(values.query_ids),
+                query_subset=task.subset,
+                documents=len(task.documents),
+                names=task.names,
+                candidates=_mean_candidates(task),
+                match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
+                by_source=_groups(break_down(task, values, passages, "source")),
+                by_aspect=_groups(break_down(task, values, passages, "aspect")),
+                by_question_type=_groups(break_down(task, values, passages, "question type")),
+                by_length=_groups(break_down(task, values, passages, "length")),
+                length_of="query",
+                differences=gaps.get(contender.label, []),
+                ms_per_query=run.ms_per_query,
+                prepare_seconds=run.prepare_seconds,
+                precision=contender.precision,
+                seed=task.seed,
+                version=run.made["version"],
+                revision=run.made["revision"],
+                hardware=run.made["hardware"],
+                date=run.made["date"],
+                fingerprint=contender.fingerprint,
+                training=dict(contender.training),
+            )
+        )
+    return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
+
+
+def _differences(
+    measured: Mapping[str, QueryMeasures], pairs: Sequence[tuple[str, str]], seed: int
+) -> dict[str, list[DifferenceRecord]]:
+    """By label, the differences of planned pairs."""
+    records: dict[str, list[DifferenceRecord]] = {}
+    for (label, other), gaps in differences(measured, pairs, _COMPARED, seed=seed).items():
+        told = {name: Difference(**asdict(gap)) for name, gap in gaps.items()}
+        records.setdefault(label, []).append(DifferenceRecord(than=other, measures=told | {"MAP": told["AP"]}))
+    return records
+
+
+def _digest(task: Task, contenders: Sequence[Compared], measured: Sequence[QueryMeasures]) -> str:
+    """A hash of what was compared: the task, the models, and what each reached for every query."""
+    asked = (task.corpus, task.protocol, task.split, task.subset, str(task.seed))
+    digest = hashlib.sha256("\t".join(asked).encode())
+    for contender, values in zip(contenders, measured, strict=True):
+        digest.update("\t".join((contender.label, contender.fingerprint)).encode())
+        digest.update(values.values.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def check_distinct(contenders: Sequence[Compared]) -> None:
+    """Files are named after labels, so that labels must differ in more than case and punctuation.
+
+    Raises:
+        ConfigError: Two are the same.
+    """
+    seen: set[str] = set()
+    for contender in contenders:
+        if file_name(contender.label) in seen:
+            remedy = "give one of them another title, or evaluate them one by one"
+            raise ConfigError("models that differ in name or track", f"'{contender.label}' twice", remedy)
+        seen.add(file_name(contender.label))
+
+
+def check_pairs(pairs: Sequence[tuple[str, str]], contenders: Sequence[Compared]) -> None:
+    """Whether planned pairs are of models that are compared.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    labels = {each.label for each in contenders}
+    for label in (label for pair in pairs for label in pair):
+        if label not in labels:
+            raise ConfigError("pairs of models that are compared", f"'{label}', which is none", "leave the pair out")
+
+
+def shares_label(contender: Compared, others: Sequence[Compared]) -> bool:
+    """Whether a contender could not be told from another, as `check_distinct` tells them."""
+    return file_name(contender.label) in {file_name(each.label) for each in others}
+
+
+def _mean_candidates(task: Task) -> float | None:
+    if task.candidates is None:
+        return None
+    return sum(len(each) for each in task.candidates.values()) / len(task.candidates)
+
+
+def _groups(groups: Sequence[Group]) -> list[GroupRecord]:
+    return [GroupRecord(name=each.name, queries=each.queries, measures=dict(each.measures)) for each in groups]

@@ -1,0 +1,167 @@
+"""From the name of a model, as it is given on the command line, to a contender with its track."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from auscult.concepts.opening import find_for_questions
+from auscult.encoders import RERANKER, SHIPPED, kind_of, load_model, load_reranker, model_folder, training_record
+from auscult.errors import ConfigError, ModelError
+from auscult.files.digests import digest_of_file
+from auscult.interfaces import Precision
+from auscult_lab.corpora.questions import read_questions
+from auscult_lab.evaluation.comparison import Contender
+from auscult_lab.evaluation.pre_trained import bare_encoder
+from auscult_lab.evaluation.task import Names
+from auscult_lab.evaluation.tracks import track_on
+from auscult_lab.fitting.fused_scorer import FusedScorer
+from auscult_lab.modules.encoder_identity import digest_of_weights
+from auscult_lab.modules.word_vectors import read_word_vectors
+from auscult_lab.opening import load_scorer
+from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies
+from auscult_lab.scorers.encoder_scorer import EncoderScorer
+from auscult_lab.scorers.lexical import Bm25Scorer, QueryLikelihoodScorer, TfIdfScorer
+
+LEXICAL: dict[str, Callable[[], Bm25Scorer | TfIdfScorer | QueryLikelihoodScorer]] = {
+    "bm25": Bm25Scorer,
+    "tfidf": TfIdfScorer,
+    "ql": QueryLikelihoodScorer,
+}
+"""Models that learn nothing, by name."""
+
+COSINES = ("cosine", "cosine-idf", "cosine-q")
+"""Weighted cosines (galko2017's CD, CD_idf and CD_q), by what stands before a file of word vectors and a colon."""
+
+_PARTS = ":parts"
+FUSED = ":fused"
+"""Stands behind a model's name for all evidence with it."""
+
+
+def is_untrained(model: str) -> bool:
+    """Whether a name is of a model that learns nothing: of words counted, or of given word vectors."""
+    return model in LEXICAL or _cosine(model) is not None
+
+
+def whole_of(model: str) -> str:
+    """A model's name without the wish for its parts."""
+    return model.removesuffix(_PARTS)
+
+
+def open_contenders(
+    model: str,
+    corpus: str,
+    *,
+    split: str = "test",
+    track: str | None = None,
+    precision: Precision = "float32",
+    names: Names = "hidden",
+    progress: Callable[[int], None] | None = None,
+) -> list[Contender]:
+    """Open a model for evaluation on a corpus.
+
+    Args:
+        model: "bm25", "tfidf", "ql", "cosine:VECTORS" (`COSINES`), a shipped model's name, a model folder, or a bare
+            sentence-transformers folder. That and word vectors count as untrained: nothing says what they were trained
+            on, but not for this; a record names the encoder. A model's name and ":parts" opens its entity half and its
+            aspect half alone, too, as further contenders; its name and ":fused" opens all evidence with it
+            (`search.fused_scorer`) in its place; a colon and a re-ranker's folder behind that, with the first hits read
+            once more.
+        corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
+        split: Whose queries are asked.
+        track: "zero-shot" or "adapted", where the model's own training record does not say.
+        precision: What the transformers of CAPR's architectures and of sentence-transformers compute in (`CaprScorer`).
+        names: Whether all evidence sees titles and headings, which queries may be made of.
+        progress: Called with the number of documents encoded so far.
+
+    Raises:
+        ModelError: There is no such model.
+        CorpusMissingError: There are no general questions for "cosine-q".
+        ConfigError: It was trained on the test documents, or its track is unknown or told otherwise than its record
+            says (see `track_on`).
+    """
+    if model in LEXICAL:
+        return [Contender(scorer=LEXICAL[model](), track="untrained")]
+    if (cosine := _cosine(model)) is not None:
+        return [_open_cosine(*cosine)]
+    model, wish, reader = _wished(model)
+    if wish and model in LEXICAL:
+        raise ConfigError("a model that makes vectors", f"'{model}{wish}'", f"name '{model}' alone")
+    if model not in SHIPPED and not Path(model).exists():
+        known = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
+        raise ModelError(f"a model by name ({known}) or by its folder", repr(model), "correct it")
+    kind = kind_of(model)
+    if not kind.told:
+        bare = load_scorer(model, precision=precision)
+        told = {"encoder": bare_encoder(bare.name, digest_of_weights(Path(model)))}
+        return [
+            Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=told, precision=precision)
+        ]
+    training = training_record(model_folder(model))
+    own = track_on(model, training, corpus, split, told=track)
+    if kind.reads_words:
+        ranker = load_scorer(model)
+        return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
+    if kind.scorer is not None:
+        ready = load_scorer(model, precision=precision)
+        return [
+            Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training, precision=precision)
+        ]
+    encoder = load_model(model)
+    if wish == FUSED:
+        reranker = load_reranker(reader) if reader else None
+        fused = FusedScorer(
+            encoder,
+            knowledge_base=find_for_questions(),
+            reranker=reranker,
+            hide_names=names == "hidden",
+            progress=progress,
+        )
+        prints = encoder.fingerprint
+        if reranker is not None:
+            told_of = training_record(model_folder(reader))
+            if track_on(reader, told_of, corpus, split, told=track) == "adapted":
+                own = "adapted"
+            training, prints = {**training, RERANKER: told_of}, f"{prints} {reranker.fingerprint}"
+        return [Contender(scorer=fused, track=own, fingerprint=prints, training=training)]
+    scorer = EncoderScorer(encoder, progress=progress)
+    contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]
+    # A model with one part is that part already.
+    if wish == _PARTS and len(encoder.parts) > 1:
+        contenders += [
+            Contender(
+                scorer=scorer.only(part),
+                track=own,
+                fingerprint=encoder.fingerprint,
+                training=training,
+                prepare=False,
+            )
+            for part in encoder.parts
+        ]
+    return contenders
+
+
+def _wished(model: str) -> tuple[str, str, str]:
+    """A model's name, what is wished of it, and a re-ranker's folder; empty where there is none."""
+    name, wish, reader = model.partition(f"{FUSED}:")
+    if wish and reader:
+        return name, FUSED, reader
+    wish = next((each for each in (_PARTS, FUSED) if model.endswith(each)), "")
+    return model.removesuffix(wish), wish, ""
+
+
+def _cosine(model: str) -> tuple[str, Path] | None:
+    """Which weights, and the file of word vectors; None for another model."""
+    kind, colon, vectors = model.partition(":")
+    return (kind, Path(vectors)) if colon and vectors and kind in COSINES else None
+
+
+def _open_cosine(kind: str, file: Path) -> Contender:
+    if not file.is_file():
+        raise ModelError(f"a file of word vectors behind '{kind}:'", f"{file}, which is none", "correct the path")
+    vectors = read_word_vectors(file)
+    if kind == "cosine-q":
+        scorer = CosineScorer(vectors, InverseDocumentFrequencies.of_texts(read_questions()))
+    else:
+        scorer = CosineScorer(vectors, "passages" if kind == "cosine-idf" else None)
+    return Contender(scorer=scorer, track="untrained", fingerprint=digest_of_file(file))

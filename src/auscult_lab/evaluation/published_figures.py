@@ -1,0 +1,208 @@
+"""Published figures, kept as data with their citation, to stand beside measured ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from auscult_lab.evaluation.tracks import Trained
+
+_FOLDER = resources.files("auscult_lab.evaluation").joinpath("published")
+
+TABLES = (
+    "arnold2020_table3.json",
+    "zhu2019_table2.json",
+    "zhu2019_table3.json",
+    "wang2021_table2.json",
+    "wang2021_table3.json",
+    "grundmann2021_table3_wikipedia.json",
+    "grundmann2021_table3_mimic.json",
+    "grundmann2021_table3_both.json",
+)
+"""Files of re-ranking tables. Where several hold a corpus, the first that fits a result is its main one."""
+STANDS_FOR = {"clinical-notes": "mimic-iii"}
+"""Corpora that stand in for one that may not be passed on, and whose figures are the nearest there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """One model's published figures on one corpus.
+
+    Attributes:
+        citation: Key in `references.bib`.
+        group: The heading it stands under in the paper.
+        track: "untrained", "zero-shot" or "adapted".
+        measures: As fractions, in ir_measures' notation, and "MAP". A figure that cannot be read is left out.
+        repeated_by: Further names that repeat it: the same architecture on any encoder.
+    """
+
+    citation: str
+    group: str
+    model: str
+    track: str
+    measures: dict[str, float]
+    repeated_by: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that repeat it, in small letters and digits only."""
+        return frozenset(_plain(name) for name in (self.model, *self.repeated_by))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """One published table's figures on one corpus.
+
+    Attributes:
+        citation: Key in `references.bib`.
+        table: Its name in the paper: "Table 3".
+        track: What its trained models learned from, seen from this corpus: "zero-shot" or "adapted".
+        trained_on: What kind of text they learned from.
+        candidates: How many passages are ranked for a query; None where the paper does not say.
+        queries: How many are evaluated; None where the paper does not say.
+        measures: Names of the columns, in ir_measures' notation, and "MAP".
+        rows: In the paper's order.
+        note: What must be known to read it; may be empty.
+    """
+
+    citation: str
+    table: str
+    corpus: str
+    track: str
+    trained_on: Trained
+    candidates: int | None = None
+    queries: int | None = None
+    measures: tuple[str, ...]
+    rows: tuple[PublishedRow, ...] = field(repr=False)
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """Citation and name: "zhu2019, Table 2"."""
+        return f"{self.citation}, {self.table}"
+
+    def find(self, model: str) -> PublishedRow | None:
+        """The row that a model repeats: the longest published name that its own is, or begins with.
+
+        A published name ends where the model's own words begin: "CDV+avg-fasttext, mention labels" repeats
+        "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" and several
+        models together ("CAPR-Bi + CAPR-Cross") repeat none; a Longformer repeats Longformers alone. Hyphens and case
+        are no difference: "MV-LSTM" repeats "MVLSTM".
+        """
+        if "only)" in model or " + " in model:
+            return None
+        own = {_plain(model)} | {_plain(model[: end.start()]) for end in re.finditer(r"[ ,(]", model)}
+        if "longformer" in _plain(model):
+            own = {name for name in own if "longformer" in name}
+        rows = [row for row in self.rows if row.names & own]
+        return max(rows, key=lambda row: max(map(len, row.names & own)), default=None)
+
+
+@cache
+def published_tables(corpus: str, candidates: float | None = None) -> tuple[PublishedTable, ...]:
+    """Published tables on a corpus that a re-ranking result may be compared with.
+
+    Args:
+        corpus: Its name.
+        candidates: Mean number of candidates per query of the result. Tables of half or twice as many and beyond
+            are left out where there are nearer ones, because a measure of ten candidates says little of sixty-four; all
+            are given when None.
+
+    Returns:
+        The main one first; none for an unknown corpus.
+    """
+    corpus = STANDS_FOR.get(corpus, corpus)
+    tables = tuple(each for name in TABLES if (each := _table(published_content(name), corpus)) is not None)
+    return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
+
+
+def published_rows(corpus: str, candidates: float | None = None) -> tuple[PublishedRow, ...]:
+    """Rows of a corpus' main published table, in the paper's order; none for an unknown corpus."""
+    tables = published_tables(corpus, candidates)
+    return tables[0].rows if tables else ()
+
+
+def find_published(corpus: str, model: str, candidates: float | None = None) -> PublishedRow | None:
+    """The row of a corpus' main published table that a model repeats (`PublishedTable.find`)."""
+    tables = published_tables(corpus, candidates)
+    return tables[0].find(model) if tables else None
+
+
+def published_measures(corpus: str) -> tuple[str, ...]:
+    """Measures that any published table on a corpus has, in ir_measures' notation ("AP" for "MAP")."""
+    names = (name for table in published_tables(corpus) for name in table.measures)
+    return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
+
+
+@cache
+def published_references() -> dict[str, dict[str, str]]:
+    """Authors, title and venue by citation key, of all files that say them."""
+    contents = [published_content(path.name) for path in _FOLDER.iterdir() if path.name.endswith(".json")]
+    return {
+        content["citation"]: {part: content[part] for part in ("authors", "title", "venue")}
+        for content in contents
+        if "authors" in content
+    }
+
+
+@cache
+def published_match_rates() -> tuple[tuple[str, float, float], ...]:
+    """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
+    return tuple(
+        (row["rate"], row["lowest"], row["highest"]) for row in published_content("arnold2020_figure5.json")["rows"]
+    )
+
+
+def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
+    """A file is of one corpus, or its rows and its numbers of queries are by corpus."""
+    single = content.get("corpus")
+    if single is not None and single != corpus:
+        return None
+    rows = [(row, row["measures"] if single else row["measures"].get(corpus)) for row in content["rows"]]
+    if not any(figures for _, figures in rows):
+        return None
+    queries, track = content["queries"], content["track"]
+    track = track[corpus] if isinstance(track, dict) else track
+    return PublishedTable(
+        citation=content["citation"],
+        table=content["table"],
+        corpus=corpus,
+        track=track,
+        trained_on=content["trained_on"],
+        candidates=content["candidates"],
+        queries=queries[corpus] if isinstance(queries, dict) else queries,
+        measures=tuple(content["measures"]),
+        rows=tuple(
+            PublishedRow(
+                content["citation"],
+                row["group"],
+                row["model"],
+                row.get("track", track),
+                {name: value / 100.0 for name, value in figures.items()},
+                tuple(row.get("repeated_by", ())),
+            )
+            for row, figures in rows
+            if figures
+        ),
+        note=content.get("note", ""),
+    )
+
+
+def _comparable(published: int | None, measured: float | None) -> bool:
+    if published is None or measured is None:
+        return True
+    return published / 2 < measured < published * 2
+
+
+def published_content(name: str) -> dict[str, Any]:
+    """What a file of published figures holds, by its name."""
+    content: dict[str, Any] = json.loads(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
+    return content
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

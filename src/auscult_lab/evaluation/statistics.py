@@ -1,0 +1,276 @@
+"""Is a difference real: bootstrap intervals, and paired tests (randomisation, signed ranks) corrected after Holm.
+
+Queries are the sample. All methods look at per-query values only, so they hold for any measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.errors import ConfigError, naming_extra
+from auscult_lab.evaluation.measures import QueryMeasures
+
+Values = npt.NDArray[np.float64]
+
+_CHUNK = 500
+_LEVEL = 0.05
+_SPARE = 4
+"""How many times the rounds that the smallest p-value needs to be significant after Holm."""
+
+
+def bootstrap_intervals(
+    values: Values, *, seed: int = 0, resamples: int = 2000, level: float = 0.95
+) -> npt.NDArray[np.float64]:
+    """Percentile bootstrap intervals of means over queries (efron1979).
+
+    Args:
+        values: Shape (queries, measures).
+        seed: Of the resampling.
+        resamples: How many samples of the same size are drawn with replacement.
+        level: Coverage, in (0, 1).
+
+    Returns:
+        Shape (measures, 2): lower and upper ends.
+
+    Raises:
+        ConfigError: No queries, or a level outside (0, 1).
+    """
+    if len(values) == 0 or not 0.0 < level < 1.0:
+        raise ConfigError("queries and a level in (0, 1)", f"{len(values)} queries, level {level}", "mend the call")
+    random = np.random.default_rng(seed)
+    queries = len(values)
+    means = []
+    for begin in range(0, resamples, _CHUNK):
+        size = min(_CHUNK, resamples - begin)
+        # How often each query was drawn says all about a resample, and turns its mean into a product.
+        drawn = random.multinomial(queries, np.full(queries, 1.0 / queries), size=size)
+        means.append(drawn @ values / queries)
+    tail = (1.0 - level) / 2.0
+    return np.quantile(np.concatenate(means), [tail, 1.0 - tail], axis=0).T
+
+
+def paired_randomisation(first: Values, second: Values, *, seed: int = 0, rounds: int = 10_000) -> Values:
+    """Two-sided paired randomisation test of equal means (fisher1935; smucker2007 for retrieval).
+
+    Under the hypothesis that two models are alike, each query's two values could as well be swapped.
+
+    Args:
+        first: Shape (queries, measures), one model's values.
+        second: The other's, same queries in the same order.
+        seed: Of the swaps.
+        rounds: How many random swaps; the smallest p-value is 1 / (rounds + 1).
+
+    Returns:
+        p-values, shape (measures,), in (0, 1].
+
+    Raises:
+        ConfigError: The shapes differ.
+    """
+    # Loading it takes half a second, which a command line that does not need it should not wait for.
+
+    if first.shape != second.shape:
+        raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
+    p_values: Values = pairwise_randomisation([first, second], seed=seed, rounds=rounds)[0]
+    return p_values
+
+
+def pairwise_randomisation(values: Sequence[Values], *, seed: int = 0, rounds: int = 10_000) -> Values:
+    """`paired_randomisation` of every pair of models, with the same swaps for all pairs.
+
+    A sum of swapped differences is the difference of two swapped sums, so that the costly product with the swaps is
+    made once a model instead of once a pair: O(rounds x queries x models) and not x models². Each pair's p-value is
+    what it would be alone.
+
+    Args:
+        values: A model's values each, shape (queries, measures), same queries in the same order.
+        seed: Of the swaps.
+        rounds: How many random swaps.
+
+    Returns:
+        p-values, shape (pairs, measures), pairs in the order of `itertools.combinations`.
+    """
+    stacked = np.stack(values, axis=1)
+    queries, models, measures = stacked.shape
+    first, second = np.triu_indices(models, k=1)
+    sums = stacked.sum(axis=0)
+    observed = np.abs(sums[first] - sums[second])
+    random = np.random.default_rng(seed)
+    extreme = np.zeros(observed.shape)
+    for begin in range(0, rounds, _CHUNK):
+        size = min(_CHUNK, rounds - begin)
+        signs = random.integers(0, 2, size=(size, queries), dtype=np.int8).astype(np.float64) * 2.0 - 1.0
+        swapped = (signs @ stacked.reshape(queries, -1)).reshape(size, models, measures)
+        # The slack keeps sums that are equal but for rounding on the side of "as extreme".
+        extreme += (np.abs(swapped[:, first] - swapped[:, second]) >= observed - 1e-9).sum(axis=0)
+    p_values: Values = (extreme + 1.0) / (rounds + 1.0)
+    return p_values
+
+
+def wilcoxon(first: Values, second: Values) -> Values:
+    """Two-sided Wilcoxon signed-rank test of differences around zero (wilcoxon1945).
+
+    Queries on which both models have the same value are left out. Exact for at most 50 queries whose differences are
+    all distinct, else by the normal approximation with its correction for ties.
+
+    Args:
+        first: Shape (queries, measures), one model's values.
+        second: The other's, same queries in the same order.
+
+    Returns:
+        p-values, shape (measures,), in (0, 1]; 1 where no query differs.
+
+    Raises:
+        ConfigError: The shapes differ.
+    """
+    if first.shape != second.shape:
+        raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
+    # Loading it takes half a second, which a command line that does not need it should not wait for.
+    with naming_extra("lab", "scipy"):
+        from scipy import stats
+
+    p_values = np.ones(first.shape[1])
+    # Values that differ by rounding alone must neither count nor break ties.
+    differences = np.round(first - second, 12)
+    for column in np.flatnonzero(differences.any(axis=0)).tolist():
+        changed = differences[:, column]
+        p_values[column] = stats.wilcoxon(changed[changed != 0.0], alternative="two-sided").pvalue
+    return p_values
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """By how much the mean of one model is above another's.
+
+    Attributes:
+        mean: Of the differences over queries.
+        low: Lower end of its bootstrap interval.
+        high: Upper end.
+        p: Of the paired randomisation test, adjusted.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def differences(
+    models: Mapping[str, QueryMeasures],
+    pairs: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    *,
+    seed: int = 0,
+    rounds: int = 10_000,
+) -> dict[tuple[str, str], dict[str, PairedDifference]]:
+    """Differences of planned pairs of models, each with a paired bootstrap interval and a paired test.
+
+    The pairs make one family per measure, corrected after Holm: planned comparisons are fewer than all, and what is
+    not asked does not have to be corrected for. Intervals are of one difference each, uncorrected.
+
+    Args:
+        models: Name to per-query measures, over the same queries and measures.
+        pairs: Two names each.
+        names: The measures.
+        seed: Of resampling and test.
+        rounds: Of the randomisation test, at least.
+
+    Returns:
+        pair -> measure -> difference.
+
+    Raises:
+        ConfigError: The models were measured on different queries.
+    """
+    if not pairs:
+        return {}
+    compared = list(dict.fromkeys(name for pair in pairs for name in pair))
+    ids = models[compared[0]].query_ids
+    if any(set(models[name].query_ids) != set(ids) for name in compared):
+        raise ConfigError("models measured on the same queries", "different ones", "evaluate them on one task")
+    columns = [models[compared[0]].names.index(name) for name in names]
+    values = [models[name].of(ids).values[:, columns] for name in compared]
+    rounds = max(rounds, math.ceil(_SPARE * len(pairs) / _LEVEL))
+    place = {pair: row for row, pair in enumerate(combinations(range(len(compared)), 2))}
+    rows = [(compared.index(a), compared.index(b)) for a, b in pairs]
+    tested = pairwise_randomisation(values, seed=seed, rounds=rounds)[[place[min(r), max(r)] for r in rows]]
+    p_values = [holm(tested[:, column].tolist()) for column in range(len(names))]
+    found: dict[tuple[str, str], dict[str, PairedDifference]] = {}
+    for number, (pair, (a, b)) in enumerate(zip(pairs, rows, strict=True)):
+        changed = values[a] - values[b]
+        ends = bootstrap_intervals(changed, seed=seed)
+        found[pair] = {
+            name: PairedDifference(
+                float(changed[:, column].mean()),
+                float(ends[column, 0]),
+                float(ends[column, 1]),
+                p_values[column][number],
+            )
+            for column, name in enumerate(names)
+        }
+    return found
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values of one family of tests (holm1979): the family-wise error rate stays at the level.
+
+    Args:
+        p_values: In any order.
+
+    Returns:
+        Adjusted p-values in the same order, at most 1.
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for step, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - step) * p_values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+def compare(
+    models: Mapping[str, QueryMeasures], *, seed: int = 0, rounds: int = 10_000, level: float = 0.05
+) -> dict[str, dict[str, list[str]]]:
+    """Which models are significantly better than which, by every measure.
+
+    All pairs of models make one family per measure, corrected after Holm. A test of n rounds has no p-value below
+    1 / (n + 1), and Holm multiplies the smallest by the number of pairs: with many models rounds are added, so that
+    a difference as clear as can be stays significant.
+
+    Args:
+        models: Name to per-query measures, over the same queries and measures.
+        seed: Of the randomisation test.
+        rounds: Of the randomisation test, at least.
+        level: Largest adjusted p-value that counts.
+
+    Returns:
+        model -> measure -> the models that it beats significantly.
+
+    Raises:
+        ConfigError: The models were measured on different queries or measures.
+    """
+    if not models:
+        return {}
+    reference = next(iter(models.values()))
+    if any(
+        set(each.query_ids) != set(reference.query_ids) or each.names != reference.names for each in models.values()
+    ):
+        raise ConfigError("models measured on the same queries", "different ones", "evaluate them on one task")
+    values = {name: each.of(reference.query_ids).values for name, each in models.items()}
+    pairs = list(combinations(models, 2))
+    rounds = max(rounds, math.ceil(_SPARE * len(pairs) / level))
+    p_values = pairwise_randomisation(list(values.values()), seed=seed, rounds=rounds)
+    better: dict[str, dict[str, list[str]]] = {name: {each: [] for each in reference.names} for name in models}
+    for column, measure in enumerate(reference.names):
+        adjusted = holm([float(row[column]) for row in p_values])
+        for (a, b), p_value in zip(pairs, adjusted, strict=True):
+            gap = float(values[a][:, column].mean() - values[b][:, column].mean())
+            if p_value < level and gap != 0.0:
+                winner, loser = (a, b) if gap > 0 else (b, a)
+                better[winner][measure].append(loser)
+    return better

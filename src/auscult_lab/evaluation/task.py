@@ -1,0 +1,194 @@
+"""What a model is asked to do: queries, judged passages, and the passages it may rank."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from auscult.documents import Document
+from auscult.errors import ConfigError, DataError
+from auscult.interfaces import Corpus, Judgement
+from auscult.understanding import Query
+from auscult_lab.evaluation.candidates import draw_candidates
+
+Protocol = Literal["rerank", "end-to-end"]
+Names = Literal["shown", "hidden"]
+"""Whether models see titles and headings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One evaluation task; every model that is compared gets the same one.
+
+    Attributes:
+        corpus: Name of the corpus.
+        protocol: "rerank": rank a query's given candidates (arnold2020, section 5.1). "end-to-end": rank
+            every passage of the collection.
+        documents: The collection: its passages are what may be ranked, and what statistics are taken from.
+        queries: In the corpus' order.
+        judgements: Of these queries only.
+        split: Whose queries they are.
+        candidates: query_id -> passage ids, for "rerank"; sorted, so that no order can carry information.
+        seed: Shuffles candidates, and drew the subset of queries where there is one.
+        subset: Which queries of the split; empty for all.
+        names: "hidden" where documents tell neither their titles nor their headings (`without_names`).
+    """
+
+    corpus: str
+    protocol: Protocol
+    documents: tuple[Document, ...]
+    queries: tuple[Query, ...]
+    judgements: tuple[Judgement, ...]
+    split: str = "test"
+    candidates: Mapping[str, tuple[str, ...]] | None = None
+    seed: int = 0
+    subset: str = ""
+    names: Names = "shown"
+
+    def without_names(self) -> Task:
+        """The task with documents that tell nothing but their texts, whose offsets stay.
+
+        For queries that are made of the documents' own titles and headings, which would hand over the answer.
+        """
+        return replace(self, documents=tuple(each.without_names() for each in self.documents), names="hidden")
+
+    @property
+    def relevant(self) -> dict[str, frozenset[str]]:
+        """query_id -> the passages judged relevant."""
+        found: dict[str, set[str]] = {query.query_id: set() for query in self.queries}
+        for judgement in self.judgements:
+            if judgement.relevance > 0:
+                found[judgement.query_id].add(judgement.passage_id)
+        return {query_id: frozenset(passages) for query_id, passages in found.items()}
+
+
+def select_queries(
+    queries: Sequence[Query], *, number: int | None = None, ids: Sequence[str] | None = None, seed: int = 0
+) -> list[Query]:
+    """A random or given subset of queries, in their original order.
+
+    Args:
+        queries: All of them.
+        number: How many to draw at random; all when None.
+        ids: Exactly these query ids; not together with `number`.
+        seed: Of the draw.
+
+    Raises:
+        ConfigError: Both given, a number outside 1..len(queries), or an unknown id.
+    """
+    if ids is not None and number is not None:
+        raise ConfigError("a number of queries or a list of them", "both", "give only one")
+    if ids is not None:
+        wanted = set(ids)
+        unknown = sorted(wanted - {query.query_id for query in queries})
+        if unknown or not wanted:
+            got = f"'{unknown[0]}' ({len(unknown)} unknown)" if unknown else "none"
+            raise ConfigError("query ids of the corpus", got, "check the file of query ids and the split")
+        return [query for query in queries if query.query_id in wanted]
+    if number is None:
+        return list(queries)
+    if not 1 <= number <= len(queries):
+        raise ConfigError(f"between 1 and {len(queries)} queries", str(number), "choose a number in that range")
+    chosen = np.sort(np.random.default_rng(seed).choice(len(queries), size=number, replace=False))
+    return [queries[index] for index in chosen]
+
+
+def build_task(
+    corpus: Corpus,
+    protocol: Protocol = "rerank",
+    *,
+    split: str = "test",
+    number: int | None = None,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Task:
+    """Read a corpus and set up a task.
+
+    Re-ranking uses the split's documents only, as published; where the corpus has no candidates of its own
+    they are drawn by the published rule. End to end uses every document of the corpus.
+
+    Args:
+        corpus: Where everything comes from.
+        protocol: What is ranked.
+        split: Which queries.
+        number: Evaluate a random subset of this size.
+        ids: Evaluate exactly these queries.
+        seed: For the subset and for shuffling.
+
+    Raises:
+        DataError: The corpus has no queries or no judgements for this split, two queries with one id, or not every
+            passage that is judged relevant.
+        ConfigError: An impossible subset.
+    """
+    whole = _required(corpus, corpus.queries(split), "queries", split)
+    _check_distinct(corpus, whole)
+    queries = select_queries(whole, number=number, ids=ids, seed=seed)
+    asked = {query.query_id for query in queries}
+    judgements = tuple(each for each in corpus.judgements(split) if each.query_id in asked)
+    _required(corpus, judgements, "judgements", split)
+    documents = tuple(corpus.documents(split if protocol == "rerank" else None))
+    _check_judged(corpus, documents, judgements)
+    candidates: Mapping[str, Sequence[str]] | None = None
+    if protocol == "rerank":
+        given = corpus.candidates(split)
+        candidates = given if given else draw_candidates(documents, queries, judgements)
+    return Task(
+        corpus=corpus.name,
+        protocol=protocol,
+        split=split,
+        documents=documents,
+        queries=tuple(queries),
+        judgements=judgements,
+        candidates=None
+        if candidates is None
+        else {query_id: tuple(sorted(candidates[query_id])) for query_id in asked if query_id in candidates},
+        seed=seed,
+        subset=_subset(number, ids, seed),
+    )
+
+
+def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
+    """Every per-query figure is kept by id: a repeated one would be lost unseen."""
+    query_id, times = Counter(query.query_id for query in queries).most_common(1)[0]
+    if times > 1:
+        raise DataError(
+            "an id of its own for each query",
+            f"'{query_id}' {times} times in corpus '{corpus.name}'",
+            "rename or remove the repeats",
+        )
+
+
+def _check_judged(corpus: Corpus, documents: Sequence[Document], judgements: Sequence[Judgement]) -> None:
+    """An answer that cannot be found would count against every model, unseen."""
+    known = {passage.passage_id for document in documents for passage in document.passages}
+    lost = [each for each in judgements if each.relevance > 0 and each.passage_id not in known]
+    if lost:
+        raise DataError(
+            f"every passage judged relevant among those of '{corpus.name}'",
+            f"'{lost[0].passage_id}' of query '{lost[0].query_id}' ({len(lost):,} of {len(judgements):,} unknown)",
+            "correct the judgements, or add the passages",
+        )
+
+
+def _subset(number: int | None, ids: Sequence[str] | None, seed: int) -> str:
+    if ids is not None:
+        distinct = sorted(set(ids))
+        digest = hashlib.sha256("\n".join(distinct).encode()).hexdigest()
+        return f"{len(distinct)} given ids, sha256 {digest[:12]}"
+    return f"random {number}, seed {seed}" if number is not None else ""
+
+
+_Row = TypeVar("_Row")
+
+
+def _required(corpus: Corpus, rows: Sequence[_Row], what: str, split: str) -> Sequence[_Row]:
+    if not rows:
+        raise DataError(
+            f"{what} of split '{split}'", f"none in corpus '{corpus.name}'", "choose a corpus that has them"
+        )
+    return rows

@@ -1,0 +1,124 @@
+"""What a model was trained on: its track, which its training makes of the corpus it is evaluated on, and kind of text.
+
+A track is a relation between a model and a corpus: one trained on Wikipedia is zero-shot on MedQuAD and adapted on
+WikiSection. It follows from the model's training record (`corpora`, those that its encoder had read before it began,
+and the texts that only its word vectors were trained on); the experiment's own word for it holds only where the record
+names no corpora.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from auscult.errors import ConfigError, ModelError
+from auscult_lab.corpora.note_queries import OVERLAPPING
+from auscult_lab.corpora.opening import collections_of, divided_alike
+
+LearnedTrack = Literal["zero-shot", "adapted"]
+TRACKS: Mapping[str, LearnedTrack] = {"zero-shot": "zero-shot", "adapted": "adapted"}
+"""The tracks of models that learn, by name."""
+Trained = Literal["notes", "pages", "both"]
+"""Kinds of text that models learn from: clinical notes, health pages (anything else), or both."""
+
+_NOTE_COLLECTIONS = frozenset({*OVERLAPPING, "mimic-iii"})
+
+
+class _Choice(BaseModel):
+    name: str
+    split: str | None = None
+
+
+class _Words(BaseModel):
+    texts: list[_Choice] = []
+
+
+class _Sentences(BaseModel):
+    vectors: _Words | None = None
+
+
+class _Experiment(BaseModel):
+    word_vectors: _Words = _Words()
+    sentences: _Sentences = _Sentences()
+
+
+class _Training(BaseModel):
+    track: str = ""
+    corpora: list[_Choice] = []
+    backbone_corpora: list[_Choice] = []
+    experiment: _Experiment = _Experiment()
+
+    @property
+    def read(self) -> list[_Choice]:
+        """Every corpus that the model, the encoder it began with, or its word vectors learned from."""
+        own = self.experiment.sentences.vectors
+        texts = [*self.experiment.word_vectors.texts, *(own.texts if own else [])]
+        return [*self.corpora, *self.backbone_corpora, *texts]
+
+
+def track_on(
+    model: str, training: Mapping[str, object], corpus: str, split: str, *, told: str | None = None
+) -> LearnedTrack:
+    """A model's track on a corpus.
+
+    Args:
+        model: Its name, for messages.
+        training: Its training record.
+        corpus: The corpus it is to be evaluated on, as `open_corpus` takes it.
+        split: Whose queries are asked.
+        told: What the user says; needed where the record names neither corpora nor a track.
+
+    Returns:
+        "adapted" where it learned from documents of the same collection, else "zero-shot".
+
+    Raises:
+        ConfigError: It was trained on the split's own documents, nothing says its track, or the user says another.
+        ModelError: The record is malformed.
+    """
+    try:
+        record = _Training.model_validate(dict(training))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ModelError("a training record", f"'{model}' with {where}: {first['msg']}", "train it again") from error
+    known = _follows(model, record.read, corpus, split) if record.corpora else TRACKS.get(record.track)
+    if known is not None and told is not None and told != known:
+        raise ConfigError(f"track '{known}' for '{model}' on '{corpus}'", f"--track {told}", "leave the option out")
+    track = known or TRACKS.get(told or "")
+    if track is None:
+        raise ConfigError(
+            "a model that tells what it was trained on",
+            f"'{model}', which does not",
+            f"say so with --track {' or --track '.join(TRACKS)}",
+        )
+    return track
+
+
+def trained_on(training: Mapping[str, Any]) -> Trained | None:
+    """What a model learned from by its training record; None where the record names no corpora."""
+    choices = [*training.get("corpora", []), *training.get("backbone_corpora", [])]
+    names = [str(choice["name"]) for choice in choices]
+    said = set((training.get("experiment") or {}).get("clinical_notes", []))
+    kinds = {name in said or bool(collections_of(name) & _NOTE_COLLECTIONS) for name in names}
+    if not kinds:
+        return None
+    return "both" if len(kinds) > 1 else "notes" if True in kinds else "pages"
+
+
+def _follows(model: str, read: Sequence[_Choice], corpus: str, split: str) -> LearnedTrack:
+    collections = collections_of(corpus)
+    shared = [choice for choice in read if collections_of(choice.name) & collections]
+    for choice in shared:
+        # MedQuAD's "train-disjoint" and "train-strict" are parts of its "train".
+        same = choice.split is None or choice.split.partition("-")[0] == split.partition("-")[0]
+        # Splits that are no parts of each other say nothing: what was read may be any document of the corpus.
+        if same or not divided_alike(choice.name, corpus):
+            which = f"split '{choice.split}'" if choice.split else "all splits"
+            raise ConfigError(
+                f"a model that has not read the {split} documents of '{corpus}'",
+                f"'{model}', which was trained on its {split} documents ({choice.name}, {which})",
+                f"train it without them, or evaluate another corpus than '{corpus}'",
+            )
+    return "adapted" if shared else "zero-shot"

@@ -1,0 +1,121 @@
+"""`auscult search` as a scorer: an index of the collection, queries understood, all evidence weighed.
+
+Where names are hidden, titles and headings are taken off the documents, and a query that says an entity and aspects is
+asked by these alone: a question in words may stand at the head of its answer. Statistics of words are the collection's.
+
+Costs: the encoder reads the collection once; a query weighs all of its passages, however few are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from auscult.concepts import KnowledgeBase
+from auscult.documents import Document
+from auscult.documents.passage_rows import rows_of
+from auscult.encoders.reranker import Reranker
+from auscult.errors import DataError, ModelError
+from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.search.build import build_index
+from auscult.search.fusion import Fusion
+from auscult.search.reranking import with_first_read_again
+from auscult.search.searcher import Searcher
+from auscult.understanding import Query
+
+
+def searched_with(encoder: DocumentEncoder, reranker: Reranker | None = None) -> str:
+    """What tables call it."""
+    return f"auscult search, {encoder.name}" + (", re-ranked" if reranker is not None else "")
+
+
+class FusedScorer:
+    """Scores passages by all evidence.
+
+    Args:
+        encoder: Places passages and queries.
+        knowledge_base: Names things by synonyms, and reads questions.
+        reranker: Reads the first passages of those that are asked for once more (`reranking.FIRST`).
+        hide_names: Whether titles and headings are hidden, and questions in words where there is more.
+        progress: Called with the number of documents encoded so far.
+    """
+
+    def __init__(
+        self,
+        encoder: DocumentEncoder,
+        *,
+        knowledge_base: KnowledgeBase | None = None,
+        reranker: Reranker | None = None,
+        hide_names: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.name = searched_with(encoder, reranker)
+        self._encoder = encoder
+        self._known = knowledge_base
+        self._reranker = reranker
+        self._hides = hide_names
+        self._progress = progress
+        self._place: TemporaryDirectory[str] | None = None
+        self._searcher: Searcher | None = None
+        self._rows: dict[str, int] = {}
+        weights = Fusion.of(encoder)
+        self._lowest = -float(weights.parts.sum() + weights.words.sum())
+
+    def prepare(self, documents: Iterable[Document]) -> None:
+        """Index the collection.
+
+        Args:
+            documents: Read once, in batches.
+
+        Raises:
+            DataError: There are none, or a passage id occurs twice.
+        """
+        self._place = TemporaryDirectory()
+        progress = self._progress
+        build_index(
+            self._read(documents),
+            self._encoder,
+            Path(self._place.name) / "index",
+            knowledge_base=self._known,
+            progress=None if progress is None else lambda counts: progress(counts.documents),
+        )
+        self._searcher = Searcher.open(Path(self._place.name) / "index", self._encoder)
+        reader = self._searcher.index.reader
+        self._rows = {reader.passage_id(row): row for row in range(len(reader.passage_documents))}
+
+    def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
+        """The sum of all evidence for passages of the prepared collection, float32 (passages,).
+
+        One without a sentence scores lowest.
+
+        Raises:
+            ModelError: `prepare` has not been called.
+            DataError: A passage is not of the prepared collection.
+        """
+        rows = rows_of(self._rows, passage_ids, self.name)
+        searcher = self._searcher
+        if searcher is None:
+            raise ModelError("a prepared collection", "none yet", f"call prepare() of '{self.name}' first")
+        if self._hides and query.entity and query.aspects:
+            query = replace(query, text="")
+        asked = searcher.understand(query).query
+        scores = searcher.fusion.scores(asked, searcher.gather(asked)[1])
+        scores[searcher.index.reader.wordless] = self._lowest
+        found: FloatArray = scores[rows]
+        if self._reranker is not None:
+            found = with_first_read_again(self._reranker, searcher.index.reader, asked, found, rows)
+        return found
+
+    def _read(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Documents as they are indexed."""
+        seen: set[str] = set()
+        for document in documents:
+            for passage in document.passages:
+                if passage.passage_id in seen:
+                    raise DataError(
+                        "unique passage ids", f"'{passage.passage_id}' twice", "give every passage its own id"
+                    )
+                seen.add(passage.passage_id)
+            yield document.without_names() if self._hides else document

@@ -1,0 +1,221 @@
+"""What the towers minimise, and how they are validated.
+
+With a_P, e_P of passages and a_Q, e_Q of headings and titles (`models.general.towers`), all inner products divided by
+the temperature, each term a cross entropy over softmax, where all that have the same heading count as right:
+
+    which heading of the batch does a passage stand under?      which passages of the batch stand under a heading?
+    which passages of its own document stand under a heading?   which title has a passage's document, and which
+                                                                passages of the batch has a title?
+
+Towers that go on learning are pulled to the weights that they began with: + pull · |w - w_0|².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, normalize, one_hot
+
+from auscult.encoders.general.towers import SIDES, Side
+from auscult.interfaces import FloatArray
+from auscult_lab.general.data import TowerBatch, TowerExamples
+from auscult_lab.general.experiment import TowerTraining
+from auscult_lab.training.schedule import parameter_groups
+
+_VALIDATED = 64
+_NEVER = -1e4
+
+
+class TowerNetwork(nn.Module):
+    """`models.general.towers` in torch; its weights by the same names.
+
+    Args:
+        width: Of what was read.
+        hidden: Of the hidden layers.
+        dim: Of each side's vectors.
+        dropout: Of the hidden layers.
+        noise: Added to what was read while training, as a share of its length.
+    """
+
+    def __init__(self, width: int, hidden: int, dim: int, *, dropout: float, noise: float) -> None:
+        super().__init__()
+        self.body = nn.Linear(5 * width, hidden)
+        self.sides = nn.ModuleDict({side: nn.Linear(hidden, dim) for side in SIDES})
+        self.first = nn.ModuleDict({side: nn.Linear(width, hidden) for side in SIDES})
+        self.second = nn.ModuleDict({side: nn.Linear(hidden, dim) for side in SIDES})
+        self.dropout = nn.Dropout(dropout)
+        self._noise = noise
+        self._scale = width**0.5
+
+    def place(self, batch: TowerBatch) -> dict[Side, Tensor]:
+        """Unit vectors of a batch's passages, (passages, dim), for each side."""
+        sentences, passage, weights = self._noised(batch.sentences), _places(batch.passages), batch.tokens.unsqueeze(1)
+        read = torch.cat([sentences, *self.context(batch, sentences).values()], dim=1)
+        hidden = self.dropout(gelu(self.body(read * self._scale)))
+        placed = {side: normalize(self.sides[side](hidden), dim=1) for side in SIDES}
+        return {side: normalize(_sums(rows * weights, passage), dim=1) for side, rows in placed.items()}
+
+    def context(self, batch: TowerBatch, sentences: Tensor) -> dict[str, Tensor]:
+        """What is read of a sentence besides itself, each (sentences, width), by what it is of, in order."""
+        passage, document = _places(batch.passages), _places(batch.passages[batch.documents])
+        weights = batch.tokens.unsqueeze(1)
+        same = (document[1:] == document[:-1]).unsqueeze(1)
+        nothing = torch.zeros_like(sentences[:1])
+        return {
+            "passage": normalize(_sums(sentences * weights, passage), dim=1)[passage],
+            "document": normalize(_sums(sentences * weights, document), dim=1)[document],
+            "sentence before": torch.cat([nothing, sentences[:-1] * same]),
+            "sentence after": torch.cat([sentences[1:] * same, nothing]),
+        }
+
+    def ask(self, side: Side, names: Tensor) -> Tensor:
+        """Unit vectors of names, (names, dim)."""
+        hidden = gelu(self.first[side](self._noised(names) * self._scale))
+        found: Tensor = normalize(self.second[side](self.dropout(hidden)), dim=1)
+        return found
+
+    def begin(self, arrays: Mapping[str, FloatArray]) -> None:
+        """Take weights as `arrays` gives them."""
+        with torch.no_grad():
+            for name, weights in self._named():
+                weights.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Its weights as `models.general.towers.Towers` takes them."""
+        return {name: weights.detach().numpy() for name, weights in self._named()}
+
+    def _named(self) -> Iterator[tuple[str, Tensor]]:
+        layers: dict[str, nn.Module] = {"body": self.body}
+        for side in SIDES:
+            layers |= {side: self.sides[side], f"{side}.first": self.first[side], f"{side}.second": self.second[side]}
+        for name, layer in layers.items():
+            yield from ((f"{name}.{part}", getattr(layer, part)) for part in ("weight", "bias"))
+
+    def _noised(self, rows: Tensor) -> Tensor:
+        if not (self.training and self._noise):
+            return rows
+        return normalize(rows + self._noise * torch.randn_like(rows) / self._scale, dim=1)
+
+
+class TowerObjective:
+    """Trains towers.
+
+    Args:
+        network: What is trained.
+        choice: Optimisation.
+        held_out: Documents that are not trained on.
+    """
+
+    def __init__(self, network: TowerNetwork, choice: TowerTraining, held_out: TowerExamples) -> None:
+        self._network = network
+        self._choice = choice
+        self._began = [each.detach().clone() for each in network.parameters()] if choice.pull else []
+        rows = range(len(held_out))
+        self._asked = [
+            held_out.collate([held_out[0, row] for row in rows[first : first + _VALIDATED]])
+            for first in range(0, len(rows), _VALIDATED)
+        ]
+
+    @property
+    def network(self) -> nn.Module:
+        """What is trained, in place."""
+        return self._network
+
+    def loss(self, batch: TowerBatch) -> tuple[Tensor, int]:
+        """The sum of all terms, and how many passages they are of."""
+        total = sum(self.terms(batch).values(), torch.zeros(()))
+        for weights, before in zip(self._network.parameters(), self._began, strict=False):
+            total = total + self._choice.pull * (weights - before).square().sum()
+        return total, len(batch.aspects)
+
+    def terms(self, batch: TowerBatch) -> dict[str, Tensor]:
+        """By what is asked, the loss; without what a batch gives no cause for."""
+        placed, temperature = self._network.place(batch), self._choice.temperature
+        found = {}
+        document = _documents(batch)
+        if len(batch.headings):
+            similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T / temperature
+            labelled = batch.aspects >= 0
+            right = one_hot(batch.aspects.clamp(min=0), len(batch.headings)).bool() & labelled.unsqueeze(1)
+            own = document.unsqueeze(0) == document.unsqueeze(1)
+            under = similar.T[batch.aspects.clamp(min=0)]
+            same = (batch.aspects.unsqueeze(0) == batch.aspects.unsqueeze(1)) & own & labelled.unsqueeze(1)
+            found["heading of a passage"] = listwise(similar, right)
+            found["passages of a heading"] = listwise(similar.T, right.T, labelled.expand(len(batch.headings), -1))
+            found["passages of a heading in its document"] = listwise(under, same, own)
+        if len(batch.titles) > 1:
+            similar = placed["entity"] @ self._network.ask("entity", batch.titles).T / temperature
+            entity = batch.entities[document]
+            titled, weight = entity >= 0, self._choice.entity_weight
+            right = one_hot(entity.clamp(min=0), len(batch.titles)).bool() & titled.unsqueeze(1)
+            found["title of a passage"] = weight * listwise(similar, right)
+            found["passages of a title"] = weight * listwise(similar.T, right.T, titled.expand(len(batch.titles), -1))
+        return found
+
+    def measures(self) -> Mapping[str, float]:
+        """Of held-out documents, how often the best passage for a heading, or the best title for a passage, is right.
+
+        "aspect" ranks the passages of the heading's own document; "entity" the titles of up to 64 documents.
+        """
+        self._network.eval()
+        aspect: list[float] = []
+        entity: list[float] = []
+        with torch.no_grad():
+            for batch in self._asked:
+                placed, document = self._network.place(batch), _documents(batch)
+                if len(batch.headings):
+                    similar = placed["aspect"] @ self._network.ask("aspect", batch.headings).T
+                    for row in np.flatnonzero(batch.aspects >= 0):
+                        own = document == document[row]
+                        # The only passage of a document is always right.
+                        if int(own.sum()) > 1:
+                            best = int(similar[:, batch.aspects[row]].masked_fill(~own, _NEVER).argmax())
+                            aspect.append(float(batch.aspects[best] == batch.aspects[row]))
+                if len(batch.titles) > 1:
+                    best_titles = (placed["entity"] @ self._network.ask("entity", batch.titles).T).argmax(dim=1)
+                    known = batch.entities[document] >= 0
+                    entity += (best_titles == batch.entities[document])[known].float().tolist()
+        found = {"aspect": aspect, "entity": entity}
+        shares = {name: float(np.mean(rows)) if rows else 0.0 for name, rows in found.items()}
+        return {**shares, "both": sum(shares.values()) / 2}
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """AdamW."""
+        choice = self._choice
+        groups = parameter_groups(self._network.parameters(), decay=choice.weight_decay, rate=choice.learning_rate)
+        return torch.optim.AdamW(groups, lr=choice.learning_rate)
+
+
+def listwise(scores: Tensor, right: Tensor, among: Tensor | None = None) -> Tensor:
+    """Mean over rows that have something right: - log of its share of the softmax.
+
+    Args:
+        scores: (rows, candidates).
+        right: Which are, same shape.
+        among: Which are candidates, same shape; None for all.
+    """
+    if among is not None:
+        scores = scores.masked_fill(~among, _NEVER)
+    asked = right.any(dim=1)
+    if not asked.any():
+        return scores.sum() * 0.0
+    scores, right = scores[asked], right[asked]
+    found: Tensor = (scores.logsumexp(dim=1) - scores.masked_fill(~right, _NEVER).logsumexp(dim=1)).mean()
+    return found
+
+
+def _documents(batch: TowerBatch) -> Tensor:
+    """For each passage, which document of the batch it is of."""
+    return _places(batch.documents)
+
+
+def _places(edges: Tensor) -> Tensor:
+    """For each row, which stretch it is in."""
+    return torch.repeat_interleave(torch.arange(len(edges) - 1), edges.diff())
+
+
+def _sums(rows: Tensor, places: Tensor) -> Tensor:
+    return torch.zeros(int(places[-1]) + 1, rows.shape[1]).index_add_(0, places, rows)

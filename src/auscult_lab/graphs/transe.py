@@ -1,0 +1,183 @@
+"""TransE: a relation is a step from the subject's vector to the object's (bordes2013).
+
+    score(s, r, o) = -||s + r - o||_p                                        (section 2; p is 1 or 2)
+    margin loss    = sum over a batch of [margin + ||s + r - o|| - ||s' + r - o'||]+       (Eq. 1)
+
+(s', r, o') is the triple with subject or object exchanged for any entity. Vectors begin uniform in +-6 / sqrt(dim);
+relations are brought to unit length once, entities before each step that reads them (Algorithm 1). A graph of n
+entities costs n x dim floats; a step with shared negatives one product of (batch, dim) by (dim, negatives) a side.
+
+Departures from the paper, all of them settings, chosen on validation triples (`AS_PUBLISHED` has none):
+
+- loss "softmax": cross entropy of the true entity among `negatives` drawn for the whole batch, for both sides of each
+  triple, with scores times `scale` (ruffinelli2020 found that it serves the old models best);
+- optimiser "adam", with moments of the rows that a step reads only (kingma2015);
+- the epoch is chosen by filtered mean reciprocal rank on validation triples, in the paper by raw mean rank.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from auscult.interfaces import FloatArray
+from auscult_lab.graphs.evaluation import Side
+from auscult_lab.training.experiment import Settings
+
+
+class TransEConfig(Settings):
+    """Settings of model and optimisation.
+
+    Attributes:
+        dim: Length of vectors.
+        norm: p of the distance.
+        loss: See the file's opening.
+        margin: Of the margin loss.
+        scale: Of scores in the softmax loss: distances between unit vectors differ little.
+        negatives: Of the margin loss: corrupted triples for each true one; of the softmax loss: entities drawn for a
+            batch.
+        optimizer: "sgd" as published, or "adam".
+        learning_rate: Of a batch's summed loss.
+        batch: Triples a step; None for a 48th of the training triples, from 16 to 1024: small graphs need steps too.
+        epochs: At most; passes over the training triples.
+        patience: Stop after so many epochs without a better validation score; None runs all epochs.
+    """
+
+    dim: int = Field(default=100, ge=1)
+    norm: Literal[1, 2] = 2
+    loss: Literal["margin", "softmax"] = "softmax"
+    margin: float = Field(default=1.0, gt=0)
+    scale: float = Field(default=10.0, gt=0)
+    negatives: int = Field(default=1024, ge=1)
+    optimizer: Literal["sgd", "adam"] = "adam"
+    learning_rate: float = Field(default=0.01, gt=0)
+    batch: int | None = Field(default=None, ge=1)
+    epochs: int = Field(default=30, ge=1)
+    patience: int | None = Field(default=5, ge=1)
+
+    def batch_of(self, triples: int) -> int:
+        """Triples a step of a training on so many."""
+        return min(1024, max(16, triples // 48)) if self.batch is None else self.batch
+
+
+AS_PUBLISHED = TransEConfig(
+    dim=50, norm=1, loss="margin", margin=1.0, negatives=1, optimizer="sgd", batch=64, epochs=1000, patience=50
+)
+"""The settings of bordes2013 (section 4.2) for its densest graph; the paper does not tell its batch size."""
+
+
+class TransE(nn.Module):
+    """Vectors of entities and relations.
+
+    Args:
+        entities: How many.
+        relations: How many.
+        dim: Length of a vector.
+        norm: p of the distance.
+    """
+
+    def __init__(self, entities: int, relations: int, *, dim: int, norm: int) -> None:
+        super().__init__()
+        self.norm = norm
+        # Sparse: a step writes the rows it has read, not the whole table.
+        self.entities = nn.Embedding(entities, dim, sparse=True)
+        self.relations = nn.Embedding(relations, dim, sparse=True)
+        bound = 6 / math.sqrt(dim)
+        with torch.no_grad():
+            for table in (self.entities, self.relations):
+                table.weight.uniform_(-bound, bound)
+            self.relations.weight.copy_(functional.normalize(self.relations.weight, dim=1))
+            self.constrain()
+
+    @torch.no_grad()
+    def constrain(self, rows: Tensor | None = None) -> None:
+        """Bring entity vectors to unit length: those of some rows, or all."""
+        table = self.entities.weight
+        if rows is None:
+            table.copy_(functional.normalize(table, dim=1))
+        else:
+            table[rows] = functional.normalize(table[rows], dim=1)
+
+    def distance(self, triples: Tensor) -> Tensor:
+        """||s + r - o||_p of triples (..., 3); shape (...)."""
+        subject, relation, object_ = triples.unbind(-1)
+        difference = self.entities(subject) + self.relations(relation) - self.entities(object_)
+        length: Tensor = torch.linalg.vector_norm(difference, ord=self.norm, dim=-1)
+        return length
+
+    def distances(self, triples: Tensor, candidates: Tensor, side: Side) -> Tensor:
+        """Distances with each candidate in the place of one end.
+
+        Args:
+            triples: Int64, (rows, 3).
+            candidates: Float32, (candidates, dim): entity vectors.
+            side: The end that is exchanged.
+
+        Returns:
+            Float32, (rows, candidates).
+        """
+        subject, relation, object_ = triples.unbind(-1)
+        step = self.relations(relation)
+        # ||s' + r - o|| = ||(o - r) - s'||: either end is sought around one point.
+        point = self.entities(object_) - step if side == "head" else self.entities(subject) + step
+        if self.norm == 1:
+            return torch.cdist(point, candidates, p=1)
+        squares: Tensor = point.square().sum(1, keepdim=True) + candidates.square().sum(1) - 2 * point @ candidates.T
+        # Rounding may leave a square below zero; the root's slope at zero would be infinite.
+        return squares.clamp_min(1e-12).sqrt()
+
+    @torch.no_grad()
+    def scores(self, triples: NDArray[np.int64], side: Side) -> FloatArray:
+        """-distance with every entity in the place of one end, as `evaluation.Scores`."""
+        table = self.entities.weight
+        asked = torch.from_numpy(triples).to(table.device)
+        scored: FloatArray = (-self.distances(asked, table, side)).cpu().numpy()
+        return scored
+
+
+def margin_loss(true: Tensor, corrupted: Tensor, margin: float) -> Tensor:
+    """[margin + d - d']+ summed over a batch, in the mean over a triple's corruptions (bordes2013, Eq. 1).
+
+    Args:
+        true: Distances, (batch,).
+        corrupted: Distances, (batch, negatives).
+        margin: By which corrupted triples should be farther.
+    """
+    return functional.relu(margin + true[:, None] - corrupted).mean(1).sum()
+
+
+def softmax_loss(true: Tensor, candidates: Tensor, is_true: Tensor, scale: float) -> Tensor:
+    """Cross entropy of the true entity among candidates, summed over a batch.
+
+    Args:
+        true: Distances, (batch,).
+        candidates: Distances, (batch, candidates).
+        is_true: Whether a candidate is the true entity, and so no negative: (batch, candidates).
+        scale: Factor on -distance.
+    """
+    against = (-scale * candidates).masked_fill(is_true, -torch.inf)
+    return (scale * true + torch.logsumexp(torch.cat([-scale * true[:, None], against], dim=1), dim=1)).sum()
+
+
+def corrupt(triples: Tensor, entities: int, negatives: int) -> Tensor:
+    """Triples with subject or object, by a fair coin, exchanged for any entity (bordes2013, Eq. 2).
+
+    Args:
+        triples: Int64, (batch, 3).
+        entities: How many there are.
+        negatives: For each triple.
+
+    Returns:
+        Int64, (batch, negatives, 3).
+    """
+    drawn = torch.randint(entities, (len(triples), negatives), device=triples.device)
+    head = torch.rand(drawn.shape, device=triples.device) < 0.5
+    subject, relation, object_ = (column[:, None].expand_as(drawn) for column in triples.unbind(1))
+    return torch.stack([torch.where(head, drawn, subject), relation, torch.where(head, object_, drawn)], dim=-1)

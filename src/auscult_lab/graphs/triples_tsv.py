@@ -1,0 +1,140 @@
+"""Triples in tab-separated tables, plain or gzip-compressed.
+
+- A folder with `triples.tsv[.gz]` and, where it has one, `entities.tsv[.gz]` (`id name source synonyms definition
+  xrefs`), which names entities.
+- A table whose first line names its columns: subject, relation and object (`subject_id relation object_id`, `head
+  relation tail`, `source relation target`, ...), and where present `subject_name object_name`; other columns are not
+  read.
+- A table of three columns without such a line, as link-prediction data sets are published.
+
+An entity whose `xrefs` cite one of another vocabulary as the same (a Mondo record that cites one DOID) is that one, as
+in knowledge bases (`merging`), and synonyms go to the entity whose name they turn round, as there. An object without an
+id is the entity of `entities.tsv` that has its name as preferred name, or else one of its own: "name:" and the name. Of
+several entities with that name, the vocabulary decides in which the relation most often has its objects: a symptom is
+the "nephritis" of the Symptom Ontology, not the disease.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from auscult.concepts.concept import Concept
+from auscult.concepts.merging import merge_by_reference
+from auscult.concepts.reading import read_entities, read_rows
+from auscult.errors import DataError
+from auscult_lab.graphs.graph import KnowledgeGraph, Triple, entity_id, make_graph, named_entity_id, plain_name
+
+TRIPLES = ("triples.tsv.gz", "triples.tsv")
+"""The file that tells a folder of triples."""
+
+_ENTITIES = ("entities.tsv.gz", "entities.tsv")
+# What the columns are called, by what they hold.
+_COLUMNS = (
+    ("subject_id", "subject", "head", "head_id", "source"),
+    ("relation", "predicate"),
+    ("object_id", "object", "tail", "tail_id", "target"),
+    ("subject_name", "head_name"),
+    ("object_name", "tail_name"),
+)
+_Names = dict[str, list[str]]
+
+
+def read_triples(path: Path | str) -> KnowledgeGraph:
+    """Read a table of triples, or a folder with one.
+
+    Raises:
+        DataError: There is no such table, it has other columns, or a line of it is malformed; names file and line.
+    """
+    path = Path(path)
+    concepts: list[Concept] = []
+    if path.is_dir():
+        table = _present(path, TRIPLES)
+        if table is None:
+            raise DataError(f"{TRIPLES[0]} in {path}", "no such file", "give the folder that holds it, or a table")
+        entities = _present(path, _ENTITIES)
+        concepts = list(read_entities(entities)) if entities else []
+    elif path.is_file():
+        table = path
+    else:
+        raise DataError(f"a table of triples at {path}", "no such file", "check the path")
+    merged, same_as = merge_by_reference(concepts)
+    names: _Names = defaultdict(list, {concept.concept_id: list(concept.names) for concept in merged})
+    called: dict[str, list[str]] = defaultdict(list)
+    # What stands for both first: of several entities of one name, the first counts where nothing else decides.
+    for concept in sorted(concepts, key=lambda each: each.concept_id in same_as):
+        known_as = same_as.get(concept.concept_id, concept.concept_id)
+        if known_as not in called[named_entity_id(concept.name)]:
+            called[named_entity_id(concept.name)].append(known_as)
+    kinds = Counter((row[1], _vocabulary(entity_id(row[2]))) for row in _rows(table) if row[2]) if called else Counter()
+    triples = _triples(table, names, called, kinds, same_as)
+    return make_graph(triples, names, sought=f"triples in {table}")
+
+
+def _present(folder: Path, candidates: tuple[str, ...]) -> Path | None:
+    return next((folder / name for name in candidates if (folder / name).is_file()), None)
+
+
+def _triples(
+    path: Path,
+    names: _Names,
+    called: Mapping[str, Sequence[str]],
+    kinds: Counter[tuple[str, str]],
+    same_as: Mapping[str, str],
+) -> Iterator[Triple]:
+    """The triples of a table; `names` gets what the table itself calls its entities.
+
+    What said something of two records is left out where both are one entity.
+    """
+
+    def entity(identifier: str, name: str, relation: str) -> str:
+        found = entity_id(identifier)
+        found = same_as.get(found, found)
+        if not identifier:
+            by_name = named_entity_id(name)
+            # The first of the largest is the first in the table of entities.
+            found = max(called.get(by_name, [by_name]), key=lambda each: kinds[relation, _vocabulary(each)])
+        if name and found not in names:
+            names[found] = [plain_name(name)]
+        return found
+
+    for subject, relation, object_, subject_name, object_name in _rows(path):
+        ends = entity(subject, subject_name, relation), entity(object_, object_name, relation)
+        if ends[0] != ends[1] or subject == object_:
+            yield ends[0], relation, ends[1]
+
+
+def _vocabulary(identifier: str) -> str:
+    return identifier.partition(":")[0]
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    """Ids of subject, relation and object, and names of subject and object; empty where there are none."""
+    rows = read_rows(path, None)
+    first = next(rows, None)
+    if first is None:
+        raise DataError(f"triples in {path}", "an empty file", "give a table of subject, relation and object")
+    width = len(first[1])
+    places = _places(path, first[1])
+    for number, cells in rows if places else chain([first], rows):
+        if len(cells) != width:
+            raise DataError(f"{width} columns at {path}:{number}", f"{len(cells)} columns", "correct that line")
+        row = [cells[each].strip() if each is not None else "" for each in places or (0, 1, 2, None, None)]
+        if not (row[1] and (row[0] or row[3]) and (row[2] or row[4])):
+            got = repr("\t".join(cells)[:80])
+            raise DataError(f"a subject, a relation and an object at {path}:{number}", got, "correct that line")
+        yield row
+
+
+def _places(path: Path, head: list[str]) -> list[int | None]:
+    """Where subject, relation, object and their names stand; none for three columns without names."""
+    columns = [cell.strip().lower() for cell in head]
+    found = [next((columns.index(name) for name in known if name in columns), None) for known in _COLUMNS]
+    if None not in found[:3]:
+        return found
+    if len(head) == 3:
+        return []
+    expected = f"columns {' '.join(known[0] for known in _COLUMNS[:3])}, or three columns without names, in {path}"
+    raise DataError(expected, " ".join(head)[:80] or "an empty line", "name the columns in the first line")

@@ -1,0 +1,163 @@
+"""Wikidata's JSON dump: a large array with one entity a line, read line by line (wang2021, section 5.1.4).
+
+A claim whose value is an item gives the triple (item, property, value). Left out are deprecated claims and claims
+without a value, lexemes and redirects. Names are the English label and aliases, or those for all languages where there
+are no English ones; a property is called by its label where the dump has it. Of a whole dump only a part fits into
+memory: give `properties`, `roots`, or both.
+
+Cost: the file is read twice, for triples and then for the names of what they hold, and with `roots` twice before. Held
+are the triples that are kept and their names; for `roots` also every class that the dump has instances of, which are
+some per cent of its items.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from auscult.errors import DataError
+from auscult.files.lines import read_lines
+from auscult_lab.graphs.graph import KnowledgeGraph, Triple, label_relations, make_graph, name_entities
+
+SUFFIXES = (".json", ".json.gz", ".json.bz2")
+"""Ends of the names of files that `read_wikidata` takes."""
+
+CLASS_PROPERTIES = ("P31", "P279")
+"""Instance of, subclass of."""
+
+# The first that there is counts; "mul" are names for all languages.
+_LANGUAGES = ("en", "mul", "en-gb")
+_LEXEME = "L"
+_REMEDY = "take a JSON dump of Wikidata, one entity a line"
+_Entity = dict[str, Any]
+_Read = TypeVar("_Read")
+
+
+def read_wikidata(
+    path: Path | str,
+    properties: Collection[str] = (),
+    roots: Collection[str] = (),
+    reached_by: Collection[str] = CLASS_PROPERTIES,
+) -> KnowledgeGraph:
+    """Read a dump, or a part of one.
+
+    Args:
+        path: `.json`, `.json.gz` or `.json.bz2`: the array of a dump, or one entity a line without brackets.
+        properties: Only claims of these ("P780"); all where empty.
+        roots: Only items from which one of these is reached over claims of `reached_by`, the roots among them, as
+            subjects ("Q12136" keeps diseases); all where empty. Ids may be in lower case, here and in `properties`.
+        reached_by: See `roots`.
+
+    Raises:
+        DataError: The file is absent, a line is not an entity in JSON (with its number), or no claim is left.
+    """
+    path = Path(path)
+    if not path.is_file() or not path.name.endswith(SUFFIXES):
+        got = "a file of another kind" if path.is_file() else "no such file"
+        raise DataError(f"a Wikidata dump ({', '.join(SUFFIXES)}) at {path}", got, "check the path")
+    only, below, over = (frozenset(map(str.upper, ids)) for ids in (properties, roots, reached_by))
+    kept = _reaching(path, below, over) if below else lambda _: True
+    asked = _called_for(only, below)
+    sought = f"claims{f' of {asked}' if asked else ''} whose value is an item in {path}"
+    remedy = "name others, or none" if asked else _REMEDY
+    graph = make_graph(_triples(path, only, kept), {}, sought=sought, remedy=remedy)
+    names = _names(path, frozenset((*graph.entities, *graph.relations)))
+    labels = {relation: names[relation][0] for relation in graph.relations if names.get(relation)}
+    return label_relations(name_entities(graph, names), labels)
+
+
+def _called_for(properties: frozenset[str], roots: frozenset[str]) -> str:
+    """What claims were asked for, in the words of the command line."""
+    options = {"--property": properties, "--root": roots}
+    return " and ".join(f"{name} {', '.join(sorted(ids))}" for name, ids in options.items() if ids)
+
+
+def _reaching(path: Path, roots: frozenset[str], reached_by: frozenset[str]) -> Callable[[_Entity], bool]:
+    """Whether a root is reached from an item, or the item is one.
+
+    Most items are no other's class. Only classes are held; any other item is told by its own claims.
+    """
+    classes = {value for claims in _entities(path, lambda each: _claims(each, reached_by)) for _, value in claims}
+    below: dict[str, list[str]] = defaultdict(list)
+
+    def add(entity: _Entity) -> None:
+        if entity["id"] in classes:
+            for _, value in _claims(entity, reached_by):
+                below[value].append(entity["id"])
+
+    for _ in _entities(path, add):
+        pass
+    reached, waiting = set(roots), list(roots)
+    while waiting:
+        new = set(below.get(waiting.pop(), ())) - reached
+        reached |= new
+        waiting.extend(new)
+    return lambda entity: entity["id"] in reached or any(value in reached for _, value in _claims(entity, reached_by))
+
+
+def _triples(path: Path, properties: frozenset[str], kept: Callable[[_Entity], bool]) -> Iterator[Triple]:
+    def stated(entity: _Entity) -> list[Triple]:
+        if entity.get("type") == "property" or not kept(entity):
+            return []
+        return [(entity["id"], relation, value) for relation, value in _claims(entity, properties)]
+
+    for triples in _entities(path, stated):
+        yield from triples
+
+
+def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
+    """Names of the items and properties that are wanted, the label first."""
+    found = _entities(path, lambda each: (each["id"], _called(each)) if each["id"] in wanted else None)
+    return dict(each for each in found if each)
+
+
+def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str]]:
+    """(property, item) of the claims that are about items."""
+    # An empty map is an empty list in the dump.
+    claims = entity.get("claims") or {}
+    found = []
+    for relation, claim in ((each, claim) for each in claims for claim in claims[each]):
+        if not properties or relation in properties:
+            value = claim["mainsnak"].get("datavalue", {}).get("value")
+            item = isinstance(value, dict) and value.get("entity-type") == "item"
+            if item and claim.get("rank") != "deprecated":
+                # Older dumps have the number alone.
+                found.append((relation, value.get("id") or f"Q{value['numeric-id']}"))
+    return found
+
+
+def _called(entity: _Entity) -> list[str]:
+    label, aliases = (_english(entity.get(name) or {}) for name in ("labels", "aliases"))
+    return [text["value"] for text in ([label] if label else []) + (aliases or [])]
+
+
+def _english(texts: dict[str, Any]) -> Any:
+    """What a map has in the first of the languages that it has, None for none."""
+    return next((texts[language] for language in _LANGUAGES if texts.get(language)), None)
+
+
+def _entities(path: Path, read: Callable[[_Entity], _Read]) -> Iterator[_Read]:
+    """What `read` makes of each item and property; it is called here because here the line is known."""
+    for number, line in read_lines(path):
+        text = line.strip().rstrip(",")
+        if text in ("", "[", "]"):
+            continue
+        try:
+            entity = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"an entity in JSON at {path}:{number}", str(error)[:80], _REMEDY) from error
+        if isinstance(entity, dict) and "redirect" in entity:
+            continue
+        if not isinstance(entity, dict) or not isinstance(entity.get("id"), str):
+            raise DataError(f"an entity with an id at {path}:{number}", repr(text[:80]), _REMEDY)
+        if entity["id"].startswith(_LEXEME):
+            continue
+        try:
+            found = read(entity)
+        except (TypeError, LookupError, AttributeError) as error:
+            expected = f"an entity with labels, aliases and claims as Wikidata has them at {path}:{number}"
+            raise DataError(expected, repr(text[:80]), _REMEDY) from error
+        yield found

@@ -1,0 +1,1 @@
+"""Masked language modelling: an encoder reads documents before it learns to search."""

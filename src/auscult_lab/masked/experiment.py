@@ -1,0 +1,76 @@
+"""Experiment files of masked language modelling: `model: mlm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from auscult_lab.training.experiment import (
+    DataExperiment,
+    EncoderTraining,
+    LabelChoice,
+    WordVectorChoice,
+    backbone_name,
+)
+from auscult_lab.training.experiment_files import check_experiment
+
+
+class MaskedTraining(EncoderTraining):
+    """Optimisation and budget.
+
+    Attributes:
+        texts: At most so many texts an epoch, drawn without repeats until all have been seen; None for all.
+        batch_texts: Texts a step.
+    """
+
+    texts: int | None = Field(default=None, ge=1)
+    batch_texts: int = Field(default=32, ge=1)
+
+
+class MaskedExperiment(DataExperiment):
+    """An encoder that reads documents before it learns to search them.
+
+    Attributes:
+        backbone: A hub name or a folder to begin with; environment variables in it are expanded.
+        encoder: Settings of the backbone's configuration that are to be others, for a smaller or larger encoder with
+            random weights, of which only the tokenizer is the backbone's. None begins with its weights.
+        masked: Share of tokens that are to be predicted (devlin2019: 0.15).
+        max_tokens: Documents are read in texts of so many tokens.
+    """
+
+    model: Literal["mlm"]
+    backbone: str = Field(min_length=1)
+    encoder: dict[str, int] | None = None
+    masked: float = Field(default=0.15, gt=0, lt=1)
+    max_tokens: int = Field(default=128, ge=8)
+    training: MaskedTraining = MaskedTraining()
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> MaskedExperiment:
+        labels = self.labels != LabelChoice() or self.never_learn
+        if self.word_vectors != WordVectorChoice() or labels or self.validation.calibrate:
+            raise ValueError("word_vectors, labels, never_learn and validation.calibrate are not for masked texts")
+        return self
+
+    def backbone_name(self) -> str:
+        """The backbone with environment variables expanded.
+
+        Raises:
+            ConfigError: One of them is not set.
+        """
+        return backbone_name(self.backbone, "backbone")
+
+    def begins_with(self) -> list[str]:
+        """The backbone; an encoder with random weights has read nothing, whatever its tokenizer was made of."""
+        return [self.backbone_name()] if self.encoder is None else []
+
+
+def read_masked_experiment(path: Path) -> MaskedExperiment:
+    """Read and check an experiment file of masked language modelling.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    return check_experiment(path, MaskedExperiment)

@@ -1,0 +1,144 @@
+"""Attention between texts and within them, with masks: the bricks of zhu2019 (sections 3.3 to 3.5), and term gating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from auscult_lab.modules.interaction import cells, masked_softmax
+
+
+class CrossAttention(nn.Module):
+    """Fuses a query into the words of texts, by attention in both directions (zhu2019 Eq. 3-8).
+
+        s_xy = w_c · [u_x ; q_y ; u_x ⊙ q_y]                                  Eq. 3
+        A_D2Q = softmax_row(S) Q                                              Eq. 4, 6
+        A_Q2D = softmax_row(S) softmax_col(S)^T U                             Eq. 5, 7
+        V = [U ; A_D2Q ; U ⊙ A_D2Q ; U ⊙ A_Q2D]                               Eq. 8
+
+    w_c is applied in its three parts, so the (words, query words, 3 dim) array of Eq. 3 is never made; Eq. 7 is
+    multiplied from the right, so neither is a (words, words) one.
+
+    Args:
+        dim: Length H of the words' states, in the query as in the texts.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.text = nn.Linear(dim, 1, bias=False)
+        self.query = nn.Linear(dim, 1, bias=False)
+        bound = dim**-0.5
+        self.product = nn.Parameter(torch.empty(dim).uniform_(-bound, bound))
+
+    def forward(self, query: Tensor, query_mask: Tensor, texts: Tensor, mask: Tensor) -> Tensor:
+        """V, (texts, words, 4 * dim); row i of the query goes with text i.
+
+        Args:
+            query: (texts, query words, dim).
+            query_mask: Bool, (texts, query words).
+            texts: (texts, words, dim).
+            mask: Bool, (texts, words).
+        """
+        similar = (texts * self.product) @ query.transpose(1, 2)
+        similar = similar + self.text(texts) + self.query(query).transpose(1, 2)
+        both = cells(mask, query_mask)
+        over_query = masked_softmax(similar, both, dim=2)
+        over_words = masked_softmax(similar, both, dim=1)
+        to_query = over_query @ query
+        to_text = over_query @ (over_words.transpose(1, 2) @ texts)
+        return torch.cat([texts, to_query, texts * to_query, texts * to_text], dim=-1)
+
+
+class InnerAttention(nn.Module):
+    """A sum of vectors, weighted by how important each is: softmax of w · tanh(W v) (zhu2019 Eq. 9-11).
+
+    Args:
+        dim: Length of a vector.
+        attention_dim: Rows of W.
+        dropout: Of the sum.
+    """
+
+    def __init__(self, dim: int, attention_dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(dim, attention_dim, bias=False)
+        self.weight = nn.Linear(attention_dim, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The sums, (rows, dim), and the weights, (rows, vectors): 0 at padding, in sum 1 where a row has a vector.
+
+        Args:
+            vectors: (rows, vectors, dim).
+            mask: Bool, (rows, vectors).
+        """
+        importance = self.weight(torch.tanh(self.hidden(vectors))).squeeze(-1)
+        weights = masked_softmax(importance, mask, dim=1)
+        pooled: Tensor = self.dropout((weights.unsqueeze(1) @ vectors).squeeze(1))
+        return pooled, weights
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """What hierarchical attention makes of passages.
+
+    Attributes:
+        passages: (batch, dim).
+        sentences: Weights of sentences, (batch, sentences); in sum 1, or 0 for a passage without words.
+        words: Weights of words within their sentence, (batch, sentences, words); each real sentence's in sum 1.
+    """
+
+    passages: Tensor
+    sentences: Tensor
+    words: Tensor
+
+
+class HierarchicalAttention(nn.Module):
+    """Inner attention over the words of a sentence, then over the sentences of a passage (zhu2019 Eq. 12-17).
+
+    Args:
+        dim: Length of a word's state.
+        attention_dim: Of both levels.
+        dropout: Of both levels' sums.
+    """
+
+    def __init__(self, dim: int, attention_dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.words = InnerAttention(dim, attention_dim, dropout=dropout)
+        self.sentences = InnerAttention(dim, attention_dim, dropout=dropout)
+
+    def forward(self, states: Tensor, mask: Tensor, present: Tensor) -> Pooled:
+        """Pool passages whose real sentences are given in one list, passage after passage.
+
+        Args:
+            states: (real sentences, words, dim).
+            mask: Bool, (real sentences, words).
+            present: Bool, (batch, sentences): where the real sentences belong.
+        """
+        vectors, weights = self.words(states, mask)
+        placed = vectors.new_zeros(*present.shape, vectors.shape[-1]).masked_scatter(present.unsqueeze(-1), vectors)
+        passages, sentences = self.sentences(placed, present)
+        words = weights.new_zeros(*present.shape, weights.shape[-1]).masked_scatter(present.unsqueeze(-1), weights)
+        return Pooled(passages, sentences, words)
+
+
+class TermGate(nn.Module):
+    """How much each word of a query counts (guo2016, yang2016): softmax over words of w . x, which sums to 1.
+
+    Args:
+        width: Length of what is known of a word, x: its vector's, or 1 for its idf.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Linear(width, 1, bias=False)
+
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        """Weights, (batch, query words), 0 where no word is.
+
+        Args:
+            words: (batch, query words, width).
+            mask: Bool, (batch, query words).
+        """
+        return masked_softmax(self.weight(words).squeeze(-1), mask, dim=1)

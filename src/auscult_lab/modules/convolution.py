@@ -1,0 +1,156 @@
+"""Convolution and max pooling over texts of different lengths, where padding is neither read nor counted.
+
+A window belongs to the word it begins at, and reaches beyond the end of the text over zeros: each word has one window,
+a text shorter than a window too. What lies outside a text comes out as zeros (hu2014, Eq. 2 and its gate), so that a
+result of a wide batch is that of a narrow one, with more zeros at its end.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from auscult_lab.modules.dense import glorot
+
+
+class TextConvolution(nn.Module):
+    """Feature maps over windows of words.
+
+    Args:
+        dim: Length of a word's vector.
+        maps: Number of feature maps.
+        width: Words in a window.
+        bias: Add a bias to each map.
+    """
+
+    def __init__(self, dim: int, maps: int, width: int, *, bias: bool = True) -> None:
+        super().__init__()
+        self.width = width
+        self.convolution = nn.Conv1d(dim, maps, width, bias=bias)
+        glorot(self.convolution)
+
+    def forward(self, texts: Tensor, mask: Tensor) -> Tensor:
+        """Maps before any activation: texts (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
+        inside = mask.unsqueeze(-1)
+        # All texts in one row, with gaps of zeros between them, so that one product a place of the window does.
+        apart = nn.functional.pad(texts.masked_fill(~inside, 0.0), (0, 0, 0, self.width - 1)).flatten(0, 1)
+        weight = self.convolution.weight
+        row: Tensor = nn.functional.linear(apart, weight[:, :, 0], self.convolution.bias)
+        # Autocast leaves what is done in place alone.
+        apart, weight = apart.to(row.dtype), weight.to(row.dtype)
+        for place in range(1, self.width):
+            row[:-place].addmm_(apart[place:], weight[:, :, place].T)
+        maps: Tensor = row.view(len(texts), -1, row.shape[-1])[:, : texts.shape[1]]
+        return maps.masked_fill(~inside, 0.0)
+
+    def over_words(self, vectors: Tensor, rows: Tensor) -> Tensor:
+        """The same over texts of words, each distinct one of which is multiplied once, however often it occurs.
+
+        Args:
+            vectors: Of distinct words, (distinct, dim), as `WordEmbedding.distinct` gives them.
+            rows: Which of them stands where, (batch, words); what lies outside a text has one of zeros.
+
+        Returns:
+            (batch, words, maps), before any activation. Outside a text, here alone, there may be anything.
+        """
+        weight = self.convolution.weight
+        table: Tensor = (vectors @ weight.permute(1, 2, 0).flatten(1)).view(len(vectors), self.width, -1)
+        if self.convolution.bias is not None:
+            # Every window has one first word.
+            table = table + nn.functional.pad(self.convolution.bias.unsqueeze(0), (0, 0, 0, self.width - 1))
+        windows = nn.functional.pad(rows, (0, self.width - 1), value=-1).unfold(1, self.width, 1)
+        places = torch.arange(self.width, device=rows.device)
+        # Beyond the last column a row of zeros is read.
+        at = torch.where(windows < 0, len(vectors) * self.width, windows * self.width + places)
+        table = nn.functional.pad(table.flatten(0, 1), (0, 0, 0, 1))
+        return nn.functional.embedding_bag(at.flatten(0, 1), table, mode="sum").view(*rows.shape, -1)
+
+
+class GridConvolution(nn.Module):
+    """Feature maps over square windows of the cells between two texts.
+
+    Args:
+        maps_in: Maps of the input.
+        maps: Maps of the output.
+        width: Cells along a window's side.
+    """
+
+    def __init__(self, maps_in: int, maps: int, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.convolution = nn.Conv2d(maps_in, maps, width)
+        glorot(self.convolution)
+
+    def forward(self, grid: Tensor, mask: Tensor) -> Tensor:
+        """Maps before any activation: (batch, maps_in, rows, columns), bool (batch, rows, columns) to the same."""
+        inside = mask.unsqueeze(1)
+        more = self.width - 1
+        maps: Tensor = self.convolution(nn.functional.pad(grid.masked_fill(~inside, 0.0), (0, more, 0, more)))
+        return maps.masked_fill(~inside, 0.0)
+
+
+def pooled_length(length: int, window: int, times: int) -> int:
+    """How many places are left of a text after it was pooled some times by windows side by side."""
+    for _ in range(times):
+        length = -(-length // window)
+    return length
+
+
+def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = None) -> tuple[Tensor, Tensor]:
+    """Maxima over windows of words, of those words that are in the text.
+
+    Args:
+        values: (batch, words, maps).
+        mask: Bool, (batch, words).
+        window: Words in a window, a multiple of the stride; those at the end hold fewer.
+        stride: Words from the beginning of one window to that of the next; `window` unless given.
+
+    Returns:
+        Maxima (batch, windows, maps), zeros in windows that begin outside the text, and a bool mask of those that
+        begin in it, (batch, windows); there are ceil(words / stride) windows.
+    """
+    stride = stride or window
+    pooled_mask = mask[:, ::stride]
+    lowest = torch.finfo(values.dtype).min
+    inside = values.masked_fill(~mask.unsqueeze(-1), lowest)
+    batch, windows = pooled_mask.shape
+    whole = nn.functional.pad(inside, (0, 0, 0, windows * stride - values.shape[1]), value=lowest)
+    parts = whole.reshape(batch, windows, stride, -1).amax(2)
+    pooled = parts
+    for later in range(1, window // stride):
+        following = nn.functional.pad(parts[:, later:], (0, 0, 0, later), value=lowest)
+        pooled = torch.maximum(pooled, following[:, :windows])
+    return pooled.masked_fill(~pooled_mask.unsqueeze(-1), 0.0), pooled_mask
+
+
+def pool_grid(grid: Tensor, mask: Tensor, window: int) -> tuple[Tensor, Tensor]:
+    """Maxima over squares of cells, of those cells that lie in both texts.
+
+    Args:
+        grid: (batch, maps, rows, columns).
+        mask: Bool, (batch, rows, columns).
+        window: Cells along a square's side.
+
+    Returns:
+        Maxima (batch, maps, ceil(rows / window), ceil(columns / window)), zeros outside, and their mask.
+    """
+    pooled_mask = mask[:, ::window, ::window]
+    filled = grid.masked_fill(~mask.unsqueeze(1), torch.finfo(grid.dtype).min)
+    pooled = nn.functional.max_pool2d(filled, window, ceil_mode=True)
+    return pooled.masked_fill(~pooled_mask.unsqueeze(1), 0.0), pooled_mask
+
+
+def maximum_of_text(values: Tensor, mask: Tensor) -> Tensor:
+    """Maximum of each map over the words of a text: (batch, words, maps) to (batch, maps); zeros for an empty text."""
+    highest = values.masked_fill(~mask.unsqueeze(-1), torch.finfo(values.dtype).min).amax(1)
+    return highest.masked_fill(~mask.any(1, keepdim=True), 0.0)
+
+
+def to_length(values: Tensor, length: int, dim: int) -> Tensor:
+    """Fill a dimension up with zeros to a length that no batch changes, or leave out the padding beyond it."""
+    missing = length - values.shape[dim]
+    if missing <= 0:
+        return values.narrow(dim, 0, length)
+    shape = list(values.shape)
+    shape[dim] = missing
+    return torch.cat([values, values.new_zeros(shape)], dim)

@@ -1,0 +1,147 @@
+"""What a neural ranker is: a network that gives one score to a query and a passage, given as word ids and masks.
+
+Every ranker keeps four promises, which `tests/contracts/test_rankers.py` holds it to: padding, order and batch
+size never change a score; every parameter gets a gradient; saving and opening is exact; evaluation is deterministic.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from auscult_lab.modules.embedding import WordTable
+
+PADDING = 0
+"""The id of no word; words have ids from 1."""
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Word ids of a batch of texts, padded, and where they are words.
+
+    Attributes:
+        ids: Int64, (batch, words), or (batch, sentences, words) for rankers that read sentences; 0 is padding.
+        mask: Bool, of the same shape; True where there is a word.
+    """
+
+    ids: Tensor
+    mask: Tensor
+
+    def to(self, device: torch.device) -> Tokens:
+        """The same on another device."""
+        return Tokens(self.ids.to(device), self.mask.to(device))
+
+    def __getitem__(self, rows: Tensor) -> Tokens:
+        """Some texts of the batch, or some several times."""
+        return Tokens(self.ids[rows], self.mask[rows])
+
+
+def pad(laid_out: Sequence[Tensor]) -> Tokens:
+    """One batch of texts of different lengths: each dimension is filled up with padding to the largest.
+
+    Args:
+        laid_out: Int64 tensors of one number of dimensions, as `Ranker.lay_out_query` and `lay_out_passage` give them.
+    """
+    shape = [max(1, *(each.shape[axis] for each in laid_out)) for axis in range(laid_out[0].dim())]
+    ids = torch.full((len(laid_out), *shape), PADDING, dtype=torch.long)
+    for row, each in enumerate(laid_out):
+        corner = ids[row]
+        for axis, size in enumerate(each.shape):
+            corner = corner.narrow(axis, 0, size)
+        corner.copy_(each)
+    return Tokens(ids, ids != PADDING)
+
+
+def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
+    """Texts of similar length together, so that little padding is computed: positions and padded batch."""
+    order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        yield rows, pad([laid_out[row] for row in rows])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankerConfig:
+    """Settings that every ranker has.
+
+    Attributes:
+        max_query_words: Further words of a query are not read.
+        max_passage_words: Further words of a passage are not read.
+    """
+
+    max_query_words: int = 30
+    max_passage_words: int = 300
+
+
+class Ranker(nn.Module, ABC):
+    """A network that scores a passage for a query.
+
+    Attributes:
+        kind: Its name in experiment files and model folders, such as "knrm".
+        title: How tables call it, as its paper and the published tables do.
+        config: Its settings.
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    config: RankerConfig
+
+    @abstractmethod
+    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
+        """Scores, (batch,), higher is better; row i of the query goes with row i of the passage."""
+
+    def lay_out_query(self, words: Sequence[int]) -> Tensor:
+        """A query's word ids, as the network reads them: cut to `max_query_words`."""
+        return torch.tensor(words[: self.config.max_query_words], dtype=torch.long)
+
+    def lay_out_passage(self, sentences: Sequence[Sequence[int]]) -> Tensor:
+        """A passage's word ids, as the network reads them: in one row, cut to `max_passage_words`."""
+        words = list(chain.from_iterable(sentences))
+        return torch.tensor(words[: self.config.max_passage_words], dtype=torch.long)
+
+    def add_words(self, words: Sequence[str]) -> None:
+        """Tell every brick that keeps something for each word of further words; see `WordTable.add_words`."""
+        for module in self.modules():
+            if isinstance(module, WordTable):
+                module.add_words(words)
+
+
+@runtime_checkable
+class ReadsPassagesAlone(Protocol):
+    """A ranker whose passages' vectors do not depend on the query, so that a collection is encoded only once."""
+
+    keeps_passages: bool
+    """Whether `encode_passage` gives one vector for each passage; a ranker may have it and keep more."""
+
+    def encode_passage(self, passage: Tokens) -> Tensor:
+        """Vectors of passages, (batch, dim)."""
+        ...
+
+    def match(self, query: Tokens, encoded: Tensor) -> Tensor:
+        """Scores, (batch,), of the queries with the encoded passages."""
+        ...
+
+
+@runtime_checkable
+class ReadsPassagesFirst(Protocol):
+    """A ranker that computes something for each place of a passage before it meets the query, in a costly way.
+
+    Unlike a vector of the whole passage it is not small; see `KeptPlaces`.
+    """
+
+    words_per_place: int
+    """A passage of n words has ceil(n / words_per_place) places."""
+
+    def read_passage(self, passage: Tokens) -> Tensor:
+        """What of passages does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
+        ...
+
+    def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
+        """Scores, (batch,), of the queries with the passages that were read."""
+        ...

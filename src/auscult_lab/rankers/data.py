@@ -1,0 +1,216 @@
+"""Training queries, their answers, and sampled negatives; queries of titles and headings ("IgA nephropathy; symptoms").
+
+All chance in an example comes from seed, epoch and query, so that a resumed training ends as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from auscult.documents.analysis import Analyzer
+from auscult_lab.rankers.base import Ranker, Tokens, pad
+from auscult_lab.rankers.experiment import NegativeChoice
+from auscult_lab.rankers.scorer import Lexicon
+from auscult_lab.scorers.words import passage_words
+from auscult_lab.training.batches import Key
+from auscult_lab.training.candidates import BestPassages
+from auscult_lab.training.labels import LabelledDocument
+
+_analyse = Analyzer()
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingQuery:
+    """A query, as the rows of passages see it.
+
+    Attributes:
+        words: Title and headings, or a question.
+        answers: Rows of the passages with that title and those headings, or of those judged relevant.
+        related: Rows of the title's other passages, or of the others of the documents that answer.
+    """
+
+    words: tuple[str, ...]
+    answers: tuple[int, ...]
+    related: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPool:
+    """Queries over passages.
+
+    Attributes:
+        queries: With at least one answer each.
+        passages: The words of every passage, sentence by sentence.
+    """
+
+    queries: tuple[TrainingQuery, ...]
+    passages: tuple[tuple[tuple[str, ...], ...], ...]
+
+    def words(self) -> Iterator[str]:
+        """Every word of every passage and query, with repeats."""
+        for passage in self.passages:
+            yield from chain.from_iterable(passage)
+        for query in self.queries:
+            yield from query.words
+
+
+def make_queries(documents: Sequence[LabelledDocument]) -> QueryPool:
+    """One query for each title and headings, answered by every passage that has both.
+
+    Passages without words are left out.
+    """
+    passages: list[tuple[tuple[str, ...], ...]] = []
+    asked: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
+    of_title: dict[str, list[int]] = defaultdict(list)
+    names: dict[str, str] = {}
+    for item in documents:
+        for passage, headings in zip(item.document.passages, item.aspects, strict=True):
+            words = tuple(tuple(sentence) for sentence in passage_words(item.document, passage) if sentence)
+            if not words:
+                continue
+            passages.append(words)
+            if item.title is None:
+                continue
+            names.setdefault(item.title.key, item.title.name)
+            of_title[item.title.key].append(len(passages) - 1)
+            if headings:
+                asked[item.title.key, headings].append(len(passages) - 1)
+    queries = [
+        TrainingQuery(
+            tuple(_analyse(" ".join((names[key], *headings)))),
+            tuple(rows),
+            tuple(row for row in of_title[key] if row not in rows),
+        )
+        for (key, headings), rows in asked.items()
+    ]
+    return QueryPool(tuple(query for query in queries if query.words), tuple(passages))
+
+
+class HardNegatives:
+    """The passages that BM25 ranks highest for a query; found when first asked for."""
+
+    def __init__(self, pool: QueryPool, depth: int) -> None:
+        self._pool = pool
+        self._depth = depth
+        self._best = BestPassages([[word for sentence in passage for word in sentence] for passage in pool.passages])
+        self._found: dict[int, tuple[int, ...]] = {}
+
+    def of(self, row: int) -> tuple[int, ...]:
+        """Passage rows, best first, without the query's answers."""
+        if row not in self._found:
+            query = self._pool.queries[row]
+            self._found[row] = self._best.of(query.words, self._depth, without=query.answers)
+        return self._found[row]
+
+
+@dataclass(slots=True)
+class RankingBatch:
+    """Queries, each with its answer first and its negatives after it.
+
+    Attributes:
+        query: (queries, words).
+        passage: (queries x (1 + negatives), ...), query by query.
+        negatives: A query.
+    """
+
+    query: Tokens
+    passage: Tokens
+    negatives: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A query and its passages, laid out.
+
+    Attributes:
+        row: Of the query.
+        answer: Row of the passage that was drawn among its answers.
+        query: Its words.
+        passages: The answer, then the negatives but for those of the batch.
+        stand_in: A wrong passage, for where the batch has too few.
+    """
+
+    row: int
+    answer: int
+    query: Tensor
+    passages: tuple[Tensor, ...]
+    stand_in: Tensor
+
+
+class RankingExamples(Dataset[Example]):
+    """Training queries as a data set.
+
+    Args:
+        pool: Queries and passages.
+        ranker: Lays them out.
+        lexicon: Words to ids.
+        choice: The negatives.
+        seed: Of their sampling.
+    """
+
+    def __init__(self, pool: QueryPool, ranker: Ranker, lexicon: Lexicon, choice: NegativeChoice, *, seed: int) -> None:
+        self.pool = pool
+        self.choice = choice
+        self._seed = seed
+        self._hard = HardNegatives(pool, choice.bm25_depth)
+        lexicon.learn(pool.words())
+        self._queries = [ranker.lay_out_query(lexicon.ids(query.words)) for query in pool.queries]
+        self._passages = [
+            ranker.lay_out_passage([lexicon.ids(sentence) for sentence in passage]) for passage in pool.passages
+        ]
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def __getitem__(self, key: Key) -> Example:
+        epoch, row = key
+        query = self.pool.queries[row]
+        rng = random.Random(f"{self._seed}/{epoch}/{row}")
+        answer = rng.choice(query.answers)
+        negatives = self._negatives(row, rng)
+        return Example(
+            row,
+            answer,
+            self._queries[row],
+            tuple(self._passages[each] for each in (answer, *negatives)),
+            self._passages[negatives[-1] if negatives else self._wrong(query, rng)],
+        )
+
+    def _negatives(self, row: int, rng: random.Random) -> list[int]:
+        query, choice = self.pool.queries[row], self.choice
+        chosen = rng.sample(query.related, min(choice.same_entity, len(query.related)))
+        missing = choice.same_entity - len(chosen) + choice.bm25
+        hard = [each for each in self._hard.of(row)[: choice.bm25_depth] if each not in chosen]
+        chosen += rng.sample(hard, min(missing, len(hard)))
+        wanted = choice.same_entity + choice.bm25 + choice.random
+        # In a collection with fewer wrong passages than wanted, some are shown more than once.
+        while len(chosen) < wanted:
+            chosen.append(self._wrong(query, rng))
+        return chosen
+
+    def _wrong(self, query: TrainingQuery, rng: random.Random) -> int:
+        """Any passage that does not answer the query."""
+        while (drawn := rng.randrange(len(self._passages))) in query.answers:
+            pass
+        return drawn
+
+    def collate(self, examples: Sequence[Example]) -> RankingBatch:
+        """One batch; negatives of kind "in_batch" are the answers of the queries that follow."""
+        passages: list[Tensor] = []
+        for position, example in enumerate(examples):
+            others = (*examples[position + 1 :], *examples[:position])
+            passages += (*example.passages, *self._borrowed(example, others))
+        return RankingBatch(pad([example.query for example in examples]), pad(passages), self.choice.total)
+
+    def _borrowed(self, example: Example, others: Sequence[Example]) -> list[Tensor]:
+        """The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice."""
+        answers = self.pool.queries[example.row].answers
+        found = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
+        return found + [example.stand_in] * (self.choice.in_batch - len(found))

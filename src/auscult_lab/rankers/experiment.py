@@ -1,0 +1,134 @@
+"""Experiment files of neural rankers: one YAML a model, with the negatives, the loss and the budget."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from auscult.errors import ConfigError
+from auscult_lab.rankers.base import RankerConfig
+from auscult_lab.rankers.registry import RANKERS, ranker_kind
+from auscult_lab.training.experiment import DataExperiment, LabelChoice, Settings
+from auscult_lab.training.experiment_files import check_experiment
+
+
+class NegativeChoice(Settings):
+    """How many passages of each kind a query is shown beside its answer.
+
+    Attributes:
+        random: Of any document (zhu2019, section 3.7.1: irrelevant).
+        same_entity: Of the same title under other headings (partially relevant). Where a query has fewer, the rest
+            is filled with passages BM25 ranks high.
+        bm25: Drawn from the `bm25_depth` passages that BM25 ranks highest for the query (partially relevant).
+        in_batch: Answers of other queries of the batch that do not answer this one.
+        bm25_depth: See `bm25`.
+    """
+
+    random: int = Field(default=6, ge=0)
+    same_entity: int = Field(default=0, ge=0)
+    bm25: int = Field(default=3, ge=0)
+    in_batch: int = Field(default=0, ge=0)
+    bm25_depth: int = Field(default=64, ge=1)
+
+    @property
+    def total(self) -> int:
+        """Negatives a query."""
+        return self.random + self.same_entity + self.bm25 + self.in_batch
+
+    @model_validator(mode="after")
+    def _some(self) -> NegativeChoice:
+        if not self.total:
+            raise ValueError("at least one negative a query is needed")
+        return self
+
+
+class RankingTraining(Settings):
+    """Optimisation and budget.
+
+    Attributes:
+        epochs: At most.
+        queries: Queries an epoch, drawn anew each time without repeats until all have been seen; None for all.
+        batch_queries: Queries a step, each with one answer and its negatives.
+        loss: "hinge": pairwise (zhu2019, Eq. 21); "listwise": softmax cross entropy over answer and negatives.
+        margin: Of the hinge loss.
+        decay: Factor on the learning rate after each epoch.
+        precision: "bf16" and "16-mixed" compute in half precision and keep weights in single.
+        patience: Stop after so many epochs without a better validation score; None runs all epochs.
+    """
+
+    epochs: int = Field(default=10, ge=1)
+    queries: int | None = Field(default=None, ge=1)
+    batch_queries: int = Field(default=16, ge=1)
+    loss: Literal["hinge", "listwise"] = "hinge"
+    margin: float = Field(default=1.0, gt=0)
+    optimizer: Literal["adam", "adadelta"] = "adam"
+    learning_rate: float = Field(default=1e-3, gt=0)
+    decay: float = Field(default=1.0, gt=0, le=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+    gradient_clip: float | None = Field(default=5.0, gt=0)
+    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
+    patience: int | None = Field(default=3, ge=1)
+    accelerator: str = "auto"
+    devices: int | Literal["auto"] = "auto"
+
+
+class RankingExperiment(DataExperiment):
+    """A ranker's experiment.
+
+    Attributes:
+        queries: What is asked: "headings", queries made of titles and headings, or "corpus", the queries that the
+            corpora bring with them, answered as their judgements say.
+        model: A ranker's name.
+        settings: Of the ranker, where they differ from its paper's.
+        min_count: Rarer words of the training passages are treated as words that training never saw.
+        validation_queries: Asked after each epoch, over the held-out documents.
+        evaluate: Corpora whose test queries `auscult compare` asks the model.
+    """
+
+    queries: Literal["headings", "corpus"] = "headings"
+    model: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    labels: LabelChoice = LabelChoice(mentions=False)
+    knowledge: str | None = None
+    min_count: int = Field(default=2, ge=1)
+    negatives: NegativeChoice = NegativeChoice()
+    training: RankingTraining = RankingTraining()
+    validation_queries: int = Field(default=150, ge=1)
+    evaluate: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _model_is_known(self) -> RankingExperiment:
+        if self.model not in RANKERS:
+            known = ", ".join(RANKERS)
+            raise ValueError(
+                f"model: {self.model!r} is none of {known}; one of your own is registered by a file: --with"
+            )
+        return self
+
+    def config(self) -> RankerConfig:
+        """The ranker's settings.
+
+        Raises:
+            ConfigError: A setting the ranker does not have, or a wrong value.
+        """
+        kind = ranker_kind(self.model)
+        given = {key: tuple(value) if isinstance(value, list) else value for key, value in self.settings.items()}
+        try:
+            return kind.config(**given)
+        except (TypeError, ValueError) as error:
+            known = ", ".join(field.name for field in dataclasses.fields(kind.config()))
+            raise ConfigError(f"settings of {self.model} ({known})", str(error), "correct 'settings'") from error
+
+
+def read_ranking_experiment(path: Path) -> RankingExperiment:
+    """Read and check a ranker's experiment file.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    experiment = check_experiment(path, RankingExperiment)
+    experiment.config()
+    return experiment

@@ -1,0 +1,130 @@
+"""Gathering what an experiment learns from: labelled documents, held-out documents, names that stay unseen."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from auscult.concepts import KnowledgeBase, MentionLinker, normalise_name
+from auscult.concepts.opening import open_knowledge_base
+from auscult.documents import Document
+from auscult.errors import ConfigError
+from auscult.files.records import left_out
+from auscult.interfaces import Corpus
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.training.experiment import CorpusChoice, DataExperiment
+from auscult_lab.training.labels import LabelledDocument, label_documents, title_words
+from auscult_lab.training.substitution import NamePool, name_pool
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """Everything read, split and labelled.
+
+    Attributes:
+        documents: To train on.
+        held_out: For validation.
+        knowledge: The knowledge base, or None.
+        pool: Names to substitute, or None where the experiment substitutes none.
+        texts: Documents that the word vectors learn from: all that were read, and the experiment's further corpora.
+    """
+
+    documents: list[LabelledDocument]
+    held_out: list[LabelledDocument]
+    knowledge: KnowledgeBase | None
+    pool: NamePool | None
+    texts: list[Document]
+
+
+def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingData:
+    """Read, split and label the documents of an experiment.
+
+    Raises:
+        CorpusMissingError: A corpus is not on this machine.
+        ConfigError: The validation corpora have no more documents than are to be held out.
+    """
+    knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
+    documents, training, held_out = read_and_hold_out(experiment, say)
+    if experiment.share < 1:
+        drawn = random.Random(experiment.seed).sample(
+            range(len(training)), max(1, round(experiment.share * len(training)))
+        )
+        training = [training[row] for row in sorted(drawn)]
+        say(f"{len(training):,} of them to train on")
+    linker = MentionLinker(knowledge) if knowledge is not None and experiment.labels.mentions else None
+    say("labelling" + (" (titles, headings and linked mentions)" if linker else " (titles and headings)"))
+    excluded = [
+        query.entity
+        for choice in experiment.never_learn
+        for query in open_corpus(choice.name, skip_bad=choice.skip_bad).queries(choice.split or "test")
+    ]
+    substitutes = experiment.labels.substitute > 0 and knowledge is not None
+    return TrainingData(
+        documents=list(label_documents(training, knowledge, linker)),
+        held_out=list(label_documents(held_out, knowledge, None)),
+        knowledge=knowledge,
+        pool=name_pool(knowledge, excluded) if substitutes and knowledge is not None else None,
+        texts=documents + [document for choice in experiment.word_vectors.texts for document in read(choice, say)[1]],
+    )
+
+
+def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list[Document]]:
+    """One corpus choice and its documents.
+
+    Args:
+        choice: Which.
+        say: Told what was left out.
+    """
+    corpus = open_corpus(choice.name, skip_bad=choice.skip_bad)
+    documents = list(corpus.documents(choice.split))
+    for line in left_out(corpus):
+        say(f"{choice.name}: left out {line}")
+    return corpus, documents
+
+
+def read_and_hold_out(
+    experiment: DataExperiment, say: Callable[[str], None], *, untitled: bool = False, most: float = 1.0
+) -> tuple[list[Document], list[Document], list[Document]]:
+    """Read an experiment's documents and set some aside.
+
+    Whole entities are set aside: no title of a held-out document stays in training, whichever corpus it is in.
+
+    Args:
+        experiment: Which documents, and how many are held out of which corpora.
+        say: Told of each corpus.
+        untitled: Hold documents without a title out, too.
+        most: The share of the documents that may be held out at most.
+
+    Returns:
+        All documents that have a sentence, those to train on, and those held out.
+
+    Raises:
+        CorpusMissingError: A corpus is not on this machine.
+        ConfigError: The validation corpora have no more documents than are to be held out.
+    """
+    documents: list[Document] = []
+    eligible: list[int] = []
+    for choice in experiment.corpora:
+        found = [document for document in read(choice, say)[1] if document.sentences]
+        say(f"{choice.name}: {len(found):,} documents")
+        if choice.name in experiment.validation.corpora:
+            eligible += range(len(documents), len(documents) + len(found))
+        documents += found
+    names = [normalise_name(title_words(document.title)) for document in documents]
+    order = [row for row in eligible if names[row] or untitled]
+    random.Random(experiment.seed).shuffle(order)
+    wanted = max(1, min(experiment.validation.documents, int(most * len(order))))
+    chosen = order[:wanted]
+    titles = {names[row] for row in chosen} - {""}
+    apart = set(chosen)
+    kept = [
+        document
+        for row, (document, name) in enumerate(zip(documents, names, strict=True))
+        if row not in apart and name not in titles
+    ]
+    if len(chosen) < wanted or not kept:
+        remedy = "lower validation.documents or name more validation.corpora"
+        which = "documents" if untitled else "titled documents"
+        raise ConfigError(f"more than {wanted} {which} to hold some out", f"{len(order)}", remedy)
+    return documents, kept, [documents[row] for row in sorted(chosen)]

@@ -1,0 +1,208 @@
+"""What an experiment of whichever family says, checked before anything runs; `experiment_files` reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from auscult.errors import ConfigError
+from auscult_lab.corpora.opening import learnable
+
+
+class Settings(BaseModel):
+    """Checked, unchangeable settings; an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CorpusChoice(Settings):
+    """A corpus to learn from.
+
+    Attributes:
+        name: Of the catalogue, or a path.
+        split: Which of its splits; None for all of it.
+        skip_bad: Leave records out that cannot be read, and tell how many, instead of stopping at the first.
+    """
+
+    name: str
+    split: str | None = None
+    skip_bad: bool = False
+
+
+class WordVectorChoice(Settings):
+    """Word vectors: of a file or a model, or trained on the training corpora (128-d skip-gram with subwords).
+
+    Attributes:
+        file: A GloVe, word2vec or fastText text file, environment variables in its name expanded; when given, nothing
+            is trained.
+        model: A saved model that averages word vectors ("cdv" is the shipped one), whose vectors are taken; when
+            given, nothing is trained, and what they learned from counts as read before.
+        limit: Read only so many of the file's words.
+        glossary: Also learn from the names, synonyms and definitions of the knowledge base.
+        texts: Further corpora that only the word vectors learn from.
+    """
+
+    file: Path | None = None
+    model: str | None = Field(default=None, min_length=1)
+    limit: int | None = Field(default=None, ge=1)
+    dim: int = Field(default=128, ge=2)
+    epochs: int = Field(default=5, ge=1)
+    min_n: int = Field(default=4, ge=2)
+    max_n: int = Field(default=5, ge=2)
+    hash_count: int = Field(default=2, ge=1, le=4)
+    buckets: int = Field(default=40_000, ge=1)
+    min_count: int = Field(default=3, ge=1)
+    learning_rate: float = Field(default=0.05, gt=0)
+    glossary: bool = True
+    texts: list[CorpusChoice] = []
+
+    @model_validator(mode="after")
+    def _of_one_place(self) -> WordVectorChoice:
+        if self.file is not None and self.model is not None:
+            raise ValueError("word vectors are of a 'file' or of a 'model', not of both")
+        if self.file is None and self.limit is not None:
+            raise ValueError("'limit' is of the words of a 'file'")
+        return self
+
+
+class EncoderTraining(Settings):
+    """How a pre-trained encoder is trained, for whatever purpose; defaults are this project's.
+
+    Attributes:
+        learning_rate: The highest.
+        warm_up: Share of all steps in which the rate rises; it falls to 0 in a straight line afterwards. None: it is
+            the same in all steps.
+        precision: "bf16" or "16-mixed" compute in half precision and keep weights in single.
+        checkpoint_minutes: A killed training loses at most so much.
+        patience: Stop after so many epochs without a better validation; None runs all.
+    """
+
+    epochs: int = Field(default=10, ge=1)
+    learning_rate: float = Field(default=1e-4, gt=0)
+    warm_up: float | None = Field(default=0.05, ge=0, lt=1)
+    weight_decay: float = Field(default=0.01, ge=0)
+    gradient_clip: float | None = Field(default=1.0, gt=0)
+    precision: Literal["float32", "bf16", "16-mixed"] = "float32"
+    checkpoint_minutes: float = Field(default=5.0, ge=0)
+    patience: int | None = Field(default=None, ge=1)
+    accelerator: str = "auto"
+    devices: int | Literal["auto"] = "auto"
+
+
+def backbone_name(said: str, field: str) -> str:
+    """A hub name or folder with environment variables and the home folder expanded.
+
+    Args:
+        said: As an experiment file has it.
+        field: Where it does.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+    remedy = "set it to a folder or hub name of a transformer encoder, or name one in the experiment file"
+    return expanded(said, field, remedy)
+
+
+def expanded(said: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
+    """A setting with environment variables and the home folder expanded.
+
+    Args:
+        said: As an experiment file has it.
+        field: Where it does.
+        remedy: What to do where a variable is not set.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+    found = os.path.expandvars(said)
+    if "$" in found:
+        raise ConfigError(f"the environment variable of '{field}: {said}'", "none set", remedy)
+    return str(Path(found).expanduser()) if found.startswith("~") else found
+
+
+class LabelChoice(Settings):
+    """Where entity labels come from (Eq. 15).
+
+    Attributes:
+        mentions: Label a sentence also with the entities mentioned in it, linked through the knowledge base.
+        substitute: Share of training documents whose title entity is replaced, in title and text, by another name of
+            the knowledge base, anew at each epoch; 0 for the paper's training (a departure).
+    """
+
+    mentions: bool = True
+    substitute: float = Field(default=0.0, ge=0, le=1)
+
+
+class ValidationChoice(Settings):
+    """Held-out training documents that stop the training and choose the epoch.
+
+    Attributes:
+        corpora: Draw them from these corpora of the list, together.
+        documents: How many in all.
+        calibrate: After training, choose on them how much a query's entity half counts, and how much of it the
+            sentences of a document share (two departures).
+        heading_documents: Ask only for headings that at least so many training documents have: rare ones are as
+            often odd as hard.
+    """
+
+    corpora: list[str] = Field(min_length=1)
+    documents: int = Field(default=300, ge=1)
+    heading_documents: int = Field(default=1, ge=1)
+    calibrate: bool = False
+
+
+class DataExperiment(Settings):
+    """What every experiment says: what is learned from, and what is held out.
+
+    Attributes:
+        name: Of the file and of the folder under `runs/`; begins with a letter or digit, as ".." is another folder.
+        title: How tables call the model; one that begins with a published model's name stands beside its figures.
+        never_learn: Corpora whose queried entities are kept out of name substitution.
+        share: Of the documents that are left to train on, drawn by the seed, for learning curves; held-out documents
+            and word vectors are those of the whole.
+    """
+
+    name: str = Field(min_length=1, pattern=r"^[^\W_][\w.-]*$")
+    title: str = ""
+    track: Literal["zero-shot", "adapted"]
+    notes: str = ""
+    seed: int = 1
+    corpora: list[CorpusChoice] = Field(min_length=1)
+    validation: ValidationChoice
+    knowledge: str | None = "knowledge-base"
+    never_learn: list[CorpusChoice] = []
+    word_vectors: WordVectorChoice = WordVectorChoice()
+    labels: LabelChoice = LabelChoice()
+    share: float = Field(default=1.0, gt=0, le=1)
+
+    @property
+    def kind(self) -> str:
+        """The kind of model that it trains, as its file names it: every family has the field `model`."""
+        return str(self.model_dump(include={"model"})["model"])
+
+    def begins_with(self) -> list[str]:
+        """The models that it takes an encoder or word vectors from, by hub name, folder, or name of a shipped one.
+
+        Raises:
+            ConfigError: An environment variable in a name is not set.
+        """
+        return [] if self.word_vectors.model is None else [self.word_vectors.model]
+
+    @model_validator(mode="after")
+    def _validation_is_from_the_corpora(self) -> Self:
+        unknown = set(self.validation.corpora) - {corpus.name for corpus in self.corpora}
+        if unknown:
+            raise ValueError(f"validation.corpora: {', '.join(sorted(unknown))} is none of 'corpora'")
+        return self
+
+    @model_validator(mode="after")
+    def _may_be_learned_from(self) -> Self:
+        for field, choices in (("corpora", self.corpora), ("word_vectors.texts", self.word_vectors.texts)):
+            for choice in choices:
+                if not learnable(choice.name):
+                    told = "is to measure models with, never to learn from; leave it out, and evaluate on it"
+                    raise ValueError(f"{field}: {choice.name} {told}")
+        return self

@@ -1,0 +1,290 @@
+"""Experiment files: YAML, what a file is based on, and the variants it holds.
+
+    base: OTHER.yaml                      # says only what differs from another file; a path from this one's folder
+    published: { table: wang2021_table2 } # the published figures that its models stand beside
+    track: adapted                        # what all of its variants share
+    variants:
+      ck-adapted-drmm-tks:                # a variant is called as its run is
+        title: DRMM-TKS
+        published: { row: DRMMTKS }
+        settings: { head: drmm-tks }
+      ck-adapted-drmm-tks-w:
+        base: ck-adapted-drmm-tks         # says only what differs from another variant of the file
+        title: DRMM-TKS-W
+        compare_with: [ck-adapted-drmm-tks]   # whose results its own are told from
+        published: { row: DRMMTKS-W }
+        settings: { knowledge: $AUSCULT_GENERAL_GRAPH }
+
+A file without `variants` is one experiment, with a `name`; of one with variants, FILE:VARIANT is one. Its fields are
+merged with those it is based on: fields of fields each by themselves, anything else replaced. A file with variants is
+to another the base of what they share; FILE:VARIANT is a base, too.
+
+`published` is for readers, `compare_with` for comparisons. They are no settings: no kind of experiment has them, no
+training keeps them, and none inherits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from auscult.errors import ConfigError
+
+_DEEPEST = 8
+_Kind = TypeVar("_Kind", bound=BaseModel)
+_Fields = dict[str, object]
+
+
+class Published(BaseModel):
+    """The published figures that a model stands beside.
+
+    Attributes:
+        table: Of `auscult_lab/evaluation/published/`: "wang2021_table2".
+        row: What the model is called there; None where it has no row.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: str = Field(min_length=1)
+    row: str | None = None
+
+
+def experiments_in(path: Path) -> list[Path]:
+    """All experiments of a file, or of the files of a folder in the order of their names.
+
+    Args:
+        path: A file, one of its variants (FILE:VARIANT), or a folder.
+
+    Returns:
+        Paths as all readers of experiments take them; none for a folder without experiment files.
+
+    Raises:
+        ConfigError: A file is no readable YAML of fields.
+    """
+    if path.is_dir():
+        return [each for file in sorted(path.glob("*.yaml")) for each in experiments_in(file)]
+    file, variant = _parted(path)
+    variants = _variants(_parse(file), file)
+    return [path] if variant is not None or variants is None else [variant_path(file, name) for name in variants]
+
+
+def variant_path(file: Path, variant: str) -> Path:
+    """The path of one of a file's variants: FILE:VARIANT."""
+    return file.with_name(f"{file.name}:{variant}")
+
+
+def read_model_name(path: Path) -> str:
+    """Which model an experiment is about: "cdv" where it does not say.
+
+    Args:
+        path: A file, or FILE:VARIANT.
+
+    Raises:
+        ConfigError: The file is no readable YAML of fields, or has other variants.
+    """
+    return str(_resolved(path).get("model", "cdv"))
+
+
+def read_published(path: Path) -> Published | None:
+    """The published figures that an experiment's model stands beside.
+
+    Args:
+        path: A file, or FILE:VARIANT.
+
+    Returns:
+        With the model's title as its row, where neither file nor variant names one; None where there are none.
+
+    Raises:
+        ConfigError: The file is no readable YAML of fields, has other variants, or says something else there.
+    """
+    fields = _resolved(path)
+    said = fields.get("published")
+    if said is None:
+        return None
+    found = check_fields(said, Published, f"{path} with published")
+    title = fields.get("title")
+    return found.model_copy(update={"row": title}) if isinstance(said, dict) and "row" not in said and title else found
+
+
+def read_compared(path: Path) -> tuple[str, ...]:
+    """The experiments from whose results an experiment's are to be told, each planned as better than those.
+
+    Args:
+        path: A file, or FILE:VARIANT.
+
+    Returns:
+        Their names; of experiments that need not be compared with it in every comparison.
+
+    Raises:
+        ConfigError: The file is no readable YAML of fields, has other variants, or says something else there.
+    """
+    return _compared(_resolved(path), path)
+
+
+def _compared(fields: _Fields, path: Path) -> tuple[str, ...]:
+    said = fields.get("compare_with", [])
+    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
+        raise ConfigError("'compare_with' with names of experiments", f"{path} with {said!r}", "correct the field")
+    return tuple(said)
+
+
+def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
+    """Read an experiment and check it against one kind of them.
+
+    Args:
+        path: A file, or FILE:VARIANT.
+        kind: The fields that it may have.
+
+    Raises:
+        ConfigError: Naming the file and every field that is wrong.
+    """
+    fields = _resolved(path)
+    if (published := fields.pop("published", None)) is not None:
+        check_fields(published, Published, f"{path} with published")
+    _compared(fields, path)
+    fields.pop("compare_with", None)
+    return check_fields(fields, kind, f"{path} with")
+
+
+def with_fields(fields: Mapping[str, object], said: Iterable[tuple[str, str]]) -> _Fields:
+    """Fields of an experiment, changed one by one.
+
+    Args:
+        fields: Nested as in a file.
+        said: What shall hold what: a field inside another one behind a dot, the value as YAML.
+
+    Raises:
+        ConfigError: A value is no YAML, or a field lies inside one that holds no others.
+    """
+    changed = dict(fields)
+    for path, text in said:
+        *above, name = path.split(".")
+        try:
+            own: _Fields = {name: yaml.safe_load(text)}
+        except yaml.YAMLError as error:
+            raise ConfigError("a value as in an experiment file", f"{path}={text}", "put it in quotes") from error
+        for each in reversed(above):
+            own = {each: own}
+        changed = _merged(changed, own)
+    return changed
+
+
+def check_fields(fields: object, kind: type[_Kind], found: str) -> _Kind:
+    """Check fields against one kind of experiment.
+
+    Args:
+        fields: Nested as in a file.
+        kind: The fields that it may have.
+        found: What they are, and "with", for the error.
+
+    Raises:
+        ConfigError: Naming every field that is wrong.
+    """
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
+        raise ConfigError("a valid experiment", f"{found} {faults}", "correct these fields") from error
+
+
+def _resolved(path: Path, depth: int = 0) -> _Fields:
+    """All fields of an experiment; of a base (`depth` above 0) those it hands on."""
+    file, variant = _parted(path)
+    own = _parse(file)
+    variants = _variants(own, file)
+    own.pop("variants", None)
+    base = own.pop("base", None)
+    if base is not None:
+        if depth == _DEEPEST:
+            raise ConfigError("a 'base' that ends", f"{file} and {depth} files below it", "remove the circle")
+        own = _merged(_resolved(file.parent / str(base), depth + 1), own)
+    if variant is not None:
+        own = {**_merged(own, _variant(variants, variant, file)), "name": variant}
+    elif variants is not None and not depth:
+        remedy = f"choose one, as {variant_path(file, next(iter(variants)))} does: {', '.join(variants)}"
+        raise ConfigError("one experiment", f"{file}, which has {len(variants)} variants", remedy)
+    if depth:
+        _forget(own)
+    return own
+
+
+def _variant(variants: Mapping[str, _Fields] | None, name: str, file: Path, depth: int = 0) -> _Fields:
+    """What a variant says, and the variants it is based on."""
+    if variants is None:
+        raise ConfigError(f"a variant '{name}'", f"{file} without variants", "name the file alone")
+    if name not in variants:
+        raise ConfigError(f"a variant of {file}", f"'{name}'", f"choose one of {', '.join(variants)}")
+    own = dict(variants[name])
+    base = own.pop("base", None)
+    if base is None:
+        return own
+    if depth == _DEEPEST:
+        place = variant_path(file, name)
+        raise ConfigError("a 'base' that ends", f"{place} and {depth} variants below it", "remove the circle")
+    below = _variant(variants, str(base), file, depth + 1)
+    _forget(below)
+    return _merged(below, own)
+
+
+def _forget(fields: _Fields) -> None:
+    """Take out what a base does not hand on."""
+    for name in ("published", "compare_with"):
+        fields.pop(name, None)
+
+
+def _variants(fields: _Fields, file: Path) -> Mapping[str, _Fields] | None:
+    """The variants that a file holds, by name; None where it is one experiment."""
+    if "variants" not in fields:
+        return None
+    found: Any = fields["variants"]
+    if not isinstance(found, dict) or not found or not all(isinstance(each, dict) for each in found.values()):
+        raise ConfigError("'variants' with fields by name", f"others in {file}", "give each a name, and {} at least")
+    named = [str(file)] * ("name" in fields) + [f"{file}:{name}" for name, own in found.items() if "name" in own]
+    if named:
+        raise ConfigError(
+            "variants that are called by their keys alone", f"'name' in {', '.join(named)}", "leave it out"
+        )
+    return {str(name): own for name, own in found.items()}
+
+
+def _parted(path: Path) -> tuple[Path, str | None]:
+    """The file, and the variant that stands behind its name."""
+    name, colon, variant = path.name.rpartition(":")
+    return (path.with_name(name), variant) if colon and name and not path.is_file() else (path, None)
+
+
+def _parse(file: Path) -> _Fields:
+    try:
+        fields = _Loader(file.read_text(encoding="utf-8")).get_single_data()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError("a readable YAML experiment file", f"{file} ({reason})", "check path and syntax") from error
+    if not isinstance(fields, dict):
+        raise ConfigError("a YAML experiment file of fields", f"{file} without any", "see experiments/ for examples")
+    return fields
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain data, in which nothing is said twice: of two variants of one name, one would be lost."""
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        node = super().compose_mapping_node(anchor)
+        said: set[str] = set()
+        for key, _ in node.value:
+            if key.value in said:
+                raise yaml.MarkedYAMLError(problem=f"'{key.value}' twice", problem_mark=key.start_mark)
+            said.add(key.value)
+        return node
+
+
+def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> _Fields:
+    """The base's fields under one's own; fields of fields are merged, lists are replaced."""
+    merged = dict(base)
+    for name, value in own.items():
+        below = merged.get(name)
+        merged[name] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

@@ -1,0 +1,162 @@
+"""The one training of a model: what is done, in which order, whichever family of models it is of.
+
+    claim the folder → prepare (read corpora, make the network) → train → record → keep the model, then the record
+
+Each family gives what differs, as a `Build`. A training that was killed goes on where it stopped: what costs time is
+kept in its folder (`training.folder`), and each stage first looks for what an earlier process left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import nn
+from torch.utils.data import DataLoader
+
+from auscult_lab.training.encoder_history import corpora_read_before, encoder_begun_with
+from auscult_lab.training.experiment import DataExperiment, Settings
+from auscult_lab.training.folder import Outcome, begin, describe, finish, forget_beginning, teller
+from auscult_lab.training.loop import History, Objective, fit
+from auscult_lab.training.schedule import Schedule
+
+Say = Callable[[str], None]
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A training in progress.
+
+    Attributes:
+        folder: Where everything is kept.
+        say: Told of each stage in a few words.
+        progress: Show progress bars.
+        began: By the monotonic clock; what earlier processes took is not counted.
+    """
+
+    folder: Path
+    say: Say
+    progress: bool
+    began: float = field(default_factory=time.monotonic)
+
+    def fit(
+        self, objective: Objective, loader: DataLoader[Any], schedule: Schedule, *, within: str = "checkpoints"
+    ) -> History:
+        """Train a network in place; see `loop.fit`. `within` is the folder of checkpoints in the training's."""
+        place = self.folder / within
+        return fit(objective, loader, schedule, folder=place, say=self.say, progress=self.progress)
+
+
+class Build(Protocol):
+    """A model with all it is trained on: what a family's `prepare` gives."""
+
+    @property
+    def kind(self) -> str:
+        """Of the record."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """How tables call the model."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """Said before the training begins: what is trained on how much."""
+        ...
+
+    def train(self) -> History:
+        """Train in place, and leave the model with the weights of the best epoch."""
+        ...
+
+    def told(self, history: History) -> Record:
+        """What the record says besides that which all records do."""
+        ...
+
+    def save(self, folder: Path, record: Record) -> object:
+        """Write the model's folder, with what is said of its training."""
+        ...
+
+
+def train(
+    experiment: DataExperiment,
+    folder: Path,
+    prepare: Callable[[Any, Run], Build],
+    *,
+    say: Say | None = None,
+    progress: bool = False,
+) -> Outcome:
+    """Train a model, or go on with a training that was interrupted in the same folder.
+
+    Args:
+        experiment: What to train.
+        folder: Where everything is kept.
+        prepare: Of its family: gathers what it learns from, and makes the model.
+        say: Told of each stage in a few words.
+        progress: Show progress bars.
+
+    Raises:
+        BegunOtherwiseError: The folder holds work on another experiment, or on other documents.
+        ConfigError: Too little can be learned from what the experiment names.
+        CorpusMissingError: A corpus of the experiment is not on this machine.
+        ModelError: A model that it begins with cannot be opened.
+    """
+    return carry_out(experiment, folder, lambda run: _trained(experiment, run, prepare), say=say, progress=progress)
+
+
+def carry_out(
+    experiment: Settings,
+    folder: Path,
+    work: Callable[[Run], tuple[Record, Callable[[Path], object]]],
+    *,
+    say: Say | None,
+    progress: bool,
+) -> Outcome:
+    """Do work in a folder that is claimed for it, unless it is done already, and keep what comes of it.
+
+    Args:
+        experiment: What the folder is claimed for.
+        folder: Where everything is kept.
+        work: Gives the record, and what writes the model's folder.
+        say: As for `train`.
+        progress: As for `train`.
+    """
+    run = Run(folder, teller(say), progress)
+    if (kept := begin(experiment, folder, run.say)) is not None:
+        return kept
+    try:
+        record, save = work(run)
+    except BaseException:
+        forget_beginning(folder)
+        raise
+    return finish(folder, record, save)
+
+
+def _trained(
+    experiment: DataExperiment, run: Run, prepare: Callable[[Any, Run], Build]
+) -> tuple[Record, Callable[[Path], object]]:
+    # First, because a wrong name should fail before minutes of reading.
+    begun_with = experiment.begins_with()
+    read_before = corpora_read_before(*begun_with) | encoder_begun_with(*begun_with)
+    build = prepare(experiment, run)
+    prepared = time.monotonic() - run.began
+    run.say(build.about)
+    history = build.train()
+    record = {
+        "kind": build.kind,
+        "model": build.title,
+        **describe(experiment, history, run.folder),
+        **build.told(history),
+        "preparation_seconds": round(prepared, 1),
+        **read_before,
+    }
+    return record, lambda folder: build.save(folder, record)
+
+
+def trained_parameters(*modules: nn.Module) -> int:
+    """How many numbers are learned."""
+    return sum(each.numel() for module in modules for each in module.parameters() if each.requires_grad)

@@ -1,0 +1,193 @@
+"""From records, rankings and data to what the page shows."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+
+from auscult import __version__
+from auscult.documents import Document
+from auscult.documents.analysis import Analyzer
+from auscult.interfaces import Ranking
+from auscult.provenance import now
+from auscult_lab.evaluation.measures import MEASURES, measure
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.task import Task
+from auscult_lab.workbench.content import Answer, AskedQuestion, ReportContent, every_published_table
+from auscult_lab.workbench.folder import Description, WorkFolder
+from auscult_lab.workbench.plan import CANDIDATES
+from auscult_lab.workbench.running import kept_answers, kept_records, user_task
+
+ANSWERS = 10
+"""Shown of each model for a question."""
+SHOWN_QUESTIONS = 200
+"""More would make the page too heavy to open."""
+_CHARACTERS = 400
+# Before the first word in common, where a text is not shown from its beginning.
+_LEAD = 80
+_SHOWN_MEASURES = (*MEASURES, "P@1", "P@3", "P@5")
+_WORD = re.compile(r"[^\W_]+")
+_STEMMED = Analyzer(stop_words=True, stemming=True)
+# What asks, and names nothing; the analyzer's stop words are those of statements.
+_ASKING = frozenset(
+    _STEMMED("what which who whom whose when where why how do does did can could has have should would")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A passage as the page shows it."""
+
+    title: str
+    text: str
+
+
+def assemble(work: WorkFolder) -> ReportContent:
+    """Compute a report from what a workbench's folder holds.
+
+    Args:
+        work: After `running.run`.
+
+    Raises:
+        ConfigError: The folder is no workbench, or holds no results yet.
+        DataError: Something in it is damaged.
+    """
+    description, records = work.description(), kept_records(work)
+    task = user_task(work, description)
+    rankings = {record.label: kept_answers(work, record.label, task) for record in records}
+    chosen = _choose(task)
+    notes = [*description.warnings, _protocol_note(description)]
+    if len(chosen) < len(task.queries):
+        notes.append(f"The page shows {len(chosen)} of {len(task.queries):,} test questions, drawn at random.")
+    return ReportContent(
+        title=description.title,
+        counts=description.counts,
+        warnings=tuple(notes),
+        records=records,
+        questions=_questions(task, records, rankings, chosen),
+        published=every_published_table(),
+        version=__version__,
+        date=now(),
+    )
+
+
+def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
+    """Half-open ranges of the words of a text that a question has too, but for endings, stop words and what asks."""
+    wanted = set(_STEMMED(question)) - _ASKING
+    return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stems(match.group())))
+
+
+@cache
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(_STEMMED(word))
+
+
+def _choose(task: Task) -> list[int]:
+    """Rows of the questions that are shown."""
+    rows = np.arange(len(task.queries))
+    if len(rows) > SHOWN_QUESTIONS:
+        rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=SHOWN_QUESTIONS, replace=False))
+    return [int(row) for row in rows]
+
+
+def _protocol_note(description: Description) -> str:
+    if description.protocol == "end-to-end":
+        return f"For each test question, all {description.counts['passages']:,} passages were ranked."
+    return (
+        f"For each test question, the {CANDIDATES} passages were ranked that BM25 finds, with the relevant ones that "
+        "it misses put in: measures say how well models rank these, not how well they search the whole collection."
+    )
+
+
+def _questions(
+    task: Task,
+    records: Sequence[EvaluationRecord],
+    rankings: Mapping[str, Mapping[str, Ranking]],
+    chosen: Sequence[int],
+) -> tuple[AskedQuestion, ...]:
+    shown = _passages(task.documents)
+    judged: dict[str, dict[str, int]] = {}
+    for judgement in task.judgements:
+        judged.setdefault(judgement.query_id, {})[judgement.passage_id] = judgement.relevance
+    measured = {record.label: _measures(task, rankings[record.label]) for record in records}
+    asked = []
+    for row in chosen:
+        query = task.queries[row]
+        grades = judged.get(query.query_id, {})
+        asked.append(
+            AskedQuestion(
+                query_id=query.query_id,
+                text=query.text,
+                answers={
+                    label: tuple(_answers(query.text, own[query.query_id], grades, shown))
+                    for label, own in rankings.items()
+                },
+                measures={label: own[query.query_id] for label, own in measured.items()},
+                relevant=sum(grade > 0 for grade in grades.values()),
+            )
+        )
+    return tuple(asked)
+
+
+def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
+    """query_id -> measure -> value."""
+    found = measure(rankings.values(), task.judgements, _SHOWN_MEASURES)
+    return {
+        query_id: {name: float(value) for name, value in zip(found.names, values, strict=True)}
+        for query_id, values in zip(found.query_ids, found.values, strict=True)
+    }
+
+
+def _answers(question: str, ranking: Ranking, grades: Mapping[str, int], shown: Mapping[str, _Shown]) -> list[Answer]:
+    best = zip(ranking.passage_ids[:ANSWERS], ranking.scores[:ANSWERS], strict=True)
+    answers = []
+    for passage_id, score in best:
+        text = excerpt(question, shown[passage_id].text)
+        answers.append(
+            Answer(
+                passage_id=passage_id,
+                title=shown[passage_id].title,
+                text=text,
+                score=score,
+                relevance=grades.get(passage_id, 0),
+                highlights=highlights(question, text),
+            )
+        )
+    return answers
+
+
+def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
+    return {
+        passage.passage_id: _Shown(
+            ": ".join(part for part in (document.title, passage.heading) if part), document.slice(passage).strip()
+        )
+        for document in documents
+        for passage in document.passages
+    }
+
+
+# Models that are shown side by side have many of a question's answers in common.
+@lru_cache(maxsize=1_000)
+def excerpt(question: str, text: str) -> str:
+    """The part of a text with the most words of a question, cut between words; of equal ones the first."""
+    if len(text) <= _CHARACTERS:
+        return text
+    spans = highlights(question, text)
+    begins, ends = [begin for begin, _ in spans], [end for _, end in spans]
+
+    def held(start: int) -> int:
+        return bisect_right(ends, start + _CHARACTERS) - bisect_left(begins, start)
+
+    start = max([0, *(max(begin - _LEAD, 0) for begin in begins)], key=held)
+    if start:
+        # From the next word on, unless the text has no blanks.
+        start = text.find(" ", start, start + _LEAD) + 1 or start
+    end = start + _CHARACTERS
+    if end < len(text):
+        end = max(text.rfind(" ", start + _LEAD, end), 0) or end
+    return ("… " if start else "") + text[start:end].strip() + (" …" if end < len(text) else "")

@@ -1,0 +1,221 @@
+"""Whether questions, passages and judgements fit together; what is odd but usable is mended and told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from auscult_lab.workbench.splitting import words_of
+from auscult_lab.workbench.userdata import Findings, Judged, Place, Question, UserData, UserPassage
+
+LEAST_QUESTIONS = 30
+"""Fewer say nothing about which model is better."""
+LEAST_PASSAGES = 10
+FEW_QUESTIONS = 150
+"""Below, intervals are wide, which is told."""
+_Kept = TypeVar("_Kept", Question, UserPassage)
+
+
+def check(data: UserData, findings: Findings) -> UserData:
+    """Check everything, and leave out what is of no use.
+
+    Args:
+        data: As it was read.
+        findings: Where faults and warnings go.
+
+    Returns:
+        Data without repeats, without questions that nothing answers, and with ids that files of runs can hold; only to
+        be used when `findings` holds no fault.
+    """
+    questions = _distinct(data.questions, "question", findings)
+    passages = _distinct([_titled(each, findings) for each in data.passages], "passage", findings)
+    if findings.faults and not (questions and passages and data.judgements):
+        # What could not be read would be missed by everything else.
+        return data
+    judgements = _known(data.judgements, {each.question_id for each in questions}, {e.passage_id for e in passages})
+    for judged, unknown in judgements:
+        for what, value in unknown:
+            remedy = f"add the {what}, or remove the judgement"
+            findings.fault(judged.place, f"judgement on an unknown {what}", f"'{value}'", remedy)
+    kept = _once([judged for judged, unknown in judgements if not unknown], findings)
+    questions, kept = _answered(questions, kept, len(passages), findings)
+    _enough(data, questions, passages, kept, findings)
+    _twice_asked(questions, kept, findings)
+    return UserData(data.name, *_plain_ids(questions, passages, kept, findings))
+
+
+def _titled(passage: UserPassage, findings: Findings) -> UserPassage:
+    if passage.text or not passage.title:
+        return passage
+    findings.warn("Some passages have a title but no text; they are read by their title.")
+    return replace(passage, text=passage.title)
+
+
+def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kept]:
+    """Rows with words and an id of their own; an exact repeat is dropped."""
+    seen: dict[str, _Kept] = {}
+    repeats = 0
+    for row in rows:
+        identifier = _id(row)
+        if not identifier:
+            findings.fault(row.place, "missing id", f"a {what} without", f"give the {what} an id")
+        if not words_of(row.text):
+            findings.fault(row.place, f"empty {what}", repr(row.text[:20]), f"write its text, or remove the {what}")
+        elif identifier and identifier not in seen:
+            seen[identifier] = row
+        elif identifier and seen[identifier].text == row.text:
+            repeats += 1
+            _in_one_split(identifier, _splits(seen[identifier], row), findings)
+        elif identifier:
+            found = f"'{identifier}', as at {seen[identifier].place}, with other words"
+            findings.fault(row.place, f"repeated {what} id", found, f"give each {what} an id of its own")
+    if repeats:
+        findings.warn(f"{repeats:,} {what}s stand in the data twice, word for word; each is taken once.")
+    _repeated_words(list(seen.values()), what, findings)
+    return list(seen.values())
+
+
+def _splits(*rows: Question | UserPassage) -> dict[str, Place]:
+    return {row.split: row.place for row in rows if isinstance(row, Question)}
+
+
+def _id(row: Question | UserPassage) -> str:
+    return row.question_id if isinstance(row, Question) else row.passage_id
+
+
+def _repeated_words(rows: Sequence[_Kept], what: str, findings: Findings) -> None:
+    times = Counter(row.text for row in rows)
+    extra = sum(count - 1 for count in times.values())
+    if extra:
+        findings.warn(f"{extra:,} {what}s repeat the words of another under an id of their own.")
+
+
+def _known(
+    rows: Sequence[Judged], questions: set[str], passages: set[str]
+) -> list[tuple[Judged, list[tuple[str, str]]]]:
+    """Each judgement with what of it nobody knows; a missing id was noted when it was read."""
+    checked = []
+    for row in rows:
+        said = (("question", row.question_id, questions), ("passage", row.passage_id, passages))
+        checked.append((row, [(what, value) for what, value, known in said if value and value not in known]))
+    return [(row, unknown) for row, unknown in checked if row.question_id and row.passage_id]
+
+
+def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
+    seen: dict[tuple[str, str], Judged] = {}
+    repeats = 0
+    for row in rows:
+        first = seen.setdefault((row.question_id, row.passage_id), row)
+        if first is row:
+            continue
+        repeats += 1
+        if first.relevance != row.relevance:
+            found = f"{row.relevance}, and {first.relevance} at {first.place}"
+            findings.fault(row.place, "contradicting judgements", found, "decide for one of them")
+        elif first.split != row.split:
+            found = f"'{row.question_id}' in {first.split or 'no split'} and in {row.split or 'no split'}"
+            findings.fault(row.place, "one question in two splits", found, "keep it in one of them")
+    if repeats:
+        findings.warn(f"{repeats:,} judgements are given twice.")
+    return list(seen.values())
+
+
+def _answered(
+    questions: list[Question], judgements: list[Judged], passages: int, findings: Findings
+) -> tuple[list[Question], list[Judged]]:
+    """Questions with a relevant passage and one that is not, each in one split."""
+    relevant = Counter(judged.question_id for judged in judgements if judged.relevance > 0)
+    splits: dict[str, dict[str, Place]] = {}
+    for judged in judgements:
+        splits.setdefault(judged.question_id, {}).setdefault(judged.split, judged.place)
+    kept = []
+    unanswered = 0
+    for question in questions:
+        own = {question.split: question.place} | splits.get(question.question_id, {})
+        _in_one_split(question.question_id, own, findings)
+        if not relevant[question.question_id]:
+            unanswered += 1
+        elif relevant[question.question_id] >= passages:
+            found = f"all {passages} passages answer '{question.question_id}'"
+            findings.fault(question.place, "question without a negative", found, "add passages that do not answer it")
+        else:
+            kept.append(replace(question, split=question.split or next(filter(None, own), "")))
+    if unanswered and kept:
+        findings.warn(f"{unanswered:,} of {len(questions):,} questions have no relevant passage and are left out.")
+    ids = {question.question_id for question in kept}
+    return kept, [judged for judged in judgements if judged.question_id in ids]
+
+
+def _in_one_split(question_id: str, said: Mapping[str, Place], findings: Findings) -> None:
+    """Whether all that name a split for a question name the same; empty for those that name none."""
+    own = {name: place for name, place in said.items() if name}
+    if len(own) > 1:
+        found = f"'{question_id}' in {' and '.join(sorted(own))}"
+        findings.fault(max(own.values(), key=str), "one question in two splits", found, "keep it in one of them")
+
+
+def _enough(
+    data: UserData,
+    questions: Sequence[Question],
+    passages: Sequence[UserPassage],
+    judgements: Sequence[Judged],
+    findings: Findings,
+) -> None:
+    everything = Place(data.name)
+    if data.judgements and not any(judged.relevance > 0 for judged in data.judgements):
+        remedy = "label the passages that answer with 1"
+        findings.fault(everything, "no relevant passage", "no judgement is positive", remedy)
+    elif len(questions) < LEAST_QUESTIONS:
+        found = f"{len(questions)} questions with a relevant passage"
+        remedy = f"bring {LEAST_QUESTIONS} or more; a few hundred tell models apart"
+        findings.fault(everything, "too little data", found, remedy)
+    elif len(questions) < FEW_QUESTIONS:
+        findings.warn(
+            f"Only {len(questions)} questions: differences between models must be large to be told from chance."
+        )
+    if len(passages) < LEAST_PASSAGES:
+        found = f"{len(passages)} passages"
+        findings.fault(everything, "too little data", found, f"bring {LEAST_PASSAGES} or more")
+    if judgements and all(judged.relevance > 0 for judged in judgements):
+        findings.warn("All judgements are positive; every other passage counts as not relevant.")
+
+
+def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], findings: Findings) -> None:
+    """A test question that training has seen is no test."""
+    learned = {words_of(each.text): each for each in questions if each.split in ("train", "dev")}
+    for question in questions:
+        known = learned.get(words_of(question.text))
+        if question.split == "test" and known is not None:
+            found = f"'{question.question_id}', as '{known.question_id}' at {known.place}"
+            findings.fault(question.place, "test question that is trained on", found, "remove one of the two")
+
+
+def _plain_ids(
+    questions: Sequence[Question], passages: Sequence[UserPassage], judgements: Sequence[Judged], findings: Findings
+) -> tuple[tuple[Question, ...], tuple[UserPassage, ...], tuple[Judged, ...]]:
+    """Ids without white space, which the format of runs cannot hold."""
+    asked = _plain([each.question_id for each in questions], findings)
+    found = _plain([each.passage_id for each in passages], findings)
+    return (
+        tuple(replace(each, question_id=asked[each.question_id]) for each in questions),
+        tuple(replace(each, passage_id=found[each.passage_id]) for each in passages),
+        tuple(
+            replace(each, question_id=asked[each.question_id], passage_id=found[each.passage_id]) for each in judgements
+        ),
+    )
+
+
+def _plain(ids: Sequence[str], findings: Findings) -> dict[str, str]:
+    plain: dict[str, str] = {}
+    taken = {each for each in ids if each.split() == [each]}
+    for each in ids:
+        name = each
+        while name.split() != [name] or (name != each and name in taken):
+            name = "_".join(name.split()) if name.split() != [name] else f"{name}_"
+        taken.add(name)
+        plain[each] = name
+        if name != each:
+            findings.warn("Blanks in ids are replaced by underscores.")
+    return plain

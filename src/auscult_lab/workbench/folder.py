@@ -1,0 +1,216 @@
+"""A workbench's folder: the user's data in BEIR's layout, experiments, trainings, and what came out.
+
+WORK/workbench.json        what this is: title, digest of the data, counts, warnings, what is compared and how
+WORK/data/NAME/            the data, normalised and divided, as `open_corpus` and every command takes it
+WORK/entities.json         entity and aspects of each question, where the data says them; for models that read no words
+WORK/experiments/*.yaml    what is trained; may be edited and added to
+WORK/runs/                 a folder a model, as `auscult compare` keeps them
+WORK/rankings/*.run.gz     every model's ranking of the test questions (TREC)
+WORK/records.json          results
+WORK/report.html           the page
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from auscult.errors import ConfigError, DataError
+from auscult.files.digests import digest_of_files
+from auscult.files.writing import whole_or_nothing, write_json, write_text
+from auscult.understanding import Query
+from auscult_lab.evaluation.task import Protocol
+from auscult_lab.workbench.sources import find_layout
+from auscult_lab.workbench.userdata import SPLITS, Question, UserData
+
+COUNTED = {"train": "training questions", "dev": "development questions", "test": "test questions"}
+"""What counts call the questions of a split."""
+_COUNTS = {"questions", "passages", "relevant passages", *COUNTED.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The content of workbench.json.
+
+    Attributes:
+        title: What the user calls the data.
+        name: Of the data's folder; the corpus' name.
+        digest: SHA-256 of the user's files.
+        counts: What the data holds, in the page's order.
+        words: Mean number of words of a passage.
+        warnings: What was odd about the data.
+        protocol: "end-to-end" ranks all passages, "rerank" those that BM25 ranks highest.
+        untrained: What is compared besides what is trained: names or folders of models.
+    """
+
+    title: str
+    name: str
+    digest: str
+    counts: dict[str, int]
+    words: float
+    warnings: list[str]
+    protocol: Protocol = "rerank"
+    untrained: list[str] = field(default_factory=list)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The splits that hold a question."""
+        return tuple(name for name in SPLITS if self.counts[COUNTED[name]])
+
+
+class WorkFolder:
+    """The folder and its places.
+
+    Args:
+        root: The folder; it need not exist yet.
+
+    Attributes:
+        described: Of the description.
+        entities: Of what questions ask about.
+        experiments: Of what is trained.
+        runs: Of trainings.
+        rankings: Of rankings of the test questions.
+        records: Of results.
+        page: Of the report.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.described = root / "workbench.json"
+        self.entities = root / "entities.json"
+        self.experiments = root / "experiments"
+        self.runs = root / "runs"
+        self.rankings = root / "rankings"
+        self.records = root / "records.json"
+        self.page = root / "report.html"
+
+    def data(self, name: str) -> Path:
+        """Of the normalised data; absolute, because experiments name it."""
+        return self.root.resolve() / "data" / name
+
+    def describe(self, description: Description) -> None:
+        """Write workbench.json.
+
+        Raises:
+            DataError: The folder cannot be written to.
+        """
+        write_json(self.described, asdict(description))
+
+    def description(self) -> Description:
+        """Read workbench.json.
+
+        Raises:
+            ConfigError: There is none: this is no workbench.
+            DataError: It is damaged.
+        """
+        if not self.described.is_file():
+            remedy = "make one: auscult try MYDATA --out " + str(self.root)
+            raise ConfigError("the folder of a workbench", f"{self.root} without workbench.json", remedy)
+        try:
+            found = Description(**json.loads(self.described.read_text(encoding="utf-8")))
+            if lost := _COUNTS - found.counts.keys():
+                raise ValueError(f"counts without {', '.join(sorted(lost))}")
+            return found
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            remedy = "make the workbench anew in another folder"
+            raise DataError("a readable workbench.json", f"{self.described} ({error})", remedy) from error
+
+    def write_entities(self, questions: Iterable[Question]) -> None:
+        """Write entities.json, where a question says its entity or aspects.
+
+        They are no part of the data in BEIR's layout: there they would be read instead of a question's own words.
+
+        Raises:
+            DataError: The folder cannot be written to.
+        """
+        said = {
+            each.question_id: {"entity": each.entity, "aspects": list(each.aspects)}
+            for each in questions
+            if each.entity or each.aspects
+        }
+        if said:
+            write_json(self.entities, said)
+
+    def name_entities(self, queries: Iterable[Query]) -> tuple[Query, ...]:
+        """Queries with the entity and the aspects that the data says; without an entity, the words stand for it.
+
+        Raises:
+            DataError: entities.json is damaged.
+        """
+        if not self.entities.is_file():
+            return tuple(queries)
+        try:
+            said = json.loads(self.entities.read_text(encoding="utf-8"))
+            named = [(each, said.get(each.query_id, {})) for each in queries]
+            return tuple(
+                replace(each, entity=own.get("entity") or each.entity, aspects=tuple(own.get("aspects", ())))
+                for each, own in named
+            )
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            remedy = "make the workbench anew in another folder"
+            raise DataError("a readable entities.json", f"{self.entities} ({error})", remedy) from error
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of the files of a user's data, with their names.
+
+    Raises:
+        CorpusMissingError: There is nothing to read.
+        DataError: A file cannot be read.
+    """
+    layout = find_layout(path)
+    try:
+        return digest_of_files(layout.files, layout.root)
+    except OSError as error:
+        found = f"{error.filename} ({error.strerror})"
+        raise DataError("a readable file", found, "correct its permissions") from error
+
+
+def write_beir(data: UserData, folder: Path) -> None:
+    """Write divided data in BEIR's layout, in place of other data that is there.
+
+    Args:
+        data: Of `splitting.divide`.
+        folder: Where to.
+
+    Raises:
+        DataError: The folder cannot be written to.
+    """
+    _lines(
+        folder / "corpus.jsonl",
+        ({"_id": each.passage_id, "title": each.title, "text": each.text} for each in data.passages),
+    )
+    _lines(
+        folder / "queries.jsonl",
+        # Without metadata: models read the question's words.
+        ({"_id": each.question_id, "text": each.text, "metadata": {}} for each in data.questions),
+    )
+    split = {question.question_id: question.split for question in data.questions}
+    for name in SPLITS:
+        rows = [each for each in data.judgements if split.get(each.question_id) == name]
+        path = folder / "qrels" / f"{name}.tsv"
+        path.unlink(missing_ok=True)
+        if rows:
+            lines = (f"{each.question_id}\t{each.passage_id}\t{each.relevance}\n" for each in rows)
+            write_text(path, "query-id\tcorpus-id\tscore\n" + "".join(lines))
+
+
+def count(data: UserData) -> dict[str, int]:
+    """What divided data holds."""
+    parts = Counter(question.split for question in data.questions)
+    return {
+        "questions": len(data.questions),
+        "passages": len(data.passages),
+        "judgements": len(data.judgements),
+        "relevant passages": len({each.passage_id for each in data.judgements if each.relevance > 0}),
+        **{called: parts[name] for name, called in COUNTED.items()},
+    }
+
+
+def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with whole_or_nothing(path) as partial, partial.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -1,0 +1,187 @@
+"""Which models are worth trying on data of a size, with the reason and the time that each will take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from auscult.encoders import SHIPPED, kind_of
+from auscult.errors import ConfigError
+from auscult_lab.evaluation.contenders import FUSED, LEXICAL
+from auscult_lab.evaluation.task import Protocol
+from auscult_lab.fitting.weighing import GENERAL
+from auscult_lab.workbench.costs import RATES, WORD_VECTORS, foreseen
+from auscult_lab.workbench.folder import Description
+from auscult_lab.workbench.recipes import OWN_WORD_VECTORS, RECIPES, Recipe
+
+MOST_PASSAGES = 5_000
+"""With more, models rank what BM25 ranks highest."""
+_PAIRS_A_MINUTE = 10_000
+CANDIDATES = 100
+"""Passages that are ranked for a question where not all are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A model that could be tried.
+
+    Attributes:
+        name: As `--models` takes it; of a trained one also the name of its experiment.
+        model: What opens it, where nothing is trained: as `open_contenders` takes it.
+        reason: Why, or why not, in a sentence.
+        seconds: That it will take, roughly; 0 where nobody knows.
+        chosen: Whether it is tried.
+        lacks: Options that must be given for it, and are not.
+    """
+
+    name: str
+    model: str
+    reason: str
+    seconds: float
+    chosen: bool = True
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def trained(self) -> bool:
+        """Whether it is trained on the data."""
+        return not self.model
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user says of the plan.
+
+    Attributes:
+        models: Exactly these; all that fit when empty.
+        backbone: Folder or hub name of a pre-trained encoder.
+        graph: Folder of trained knowledge-graph vectors.
+        minutes: For everything.
+    """
+
+    models: tuple[str, ...] = ()
+    backbone: str = ""
+    graph: str = ""
+    minutes: float = 15.0
+
+
+def ranked_how(description: Description, minutes: float) -> Protocol:
+    """The protocol: all passages where there is time for it."""
+    passages, asked = description.counts["passages"], description.counts["test questions"]
+    few = passages <= MOST_PASSAGES and passages * asked <= _PAIRS_A_MINUTE * minutes
+    return "end-to-end" if few else "rerank"
+
+
+def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -> list[Proposal]:
+    """Propose models, and choose those that there is time for, in the order of what they promise for their cost.
+
+    Args:
+        description: Of the data.
+        wishes: What the user says.
+        own: Names of experiments that the user wrote. They are tried in any case, after the others.
+
+    Raises:
+        ConfigError: A wish names no model, or one that needs something that is not given; an experiment has the name
+            of a model that is not trained.
+    """
+    proposals = [*_ready(description, wishes), *_learning(description, wishes)]
+    _check_names(wishes, proposals, own)
+    if wishes.models:
+        chosen = [replace(each, chosen=each.name in wishes.models) for each in proposals]
+    else:
+        chosen = _fitting(description, wishes, proposals)
+    return [*chosen, *(Proposal(name, "", "An experiment of your own.", 0.0) for name in own)]
+
+
+def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Those that there is time for are chosen."""
+    passages, left = description.counts["passages"], 60.0 * wishes.minutes
+    if passages >= OWN_WORD_VECTORS:
+        left -= foreseen(WORD_VECTORS, words=description.words, passages=passages)
+    chosen = []
+    for each in proposals:
+        fits = each.chosen and (each.name in LEXICAL or each.seconds <= left)
+        left -= each.seconds if fits else 0.0
+        reason = each.reason
+        if each.chosen and not fits:
+            reason += f" Left out: it would take longer than the {wishes.minutes:g} minutes allow (--minutes)."
+        chosen.append(replace(each, chosen=fits, reason=reason))
+    return chosen
+
+
+def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
+    """Models that learn nothing here."""
+    reasons = {
+        "bm25": "Needs no training, and is hard to beat on exact words.",
+        "tfidf": "The oldest yardstick.",
+        "ql": "Query likelihood: another way to weigh words, at no cost.",
+    }
+    yield Proposal("bm25", "bm25", reasons["bm25"], _seconds("bm25", description))
+    for name in general_encoders():
+        reason = "What `auscult search` does with this shipped encoder: all evidence weighed, of words and of vectors."
+        yield Proposal(name, f"{name}{FUSED}", reason, _seconds("general", description))
+    for name in ("tfidf", "ql"):
+        yield Proposal(name, name, reasons[name], _seconds(name, description))
+    yield Proposal(
+        "cdv",
+        "cdv",
+        "The shipped model, which learned health topics and their aspects from MedQuAD, two Wikipedias and the NHS' "
+        "pages; used as it is.",
+        _seconds("cdv", description),
+    )
+    reason = "The given encoder as it is: shows what training adds."
+    seconds = _seconds("backbone", description)
+    if wishes.backbone and (Path(wishes.backbone) / "modules.json").is_file():
+        yield Proposal("backbone", str(Path(wishes.backbone).resolve()), reason, seconds)
+    else:
+        needed = f"{wishes.backbone} is no folder" if wishes.backbone else "give --backbone FOLDER,"
+        reason += f" Left out: {needed} as sentence-transformers saves it."
+        yield Proposal("backbone", "backbone", reason, seconds, chosen=False, lacks=("--backbone",))
+
+
+def general_encoders() -> list[str]:
+    """The shipped models that search documents nobody trained on."""
+    return [name for name in SHIPPED if kind_of(name).name == GENERAL]
+
+
+def _learning(description: Description, wishes: Wishes) -> Iterator[Proposal]:
+    available = description.counts["training questions"]
+    given = {"backbone": wishes.backbone, "graph": wishes.graph}
+    for recipe in RECIPES:
+        lacks = tuple(f"--{need}" for need in recipe.needs if not given[need])
+        reason = f"{recipe.reason} {available:,} training questions; sensible from {recipe.questions:,}."
+        if lacks:
+            reason += f" Left out: give {' and '.join(lacks)}."
+        seconds = _seconds(recipe.name, description, recipe)
+        chosen = available >= recipe.questions and not lacks
+        yield Proposal(recipe.name, "", reason, seconds, chosen=chosen, lacks=lacks)
+
+
+def _seconds(name: str, description: Description, recipe: Recipe | None = None) -> float:
+    counts = description.counts
+    ranked = counts["passages"] if description.protocol == "end-to-end" else min(CANDIDATES, counts["passages"])
+    learning = counts["training questions"] + counts["development questions"]
+    return foreseen(
+        RATES[name],
+        words=description.words,
+        learned=learning * recipe.epochs if recipe is not None else 0,
+        passages=counts["passages"],
+        ranked=counts["test questions"] * ranked,
+    )
+
+
+def _check_names(wishes: Wishes, proposals: Sequence[Proposal], own: Sequence[str]) -> None:
+    lacks = {each.name: each.lacks for each in proposals}
+    for name in own:
+        if name in lacks:
+            raise ConfigError(
+                "an experiment with a name of its own", f"'{name}', a model that is not trained", "rename it"
+            )
+    for name in wishes.models:
+        if name not in lacks and name not in own:
+            raise ConfigError("models for --models", f"'{name}'", f"choose among {', '.join([*lacks, *own])}")
+        if name == "backbone" and lacks[name] and wishes.backbone:
+            expected = f"a folder that sentence-transformers saved, for the model '{name}'"
+            raise ConfigError(expected, f"{wishes.backbone} without modules.json", "give such a folder as --backbone")
+        if options := " and ".join(lacks.get(name, ())):
+            raise ConfigError(f"{options} for the model '{name}'", "none", "give it")

@@ -1,0 +1,125 @@
+"""From a user's files to a workbench's folder with data and a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from auscult.errors import ConfigError
+from auscult_lab.opening import load_scorer
+from auscult_lab.workbench.checking import check
+from auscult_lab.workbench.experiments import check_sources, open_experiments
+from auscult_lab.workbench.folder import Description, WorkFolder, count, digest_of, write_beir
+from auscult_lab.workbench.plan import Proposal, Wishes, propose, ranked_how
+from auscult_lab.workbench.reading import read_user_data
+from auscult_lab.workbench.recipes import RECIPES, check_given, experiment_file, open_given, write_experiment
+from auscult_lab.workbench.splitting import divide
+from auscult_lab.workbench.userdata import Findings, UserData
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A folder that is ready to run.
+
+    Attributes:
+        description: Of the data and of what is compared.
+        proposals: Every model that could be tried, chosen or not.
+    """
+
+    description: Description
+    proposals: tuple[Proposal, ...]
+
+    @property
+    def trained(self) -> frozenset[str]:
+        """Names of the experiments that the plan chooses."""
+        return frozenset(each.name for each in self.proposals if each.chosen and each.trained)
+
+
+def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") -> Prepared:
+    """Read, check and divide the data, unless an earlier call did; plan, and write experiment files.
+
+    Args:
+        mydata: Folder or file of the user's.
+        work: Where everything goes.
+        wishes: What the user says of the plan.
+        title: What the page calls the data; the name of the files when empty.
+
+    Raises:
+        CorpusMissingError: There is nothing to read.
+        UnusableDataError: The data has faults; it holds all of them.
+        ConfigError: The folder is another data set's, an experiment in it is wrong, learns from what is not there, or
+            is of another encoder or graph than is given, or a wish cannot be granted.
+        ModelError: An encoder or a graph that is given, or that an experiment names, cannot be opened.
+        DataError: The folder cannot be written to.
+    """
+    digest = digest_of(mydata)
+    data: UserData | None = None
+    if work.described.is_file():
+        description = _described(mydata, work, digest, title)
+    else:
+        data, description = _read(mydata, work, digest, title, wishes.minutes)
+    kept = {each.name: each for each in open_experiments(work.experiments)}
+    recipes = {recipe.name: recipe for recipe in RECIPES}
+    proposals = tuple(propose(description, wishes, [name for name in kept if name not in recipes]))
+    trained = [each.name for each in proposals if each.chosen and each.trained]
+    new = [recipes[name] for name in trained if name not in kept]
+    own = [kept[name] for name in trained if name in kept]
+    for recipe in new:
+        experiment_file(recipe, work)
+    for experiment in own:
+        if experiment.name in recipes:
+            check_given(recipes[experiment.name], experiment, backbone=wishes.backbone, graph=wishes.graph)
+        check_sources(experiment, str(work.data(description.name)), description.parts)
+    named = [experiment.given for experiment in own]
+    open_given([{"backbone": wishes.backbone, "graph": wishes.graph}, *named])
+    for each in proposals:
+        if each.chosen and each.name == "backbone":
+            load_scorer(each.model)
+    # Only now, when nothing is left to be told: a later call would go on with what a failed one wrote.
+    if data is not None:
+        _take_in(data, work)
+    for recipe in new:
+        write_experiment(recipe, work, description, backbone=wishes.backbone, graph=wishes.graph)
+    untrained = [each.model for each in proposals if each.chosen and not each.trained]
+    description = replace(description, untrained=untrained)
+    work.describe(description)
+    return Prepared(description, proposals)
+
+
+def _described(mydata: Path, work: WorkFolder, digest: str, title: str) -> Description:
+    """What an earlier call found in the data."""
+    description = work.description()
+    if description.digest != digest:
+        remedy = "choose another --out for the changed data"
+        raise ConfigError(f"the data that {work.root} was made of", f"other files in {mydata}", remedy)
+    return replace(description, title=title or description.title)
+
+
+def _read(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: float) -> tuple[UserData, Description]:
+    """The data, checked and divided, and what it holds."""
+    findings = Findings()
+    data = read_user_data(mydata, findings)
+    checked = check(data, findings)
+    if not findings.faults:
+        checked = divide(checked, findings)
+    findings.insist()
+    if mydata.resolve() == work.data(data.name):
+        # It would be written over.
+        raise ConfigError("data apart from the workbench's own copy", f"{mydata}", "choose another --out")
+    words = sum(len(passage.text.split()) for passage in checked.passages) / len(checked.passages)
+    description = Description(
+        title=title or data.name,
+        name=data.name,
+        digest=digest,
+        counts=count(checked),
+        words=round(words, 1),
+        warnings=findings.warnings,
+    )
+    return checked, replace(description, protocol=ranked_how(description, minutes))
+
+
+def _take_in(data: UserData, work: WorkFolder) -> None:
+    """Write the data, in place of what an earlier call may have left that was killed."""
+    work.entities.unlink(missing_ok=True)
+    write_beir(data, work.data(data.name))
+    work.write_entities(data.questions)

@@ -1,0 +1,157 @@
+"""From a user's folder or file to questions, passages and judgements; every fault is noted, none stops the reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from auscult_lab.workbench.columns import JOINED, JUDGEMENTS, PASSAGES, QUESTIONS, Roles, find_columns, lacking
+from auscult_lab.workbench.rows import SUFFIXES, Row, Table, read_table
+from auscult_lab.workbench.sources import Layout, find_layout, split_name
+from auscult_lab.workbench.userdata import Findings, Judged, Place, Question, UserData, UserPassage
+
+_LISTED = 10
+# Of grades: nDCG has no number for what a thousand millions are worth.
+_HIGHEST = 1_000
+_WORDS = {"relevant": 1, "yes": 1, "true": 1, "not relevant": 0, "irrelevant": 0, "no": 0, "false": 0, "nonrelevant": 0}
+
+
+def read_user_data(path: Path, findings: Findings) -> UserData:
+    """Read everything.
+
+    Args:
+        path: See `sources.find_layout`.
+        findings: Where faults and warnings go.
+
+    Raises:
+        CorpusMissingError: There is nothing to read.
+    """
+    layout = find_layout(path)
+    _tell_unread(layout, findings)
+    name = re.sub(r"[^\w.-]+", "-", path.resolve().name.removesuffix(".gz"))
+    name = (name if path.is_dir() else name.rsplit(".", 1)[0]).strip("-.") or "data"
+    return _joined(name, layout, findings) if layout.joined else _apart(name, layout, findings)
+
+
+def _tell_unread(layout: Layout, findings: Findings) -> None:
+    unread = {"their names say nothing": layout.unnamed, f"only {', '.join(SUFFIXES)} are": layout.other_formats}
+    for reason, files in unread.items():
+        if files:
+            names = ", ".join(str(file.relative_to(layout.root)) for file in files[:_LISTED])
+            more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
+            findings.warn(f"Not read, because {reason}: {names}{more}.")
+
+
+def _apart(name: str, layout: Layout, findings: Findings) -> UserData:
+    questions, passages, judgements = [], [], []
+    for file in layout.passages:
+        for row, cells in _rows(read_table(file, layout.root, findings), PASSAGES, findings):
+            passages.append(_passage(row, cells, cells.get("passage id", "")))
+    for file, split in layout.questions:
+        for row, cells in _rows(read_table(file, layout.root, findings), QUESTIONS, findings):
+            questions.append(_question(row, cells, cells.get("question id", ""), split, findings))
+    for file, split in layout.judgements:
+        for row, cells in _rows(read_table(file, layout.root, findings), JUDGEMENTS, findings):
+            ids = cells.get("question id", ""), cells.get("passage id", "")
+            _require(row.place, {"question id": ids[0], "passage id": ids[1]}, findings)
+            judgements.append(_judged(row, cells, *ids, split, findings))
+    return UserData(name, tuple(questions), tuple(passages), tuple(judgements))
+
+
+def _joined(name: str, layout: Layout, findings: Findings) -> UserData:
+    """Rows "question, passage, label": what has no id gets one by its words."""
+    questions: dict[str, Question] = {}
+    passages: dict[str, UserPassage] = {}
+    judgements = []
+    question_ids: dict[str, str] = {}
+    passage_ids: dict[str, str] = {}
+    for file, split in layout.joined:
+        for row, cells in _rows(read_table(file, layout.root, findings), JOINED, findings):
+            question, passage = cells.get("question", ""), cells.get("passage", "")
+            question_id = cells.get("question id") or question_ids.setdefault(question, f"q{len(question_ids) + 1}")
+            passage_id = cells.get("passage id") or passage_ids.setdefault(passage, f"p{len(passage_ids) + 1}")
+            asked = _question(row, cells, question_id, split, findings)
+            _same(questions.setdefault(question_id, asked), asked, "question", findings)
+            given = _passage(row, cells, passage_id)
+            _same(passages.setdefault(passage_id, given), given, "passage", findings)
+            judgements.append(_judged(row, cells, question_id, passage_id, split, findings))
+    return UserData(name, tuple(questions.values()), tuple(passages.values()), tuple(judgements))
+
+
+def _same(first: Question | UserPassage, again: Question | UserPassage, what: str, findings: Findings) -> None:
+    if first.text != again.text:
+        found = f"other words than at {first.place}"
+        findings.fault(again.place, f"one id for two {what}s", found, f"give each {what} an id of its own")
+
+
+def _rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row, Mapping[str, str]]]:
+    """Each row with its cells by role; nothing where a needed column is missing."""
+    found = find_columns(table.columns, roles)
+    if table.rows and (missing := lacking(found, roles)):
+        for role in missing:
+            columns = f"columns {', '.join(table.columns)}"
+            remedy = f"name the column with the {role} '{roles.names[role][0]}'"
+            findings.fault(Place(table.place.file, 1), f"no column for the {role}", columns, remedy)
+        return
+    if "label" in roles.names and "label" not in found and table.rows:
+        findings.warn(f"{table.place.file} has no column of labels: every row counts as relevant.")
+    for row in table.rows:
+        yield row, {role: _cell(row, role, column, roles, findings) for role, column in found.items()}
+
+
+def _cell(row: Row, role: str, column: str, roles: Roles, findings: Findings) -> str:
+    if column in row.objects and role not in roles.required:
+        return ""
+    if column in row.objects:
+        findings.fault(row.place, "object for text", f"an object as '{column}'", f"write the {role} as text")
+    return row.cells.get(column, "")
+
+
+def _require(place: Place, ids: Mapping[str, str], findings: Findings) -> None:
+    for what, value in ids.items():
+        if not value:
+            findings.fault(place, "missing id", f"no {what}", f"fill in the {what}, or remove the row")
+
+
+def _question(row: Row, cells: Mapping[str, str], question_id: str, split: str, findings: Findings) -> Question:
+    said = cells.get("split", "")
+    if said and not split_name(said):
+        findings.fault(row.place, "unknown split", f"'{said}'", "write train, dev or test")
+    aspects = tuple(part.strip() for part in cells.get("aspects", "").split(";") if part.strip())
+    text = cells.get("question", "")
+    return Question(question_id, text, row.place, cells.get("entity", ""), aspects, split_name(said) or split)
+
+
+def _passage(row: Row, cells: Mapping[str, str], passage_id: str) -> UserPassage:
+    title = ": ".join(_distinct((cells.get("title", ""), cells.get("heading", ""))))
+    return UserPassage(passage_id, cells.get("passage", ""), row.place, title)
+
+
+def _distinct(parts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(part for part in parts if part))
+
+
+def _judged(
+    row: Row, cells: Mapping[str, str], question_id: str, passage_id: str, split: str, findings: Findings
+) -> Judged:
+    said = cells.get("label", "1")
+    relevance = _relevance(said)
+    if relevance is None:
+        remedy = "write 1 for relevant and 0 for not, or a grade"
+        findings.fault(row.place, "no number as label", f"'{said}'", remedy)
+    elif relevance > _HIGHEST:
+        findings.fault(row.place, "label too high", f"'{said}'", f"write a grade of {_HIGHEST:,} at most")
+    return Judged(question_id, passage_id, relevance or 0, row.place, split_name(cells.get("split", "")) or split)
+
+
+def _relevance(said: str) -> int | None:
+    """A label as a whole number; None for no label. Negative grades (junk) are not relevant."""
+    word = said.strip().lower()
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return max(int(value), 0) if value.is_integer() else None

@@ -1,0 +1,249 @@
+"""How each model is trained on a user's data: from what size on, and the experiment file that does it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from auscult.errors import ConfigError, naming_extra
+from auscult.files.writing import write_text
+from auscult_lab.training.schedule import native_precision
+from auscult_lab.workbench.experiments import Trainable
+from auscult_lab.workbench.folder import Description, WorkFolder
+
+_VALIDATION_SHARE = 0.15
+OWN_WORD_VECTORS = 10_000
+"""Passages from which on word vectors are trained on them; with fewer, rankers begin with the shipped model's."""
+_MANY_QUESTIONS = 2_000
+_MOST_VALIDATION, _LEAST_VALIDATION = 150.0, 4
+_ADVICE = "# To try something else, copy this file, change the copy and its name, and give the same command again."
+# One encoder reads both without marks, as sentence-transformers models were trained.
+_SHARED = {"shared": True, "mark": False, "pooling": "mean", "cosine": True, "temperature": 20}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model that learns.
+
+    Attributes:
+        name: Of the model in plans, and of its experiment.
+        reason: Why to try it.
+        questions: Training questions from which on it is worth trying.
+        epochs: Times that each question is seen at most.
+        needs: What the user must give: "backbone", "graph".
+        architecture: Of a transformer; empty for a ranker of words.
+        fields: What its experiment says besides the common.
+        few: What it says instead with few questions, of a ranker of words.
+    """
+
+    name: str
+    reason: str
+    questions: int
+    epochs: int
+    needs: tuple[str, ...] = ()
+    architecture: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    few: Mapping[str, Any] = field(default_factory=dict)
+
+
+RECIPES: tuple[Recipe, ...] = (
+    Recipe(
+        "drmm",
+        "A few hundred weights: how often each word is matched how well, and which words count.",
+        50,
+        12,
+        fields={"training": {"learning_rate": 0.01}},
+    ),
+    Recipe("drmm-tks", "Few weights besides word vectors: the strongest matches of each word.", 100, 12),
+    Recipe(
+        "knrm",
+        "Few weights besides word vectors: soft matches counted by kernels.",
+        100,
+        12,
+        # The kernels' sums are small numbers, and want large weights.
+        few={"training": {"learning_rate": 0.01}},
+    ),
+    Recipe(
+        "bi",
+        "The given encoder trained on your questions; ranks any number of passages.",
+        100,
+        3,
+        ("backbone",),
+        "bi",
+        {"settings": _SHARED},
+    ),
+    Recipe("match-pyramid", "Convolutions over the matrix of matches; catches phrases.", 200, 12),
+    Recipe("pacrr", "Matches of several words at once, in their order.", 500, 12),
+    Recipe(
+        "cross",
+        "The given encoder reads question and passage together; slow, and often the best.",
+        200,
+        2,
+        ("backbone",),
+        "cross",
+        {"negatives": {"in_batch": 1, "bm25": 3}},
+    ),
+    Recipe(
+        "ck",
+        "The given encoder's layers and the vectors of the given graph, matched by a ranker (wang2021).",
+        200,
+        4,
+        ("backbone", "graph"),
+        "ck",
+        {
+            "settings": {"head": "drmm-tks", "max_query_tokens": 32, "max_passage_tokens": 128},
+            # One at random too: what was shown BM25's alone does not know that a passage without the words is wrong.
+            "negatives": {"in_batch": 1, "bm25": 1},
+            "training": {"loss": "hinge", "head_learning_rate": 0.001},
+        },
+    ),
+    Recipe("conv-knrm", "Kernels over phrases of words; wants many questions.", 2_000, 12),
+    Recipe("har", "Recurrent with attention over words and sentences (zhu2019); wants many questions.", 3_000, 8),
+)
+"""In the order in which they are chosen while there is time."""
+
+
+def write_experiment(recipe: Recipe, work: WorkFolder, description: Description, *, backbone: str, graph: str) -> None:
+    """Write a model's experiment file.
+
+    Args:
+        recipe: Of the model.
+        work: Where to.
+        description: Of the data.
+        backbone: Folder or hub name, for a recipe that needs one.
+        graph: Folder of vectors, for a recipe that needs one.
+
+    Raises:
+        ConfigError: An experiment of another name is where the file should be.
+        DataError: The file cannot be written.
+    """
+    path = experiment_file(recipe, work)
+    fields = _common(recipe, str(work.data(description.name)), description)
+    if recipe.architecture:
+        fields |= _transformer(recipe, backbone, graph)
+    else:
+        fields |= _words(recipe, description)
+    head = f"# {recipe.reason}\n{_ADVICE}\n"
+    # JSON is YAML too.
+    lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+    write_text(path, head + "".join(lines))
+
+
+def experiment_file(recipe: Recipe, work: WorkFolder) -> Path:
+    """Where a model's experiment file is to be written.
+
+    Raises:
+        ConfigError: An experiment of another name is there.
+    """
+    path = work.experiments / f"{recipe.name}.yaml"
+    if path.is_file():
+        remedy = "rename the file to the name of its experiment"
+        raise ConfigError(f"the experiment '{recipe.name}' in {path}", "one of another name", remedy)
+    return path
+
+
+def open_given(named: Iterable[Mapping[str, str]]) -> None:
+    """Open encoders and graphs, each once, so that wrong ones are told before anything is trained or written.
+
+    Args:
+        named: "backbone" (folder or hub name) and "graph" (folder of vectors), as options give them and experiments
+            name them; empty or missing where there is none.
+
+    Raises:
+        ConfigError: An environment variable in their names is not set.
+        ModelError: One of them is missing, or cannot be opened.
+        MissingExtraError: What opens them is not installed.
+    """
+    with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
+        from auscult_lab.graphs.knowledge_vectors import load
+        from auscult_lab.modules.backbone import open_backbone
+        from auscult_lab.training.experiment import expanded
+    places = {(need, _place(said)) for each in named for need, said in each.items() if said}
+    for need, place in sorted(places):
+        meant = expanded(place, need, "set it, or name a folder")
+        if need == "graph":
+            load(Path(meant))
+        else:
+            open_backbone(meant)
+
+
+def check_given(recipe: Recipe, kept: Trainable, *, backbone: str, graph: str) -> None:
+    """Whether an experiment that is there, which users may have changed, is of the encoder and graph that are given.
+
+    Args:
+        recipe: Of the model.
+        kept: The experiment.
+        backbone: Folder or hub name, for a recipe that needs one.
+        graph: Folder of vectors, for a recipe that needs one.
+
+    Raises:
+        ConfigError: It is of others.
+    """
+    given = {"backbone": _place(backbone), "graph": _place(graph)}
+    for need in recipe.needs:
+        if kept.given.get(need) != given[need]:
+            expected = f"--{need} {kept.given.get(need)}, which {kept.path} names"
+            remedy = f"give that, or delete the file to train '{recipe.name}' anew with the other"
+            raise ConfigError(expected, given[need], remedy)
+
+
+def _common(recipe: Recipe, data: str, description: Description) -> dict[str, Any]:
+    counts = description.counts
+    parts = [name for name, key in (("train", "training"), ("dev", "development")) if counts[f"{key} questions"]]
+    asked = min(_VALIDATION_SHARE * (counts["training questions"] + counts["development questions"]), _MOST_VALIDATION)
+    # Questions are held out with all passages that answer them.
+    answering = int(asked * counts["relevant passages"] / counts["questions"])
+    return {
+        "name": recipe.name,
+        "model": "capr" if recipe.architecture else recipe.name,
+        "track": "adapted",
+        "queries": "corpus",
+        "corpora": [{"name": data, "split": part} for part in parts],
+        "validation": {"corpora": [data], "documents": max(answering, _LEAST_VALIDATION)},
+        "knowledge": None,
+        "evaluate": [data],
+    }
+
+
+def _words(recipe: Recipe, description: Description) -> dict[str, Any]:
+    own = {"dim": 64, "epochs": 5, "min_count": 2, "glossary": False}
+    # A few thousand passages make vectors in which all words are alike, and matches say little.
+    few_passages = description.counts["passages"] < OWN_WORD_VECTORS
+    # With hundreds of questions, the papers' batches would make a few dozen steps an epoch: nothing is learned by them.
+    few = description.counts["training questions"] < _MANY_QUESTIONS
+    steps = {"batch_queries": 4, "learning_rate": 0.003} if few else {"batch_queries": 16}
+    fields = {**recipe.fields, **(recipe.few if few else {})}
+    return {
+        **fields,
+        "word_vectors": {"model": "cdv", "min_count": 2} if few_passages else own,
+        "negatives": {"random": 3, "same_entity": 0, "bm25": 3},
+        "training": {
+            "epochs": recipe.epochs,
+            **steps,
+            "patience": 4,
+            "accelerator": "cpu",
+            **fields.get("training", {}),
+        },
+    }
+
+
+def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
+    training = {"epochs": recipe.epochs, "batch_pairs": 16, "max_passage_tokens": 128, "precision": native_precision()}
+    fields: dict[str, Any] = {
+        "architecture": recipe.architecture,
+        "backbone": _place(backbone),
+        **recipe.fields,
+        "training": {**training, **recipe.fields.get("training", {})},
+    }
+    if "graph" in recipe.needs:
+        fields["settings"] = {**fields["settings"], "knowledge": _place(graph)}
+    return fields
+
+
+def _place(said: str) -> str:
+    """A folder as it is found from anywhere; a hub name as it is."""
+    path = Path(said)
+    return str(path.resolve()) if path.exists() else said

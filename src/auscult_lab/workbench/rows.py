@@ -1,0 +1,217 @@
+"""Rows of a user's file, whatever its format: CSV, TSV or JSON lines, plain or gzip-compressed.
+
+Column names are folded to lower case and underscores, so that "Question ID", "question-id" and "question_id" are one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from auscult.files.packed import open_unpacked
+from auscult.files.rows import read_cells, separator_of
+from auscult_lab.workbench.userdata import Findings, Place
+
+SUFFIXES = (".csv", ".tsv", ".jsonl")
+"""Formats that are read; each may be followed by `.gz`."""
+_SEPARATORS = ",;\t|"
+# Passages may be whole pages; the library's own limit is 131,072 characters.
+_LONGEST_CELL = 10_000_000
+# A cell and what ends it. Quotes count where a cell begins and ends with them, as spreadsheets write cells with tabs,
+# line breaks or quotes in them; any other quote is one, as in BEIR's files.
+_TABBED_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^\t\r\n]*))(\t|\r\n?|\n|\Z)')
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table, or one object of JSON lines, with every value as text.
+
+    Attributes:
+        objects: Columns that hold an object, which is no text.
+    """
+
+    place: Place
+    cells: Mapping[str, str]
+    objects: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file's rows.
+
+    Attributes:
+        place: The file.
+        columns: Their folded names, in order; for JSON lines, of all objects.
+        rows: In the file's order.
+    """
+
+    place: Place
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def format_of(path: Path) -> str:
+    """The format by a file's name: one of `SUFFIXES`, or empty."""
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    return suffix if suffix in SUFFIXES else ""
+
+
+def read_table(path: Path, root: Path, findings: Findings) -> Table:
+    """Read a file whole; what cannot be read becomes faults.
+
+    Args:
+        path: The file.
+        root: What places are named relative to.
+        findings: Where faults go.
+    """
+    place = Place(str(path.relative_to(root)) if path.is_relative_to(root) else path.name)
+    text = _text(path, place, findings)
+    if text is None:
+        return Table(place, (), ())
+    rows = _objects(text, place, findings) if format_of(path) == ".jsonl" else _cells(text, path, place, findings)
+    found = tuple(rows)
+    if not found and not any(fault.place.file == place.file for fault in findings.faults):
+        findings.fault(place, "empty file", "no rows", "fill it, or remove it")
+    return Table(place, tuple(dict.fromkeys(name for row in found for name in row.cells)), found)
+
+
+def folded(name: str) -> str:
+    """A column's name in lower case, with underscores."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def _text(path: Path, place: Place, findings: Findings) -> str | None:
+    try:
+        with open_unpacked(path) as stream:
+            raw = stream.read()
+    except (OSError, EOFError, zlib.error) as error:
+        findings.fault(place, "unreadable file", str(error), "check its permissions, or copy it again")
+        return None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        found = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else f"the byte 0x{raw[error.start]:02x}"
+        findings.fault(Place(place.file, line), "wrong encoding", f"{found}, not UTF-8", "save the file as UTF-8")
+        return None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        findings.fault(Place(place.file, line), "no text file", "a zero byte", "export the data as CSV or JSON lines")
+        return None
+    return text
+
+
+def _objects(text: str, place: Place, findings: Findings) -> Iterator[Row]:
+    if text.lstrip().startswith("["):
+        # Over many lines, perhaps, of which none is JSON by itself.
+        findings.fault(place, "no JSON object", "an array", "write one JSON object a line")
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        here = Place(place.file, number)
+        try:
+            row = _object(line, here, findings) if line.strip() else None
+        except RecursionError:
+            findings.fault(here, "no JSON", "objects or lists in each other, too deep", "write values as text")
+            continue
+        if row is not None:
+            yield row
+
+
+def _object(line: str, here: Place, findings: Findings) -> Row | None:
+    try:
+        content = json.loads(line)
+    except ValueError as error:
+        findings.fault(here, "no JSON", str(error), "write one JSON object a line")
+        return None
+    if not isinstance(content, dict):
+        findings.fault(here, "no JSON object", f"a {type(content).__name__}", "write one JSON object a line")
+        return None
+    if (half := _half_character(content)) is not None:
+        found = f"\\u{ord(half):04x}, half of a character"
+        findings.fault(here, "broken character", found, "write the character whole, or remove it")
+        return None
+    extra = content.pop("metadata", None)
+    beside = extra if isinstance(extra, dict) else {}
+    # What stands in the object itself counts more.
+    values = {folded(str(name)): value for own in (beside, content) for name, value in own.items()}
+    objects = frozenset(name for name, value in values.items() if isinstance(value, dict))
+    return Row(here, {name: _said(value) for name, value in values.items()}, objects)
+
+
+def _half_character(content: dict[str, Any]) -> str | None:
+    """A surrogate without its other half, which JSON can escape and no file can hold."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        return str(error.object[error.start])
+    return None
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, list):
+        return "; ".join(_said(each) for each in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value).strip()
+
+
+def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[Row]:
+    records = _tabbed(text) if format_of(path) == ".tsv" else _delimited(text, place, findings)
+    header: list[str] = []
+    for line, cells in records:
+        here = Place(place.file, line)
+        if not any(cell.strip() for cell in cells):
+            continue
+        if not header:
+            header = [folded(cell) for cell in cells]
+            _check_header(header, here, findings)
+        elif len(cells) != len(header):
+            found = f"{len(cells)} cells where the header has {len(header)}"
+            findings.fault(here, "broken row", found, "put cells that hold commas or line breaks in quotes")
+        else:
+            yield Row(here, {name: cell.strip() for name, cell in zip(header, cells, strict=True) if name})
+
+
+def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a TSV, with the line that the row begins in."""
+    cells: list[str] = []
+    begins = line = 1
+    for match in _TABBED_CELL.finditer(text):
+        quoted, plain, end = match.groups()
+        cells.append(plain if quoted is None else quoted.replace('""', '"'))
+        line += match[0].count("\n")
+        if end != "\t":
+            yield begins, cells
+            begins, cells = line, []
+
+
+def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a CSV, with the line that the row begins in, up to the first that cannot be read."""
+    separator = separator_of(text.partition("\n")[0], _SEPARATORS)
+    begins = 1
+    try:
+        for ends, cells in read_cells(io.StringIO(text, newline=""), separator, longest=_LONGEST_CELL):
+            yield begins, cells
+            begins = ends + 1
+    except csv.Error as error:
+        here = Place(place.file, begins)
+        if "field limit" in str(error):
+            remedy = "divide the passage, or look for a quote that is never closed"
+            findings.fault(here, "cell too long", f"more than {_LONGEST_CELL:,} characters", remedy)
+        else:
+            findings.fault(here, "broken quotes", str(error), 'write a quote inside a cell as ""')
+
+
+def _check_header(header: list[str], here: Place, findings: Findings) -> None:
+    for name in dict.fromkeys(header):
+        if name and header.count(name) > 1:
+            findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")

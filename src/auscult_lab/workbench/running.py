@@ -1,0 +1,169 @@
+"""Training what is planned and ranking the test questions with every model; what is done is not done again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from auscult.errors import ConfigError, DataError
+from auscult.files.writing import file_name, whole_or_nothing
+from auscult.interfaces import Ranking
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.evaluation.candidates import draw_candidates
+from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
+from auscult_lab.evaluation.comparison import Comparison
+from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
+from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.evaluation.trec import read_run, write_run
+from auscult_lab.scorers.encoder_scorer import EncoderScorer
+from auscult_lab.workbench.experiments import Trainable, open_experiments
+from auscult_lab.workbench.folder import Description, WorkFolder
+from auscult_lab.workbench.plan import CANDIDATES
+from auscult_lab.workbench.recipes import RECIPES
+
+Say = Callable[[str, str], None]
+"""Called with a model's name and a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who is told how it goes.
+
+    Attributes:
+        say: Told of each stage.
+        ranked: Called with a model's label, questions ranked, and questions in all.
+    """
+
+    say: Say
+    ranked: Callable[[str, int, int], None]
+
+
+def user_task(work: WorkFolder, description: Description) -> Task:
+    """The test questions, and what is ranked for them: all passages, or the best by BM25 with all relevant ones.
+
+    Raises:
+        CorpusMissingError: The folder's data is gone.
+    """
+    task = build_task(open_corpus(str(work.data(description.name))), "end-to-end")
+    if description.protocol == "end-to-end":
+        return task
+    drawn = draw_candidates(task.documents, task.queries, task.judgements, CANDIDATES)
+    return replace(task, protocol="rerank", candidates=drawn)
+
+
+def find_experiments(work: WorkFolder, names: Collection[str]) -> list[Trainable]:
+    """The folder's experiments of the given names.
+
+    Raises:
+        ConfigError: A file is wrong, or two have one name.
+    """
+    # Cheap ones first, and the user's own last.
+    order = {recipe.name: row for row, recipe in enumerate(RECIPES)}
+    chosen = [each for each in open_experiments(work.experiments) if each.name in names]
+    return sorted(chosen, key=lambda each: order.get(each.name, len(order)))
+
+
+def run(work: WorkFolder, description: Description, experiments: Sequence[Trainable], watcher: Watcher) -> Comparison:
+    """Train, rank, compare, and keep results and rankings in the folder.
+
+    Args:
+        work: The folder, with data.
+        description: Its.
+        experiments: What to train.
+        watcher: Told how it goes.
+
+    Raises:
+        AuscultError: See `training.rankers.build.train`, `training.encoders.build.train` and `run_task`.
+    """
+    corpus = str(work.data(description.name))
+    entries = [Entry(model=model, runs=_folder(work, model) / "evaluation") for model in description.untrained]
+    for number, each in enumerate(experiments, start=1):
+        watcher.say(each.name, f"training {number} of {len(experiments)}")
+
+        def say(words: str, name: str = each.name) -> None:
+            watcher.say(name, words)
+
+        folder = work.runs / each.name
+        if each.renew(folder):
+            say("its settings have changed: trained anew")
+        model = str(each.train(folder, say, False))
+        entries.append(Entry(model=model, experiment=each.name, copied=_is_copy(each), runs=folder / "evaluation"))
+    watcher.say(description.name, "reading the test questions")
+    task = user_task(work, description)
+    # The shipped model reads no words, but what is asked about.
+    named = replace(task, queries=work.name_entities(task.queries))
+    comparison = compare_models(
+        named,
+        open_entries(entries, corpus, names="shown").contenders,
+        asked=lambda contender: named if isinstance(contender.scorer, EncoderScorer) else task,
+        progress=lambda contender: _teller(watcher, contender.label, len(task.queries)),
+    )
+    _keep(work, comparison)
+    return comparison
+
+
+def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
+    """The folder's results.
+
+    Raises:
+        ConfigError: There are none yet.
+        DataError: Their file is damaged.
+    """
+    if not work.records.is_file():
+        remedy = "let 'auscult try' run to its end"
+        raise ConfigError(f"results in {work.root}", "none yet", remedy)
+    return tuple(evaluation_records(read_records(work.records)))
+
+
+def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
+    """A model's ranking by question.
+
+    Raises:
+        DataError: It is missing or damaged.
+    """
+    return {ranking.query_id: ranking for ranking in read_run(_ranking(work, label))}
+
+
+def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]:
+    """A model's ranking of each question of a task.
+
+    Raises:
+        DataError: It is missing or damaged, lacks a question, or names a passage that the task has not.
+    """
+    found, place = kept_rankings(work, label), _ranking(work, label)
+    remedy = "give 'auscult try' again, which writes it anew"
+    if lost := [query.query_id for query in task.queries if query.query_id not in found]:
+        raise DataError("a ranking of every test question", f"{place} without '{lost[0]}'", remedy)
+    known = {passage.passage_id for document in task.documents for passage in document.passages}
+    if strange := [name for ranking in found.values() for name in ranking.passage_ids if name not in known]:
+        raise DataError("rankings of the data's passages", f"'{strange[0]}' in {place}", remedy)
+    return found
+
+
+def _is_copy(experiment: Trainable) -> bool:
+    """A copy's model is called as the one that it was copied from, unless its file gives it a title of its own."""
+    return not experiment.title and experiment.name not in {recipe.name for recipe in RECIPES}
+
+
+def _teller(watcher: Watcher, label: str, total: int) -> Callable[[int, int], None]:
+    watcher.ranked(label, 0, total)
+    return lambda done, total: watcher.ranked(label, done, total)
+
+
+def _folder(work: WorkFolder, model: str) -> Path:
+    """Where an untrained model's run is kept."""
+    return work.runs / (file_name(Path(model).name) or "model")
+
+
+def _ranking(work: WorkFolder, label: str) -> Path:
+    return work.rankings / f"{file_name(label)}.run.gz"
+
+
+def _keep(work: WorkFolder, comparison: Comparison) -> None:
+    work.rankings.mkdir(parents=True, exist_ok=True)
+    for record, ranked in zip(comparison.records, comparison.runs, strict=True):
+        write_run(_ranking(work, record.label), ranked.rankings, record.label)
+    # Only what was compared now: letters and tests hold within one comparison.
+    with whole_or_nothing(work.records) as partial:
+        write_records(partial, comparison.records)

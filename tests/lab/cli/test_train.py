@@ -1,0 +1,115 @@
+"""`auscult train`: what it says while it trains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from auscult.cli.all_commands import app
+from auscult.encoders import load_model, training_record
+from auscult.errors import ConfigError, ModelError
+from auscult.understanding import Query
+from small_medquad import write_model
+
+
+def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from auscult_lab.training import stages
+    from auscult_lab.training.folder import Outcome
+
+    def speaking(*_: object, say: Callable[[str], None], **__: object) -> Any:
+        say("reading out/[old] [/dim] files")
+        record = {"model": "e", "best_epoch": 0, "history": []}
+        return Outcome(tmp_path / "model", record)
+
+    monkeypatch.setattr(stages, "train", speaking)
+    experiment = tmp_path / "e.yaml"
+    corpora = "corpora: [{name: nhs}]\nvalidation: {corpora: [nhs]}\n"
+    experiment.write_text(f"name: e\ntrack: zero-shot\n{corpora}")
+    done = CliRunner().invoke(app, ["train", str(experiment), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert "reading out/[old] [/dim] files" in done.output
+
+
+def test_a_variant_is_chosen_by_option_or_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from auscult_lab.training import stages
+    from auscult_lab.training.experiment import DataExperiment
+    from auscult_lab.training.folder import Outcome
+
+    trained: list[tuple[str, int, Path]] = []
+
+    def train(experiment: DataExperiment, folder: Path, **_: object) -> Any:
+        trained.append((experiment.name, experiment.seed, folder))
+        return Outcome(folder / "model", {"model": "e", "best_epoch": 0, "history": []})
+
+    monkeypatch.setattr(stages, "train", train)
+    file = tmp_path / "paper.yaml"
+    shared = "track: zero-shot\ncorpora: [{name: nhs}]\nvalidation: {corpora: [nhs]}\n"
+    file.write_text(shared + "variants: {one: {}, two: {seed: 5}}\n")
+    for given in ([str(file), "--variant", "two"], [f"{file}:two"]):
+        done = CliRunner().invoke(app, ["train", *given])
+        assert done.exit_code == 0, done.output
+    assert trained == [("two", 5, Path("runs/two"))] * 2
+
+
+def test_what_would_change_nothing_is_refused(tmp_path: Path) -> None:
+    for arguments, told in (
+        (["e.yaml", "--set", "seed=2"], "--set"),
+        (["e.yaml", "--skip-bad"], "--skip-bad"),
+        (["e.yaml", "--notes", "notes"], "EXPERIMENT"),
+        (["model", "--convert", "half", "--restart"], "--restart"),
+        (["model", "--convert", "half"], "--out"),
+        ([], "--notes"),
+        (["--notes", "notes", "--out", "m"], "--backbone"),
+        (["--notes", "notes", "--out", "m", "--backbone", "b", "--set", "seed"], "KEY=VALUE"),
+        (["--notes", "notes", "--out", "m", "--backbone", "b", "--set", "sead=2"], "sead"),
+        (["--notes", "notes", "--out", "m", "--backbone", "b", "--read", "knowlege=x"], "knowlege="),
+    ):
+        done = CliRunner().invoke(app, ["train", *arguments])
+        assert isinstance(done.exception, ConfigError), (arguments, done.output, done.exception)
+        assert told in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_in_half_precision_is_half_as_large_and_another(tmp_path: Path) -> None:
+    write_model(tmp_path / "tiny", {"track": "adapted"})
+    done = CliRunner().invoke(app, ["train", str(tmp_path / "tiny"), "--convert", "half", "--out", str(tmp_path / "h")])
+    assert done.exit_code == 0, done.exception
+    whole, half = load_model(str(tmp_path / "tiny")), load_model(str(tmp_path / "h"))
+    assert whole.fingerprint != half.fingerprint
+    assert training_record(tmp_path / "h") == {"track": "adapted"}
+    size, smaller = (sum(file.stat().st_size for file in (tmp_path / name).iterdir()) for name in ("tiny", "h"))
+    assert smaller < size
+    assert f"{smaller / 1e6:.1f} MB" in done.output
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("form", ["onnx", "onnx-int8"])
+def test_a_bi_encoder_is_converted_and_searches_as_before(form: str, tmp_path: Path) -> None:
+    import torch
+
+    from auscult_lab.encoders.persistence import save
+    from auscult_lab.encoders.registry import create
+    from tiny_bert import save_tiny_bert
+
+    torch.manual_seed(0)
+    settings = {"shared": True, "pooling": "mean", "cosine": True}
+    save(create("bi", str(save_tiny_bert(tmp_path / "bert")), settings), tmp_path / "bi")
+    asked = ["train", str(tmp_path / "bi"), "--convert", form, "--out", str(tmp_path / "other")]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, (done.output, done.exception)
+    before, after = load_model(str(tmp_path / "bi")), load_model(str(tmp_path / "other"))
+    assert before.fingerprint != after.fingerprint
+    queries = [Query("", "gout", ("signs",))]
+    close = 1e-4 if form == "onnx" else 0.3
+    np.testing.assert_allclose(after.encode_queries(queries), before.encode_queries(queries), atol=close)
+    assert isinstance(CliRunner().invoke(app, asked).exception, ConfigError), "it is there already"
+    half = CliRunner().invoke(app, ["train", str(tmp_path / "bi"), "--convert", "half", "--out", str(tmp_path / "h")])
+    assert isinstance(half.exception, ModelError)
+    (tmp_path / "other" / "onnx" / "form.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"form\.json"):
+        load_model(str(tmp_path / "other"))

@@ -1,0 +1,176 @@
+"""The n-gram linker, and `auscult graph`."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from auscult.cli.all_commands import app
+from auscult.errors import AuscultError, DataError
+from auscult_lab.graphs.graph import make_graph
+from auscult_lab.graphs.linking import EntityLinker, EntitySpan, NgramLinker
+
+
+def found(linker: EntityLinker, text: str) -> list[tuple[str, str]]:
+    return [(text[span.start : span.end], span.entity_id) for span in linker.link(text)]
+
+
+def test_the_longest_name_from_the_left_is_taken() -> None:
+    linker = NgramLinker([("heart",), ("heart failure",), ("failure to thrive",)], ["H", "HF", "FT"])
+    assert found(linker, "Heart failure to thrive; the heart.") == [("Heart failure", "HF"), ("heart", "H")]
+    assert linker.link("Heart failure") == [EntitySpan(0, 13, "HF")]
+
+
+def test_neighbouring_names_are_both_found() -> None:
+    linker = NgramLinker([("fever",), ("cough",)], ["F", "C"])
+    assert found(linker, "fever cough fever") == [("fever", "F"), ("cough", "C"), ("fever", "F")]
+
+
+def test_case_accents_and_punctuation_make_no_difference_but_words_are_whole() -> None:
+    linker = NgramLinker([("Ménière's disease",), ("rash",)], ["M", "R"])
+    assert found(linker, "MENIERE'S-DISEASE, crash rashes") == [("MENIERE'S-DISEASE", "M")]
+
+
+def test_a_preferred_name_beats_a_synonym_and_the_earlier_entity_the_later() -> None:
+    linker = NgramLinker([("influenza", "grippe"), ("grippe",), ("flu",), ("flu",)], ["1", "2", "3", "4"])
+    assert found(linker, "grippe flu") == [("grippe", "2"), ("flu", "3")]
+
+
+def test_acronyms_count_as_they_are_written() -> None:
+    names = [("acute lymphoblastic leukemia", "ALL"), ("multiple endocrine neoplasia", "men")]
+    linker = NgramLinker(names, ["L", "N"])
+    assert found(linker, "all men have ALL or MEN") == [("ALL", "L"), ("MEN", "N")]
+
+
+def test_function_words_articles_and_letters_are_no_mention() -> None:
+    linker = NgramLinker([("the syndrome",), ("With",), ("A",), ("7",), ("cold",)], list("abcde"))
+    assert found(linker, "the syndrome with a 7 cold") == [("cold", "e")]
+    assert found(NgramLinker([("with",)], ["w"], skip=()), "with") == [("with", "w")]
+
+
+def test_of_a_graph_the_entity_in_more_triples_is_taken() -> None:
+    triples = [("X:1", "r", "X:9"), ("X:2", "r", "X:9"), ("X:2", "s", "X:9")]
+    linker = NgramLinker.from_graph(make_graph(triples, {"X:1": ["cold"], "X:2": ["cold"]}))
+    assert found(linker, "a cold") == [("cold", "X:2")]
+
+
+def test_without_a_name_nothing_is_linked() -> None:
+    assert NgramLinker([], []).link("fever") == []
+
+
+NAMES = ["a b", "b c", "c", "ab", "ba c", "b"]
+APART = re.compile(r" +|\.")
+
+
+def test_a_name_is_found_as_it_is_written_and_without_its_punctuation() -> None:
+    linker = NgramLinker([("tuberous sclerosis",), ("tuberous sclerosis, type 1",), ("gout (disorder)",)], list("abc"))
+    assert found(linker, "Tuberous sclerosis, type 1") == [("Tuberous sclerosis, type 1", "b")]
+    assert found(linker, "tuberous sclerosis type 1") == [("tuberous sclerosis type 1", "b")]
+    assert found(linker, "tuberous sclerosis; type 1") == [("tuberous sclerosis; type 1", "b")]
+    assert found(linker, "a gout (disorder).") == [("gout (disorder", "c")]
+
+
+def test_an_acronym_of_a_well_known_thing_is_no_other() -> None:
+    names = [("myeloid sarcoma", "MS"), ("multiple sclerosis", "disseminated sclerosis")]
+    assert found(NgramLinker(names, ["sarcoma", "sclerosis"]), "MS is myeloid sarcoma") == [
+        ("myeloid sarcoma", "sarcoma")
+    ]
+    named = [names[0], (*names[1], "MS")]
+    assert found(NgramLinker(named, ["sarcoma", "sclerosis"]), "MS") == [("MS", "sclerosis")]
+
+
+def test_blanks_and_line_breaks_make_no_difference_and_full_stops_do() -> None:
+    linker = NgramLinker([("breast  cancer",), ("fever",)], ["b", "f"])
+    text = "  breast\r\n   cancer,  fever"
+    assert found(linker, text) == [("breast\r\n   cancer", "b"), ("fever", "f")]
+    assert found(linker, "of the breast. Cancer was") == []
+
+
+@given(st.text(alphabet="abc .", max_size=60))
+def test_as_a_search_of_all_ngrams(text: str) -> None:
+    """Against the plain way: at each word, the longest n-gram that is a name, else the next word."""
+    linker = NgramLinker([(name,) for name in NAMES if len(name) > 1], [name for name in NAMES if len(name) > 1])
+    words = [(match.group(), match.start(), match.end()) for match in re.finditer(r"[abc]+", text)]
+    expected, at = [], 0
+    while at < len(words):
+        for size in (3, 2, 1):
+            gram = words[at : at + size]
+            name = " ".join(word for word, _, _ in gram)
+            # A name is written with one character, or one run of blanks, between its words.
+            between = [text[first[2] : second[1]] for first, second in pairwise(gram)]
+            if len(gram) == size and name in NAMES and len(name) > 1 and all(map(APART.fullmatch, between)):
+                expected.append(EntitySpan(gram[0][1], gram[-1][2], name))
+                at += size
+                break
+        else:
+            at += 1
+    assert linker.link(text) == expected
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "triples.tsv"
+    head = "subject_id\tsubject_name\trelation\tobject_id\tobject_name"
+    rows = ["DOID:2\tinfluenza\thas_symptom\tSYMP:1\tfever", "DOID:2\tinfluenza\tis_a\tDOID:1\tviral disease"]
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_command_counts(table: Path) -> None:
+    done = CliRunner().invoke(app, ["concepts", "graph", "stats", str(table), "--json"])
+    counted = json.loads(done.stdout)
+    assert (counted["entities"], counted["triples"], counted["degree_max"]) == (3, 2, 2)
+    shown = CliRunner().invoke(app, ["concepts", "graph", "stats", str(table)])
+    assert "has_symptom" in shown.stdout
+    assert "influenza" in shown.stdout
+
+
+def test_the_command_links(table: Path, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Influenza with fever", encoding="utf-8")
+    done = CliRunner().invoke(app, ["concepts", "graph", "link", str(table), str(note), "--json"])
+    spans = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(span["start"], span["end"], span["entity_id"]) for span in spans] == [(0, 9, "DOID:2"), (15, 20, "SYMP:1")]
+    shown = CliRunner().invoke(app, ["concepts", "graph", "link", str(table), "a fever"])
+    assert "SYMP:1" in shown.stdout
+
+
+def test_the_command_draws(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "influenza.svg"
+    done = CliRunner().invoke(
+        app, ["concepts", "graph", "picture", str(table), "Influenza", "--out", str(out), "--steps", "1"]
+    )
+    assert done.exit_code == 0
+    assert "viral disease" in out.read_text(encoding="utf-8")
+
+
+def test_where_no_picture_can_be_written_is_said_before_the_graph_is_read(tmp_path: Path) -> None:
+    (tmp_path / "folder.svg").mkdir()
+    done = CliRunner().invoke(
+        app, ["concepts", "graph", "picture", "nowhere", "x", "--out", str(tmp_path / "folder.svg")]
+    )
+    assert isinstance(done.exception, DataError)
+    assert "folder.svg, which is a folder" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["stats", "nowhere"],
+        ["link", "nowhere", "a fever"],
+        ["link", "TABLE", "."],
+        ["picture", "TABLE", "x", "--out", "a.gif"],
+    ],
+)
+def test_mistakes_are_user_errors(table: Path, arguments: list[str]) -> None:
+    done = CliRunner().invoke(
+        app, ["concepts", "graph", *(str(table) if each == "TABLE" else each for each in arguments)]
+    )
+    assert isinstance(done.exception, AuscultError)

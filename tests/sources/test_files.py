@@ -1,0 +1,323 @@
+"""Files of any kind as a corpus: a folder as people have them, read once, and told what was not read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from auscult.documents import Document, check_document
+from auscult.errors import CorpusMissingError, DataError, IndexFolderError
+from auscult.interfaces import Corpus
+from auscult.readers.columns import Columns
+from auscult.sources.file_records import FileRecord, Index, Said, others
+from auscult.sources.files import Choices, FilesCorpus
+from auscult.sources.gathering import Gathered
+from auscult.sources.jsonl import JsonlCorpus
+from auscult_lab.corpora.beir import BeirCorpus
+from auscult_lab.corpora.opening import open_corpus, opens_as_files
+from auscult_lab.corpora.text_folder import TextFolderCorpus
+from small_pdfs import Drawn
+
+
+def put(folder: Path, files: dict[str, str | bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    put(
+        tmp_path / "ward",
+        {
+            "gout.html": "<!doctype html><title>Gout</title><h1>Gout</h1><h2>Treatment</h2><h3>Drugs</h3><p>Rest it.",
+            "a/note.txt": "PLAN:\nRest the joint.\n",
+            "table.csv": "id,text,ward\n7,Cough today.,B2\n8,Fever.,B3\n",
+            "empty.txt": "",
+            "image.png": b"\x89PNG\r\n\x1a\n\0\0",
+            "broken.pdf": b"%PDF-1.7 and nothing more",
+            "long.txt": "x" * 200_000,
+        },
+    )
+    with zipfile.ZipFile(tmp_path / "ward" / "notes.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("in.txt", "COURSE:\nUneventful.\n")
+        archive.writestr("../out.txt", "evil")
+        archive.writestr("bomb.txt", bytes(20_000_000))
+    return tmp_path / "ward"
+
+
+def read(*paths: Path | str, choices: Choices | None = None) -> tuple[dict[str, Document], FilesCorpus]:
+    corpus = FilesCorpus(*paths, choices=choices)
+    documents = {each.doc_id: check_document(each) for each in corpus.documents()}
+    return documents, corpus
+
+
+def test_a_mixed_folder_is_read_and_the_bad_files_are_named(folder: Path) -> None:
+    corpus: Corpus = open_corpus(str(folder))
+    assert isinstance(corpus, FilesCorpus)
+    documents = {each.doc_id: check_document(each) for each in corpus.documents()}
+    assert list(documents) == ["a/note.txt", "gout.html", "notes.zip/in.txt", "table.csv#7", "table.csv#8"]
+    page = documents["gout.html"]
+    assert (page.title, page.source, page.metadata["file"], page.metadata["format"]) == (
+        "Gout", "ward", "gout.html", "HTML",
+    )  # fmt: skip
+    (passage,) = page.passages
+    assert (passage.heading, passage.above, page.slice(passage)) == ("Drugs", ("Treatment",), "Rest it.")
+    assert documents["table.csv#7"].metadata["ward"] == "B2"
+    report = corpus.report
+    assert {problem.name: problem.kind for problem in report.problems} == {
+        "broken.pdf": "broken PDF",
+        "empty.txt": "empty file",
+        "image.png": "image",
+        "long.txt": "word too large",
+        "notes.zip/../out.txt": "path traversal",
+        "notes.zip/bomb.txt": "zip bomb",
+    }
+    told = "\n".join(report.lines())
+    assert told.startswith("files: 10; documents read: 5 (HTML 1, table 2, text 2); not read: 6\n")
+    for problem in report.problems:
+        assert f"not read: {problem.name}: {problem.kind} (expected " in told
+    assert corpus.bad.total == 6
+
+
+def test_every_highlight_slices_back_to_the_file(folder: Path) -> None:
+    for document in read(folder)[0].values():
+        original = document.original
+        assert original is not None
+        assert original.name == document.metadata["file"]
+        source = original.content.decode(original.encoding)
+        for sentence in document.sentences:
+            pieces = [source[start:end] for start, end in original.source_ranges(sentence.start, sentence.end)]
+            assert "".join(pieces).split() == document.slice(sentence).split()
+
+
+def test_a_pdf_keeps_the_boxes_of_its_words(tmp_path: Path) -> None:
+    drawn = Drawn()
+    drawn.line(72, 72, "Rest the joint.")
+    put(tmp_path, {"x.pdf": drawn.content()})
+    (document,) = read(tmp_path)[0].values()
+    (sentence,) = document.sentences
+    assert document.original is not None
+    (box,) = document.original.boxes(sentence.start, sentence.end)
+    assert box.page == 0
+    assert box.right > box.left
+
+
+def test_the_same_text_twice_is_one_document_with_two_places(tmp_path: Path) -> None:
+    put(tmp_path, {"b/x.txt": "PLAN:\nRest.\n", "a.md": "PLAN: \n\n  Rest.", "c.txt": "Other.", "z.txt": "PLAN: Rest."})
+    documents, corpus = read(tmp_path)
+    assert list(documents) == ["a.md", "c.txt"]
+    assert documents["a.md"].metadata["also"] == "b/x.txt\nz.txt"
+    assert corpus.report.duplicates == [("b/x.txt", "a.md"), ("z.txt", "a.md")]
+
+
+def test_notes_of_two_patients_and_rows_of_two_titles_are_two(tmp_path: Path) -> None:
+    rows = [("7", "Gout", "p1"), ("8", "Flu", "p1"), ("9", "Gout", "p2"), ("10", "Gout", "p1")]
+    lines = [json.dumps({"id": i, "title": t, "text": "Normal.", "metadata": {"patient": p}}) for i, t, p in rows]
+    put(tmp_path, {"x.jsonl": "\n".join(lines), "y.md": "Other."})
+    documents, _ = read(tmp_path)
+    assert list(documents) == ["x.jsonl#7", "x.jsonl#8", "x.jsonl#9", "y.md"]
+    assert documents["x.jsonl#7"].metadata["also"] == "x.jsonl#10"
+
+
+def test_ids_are_unique_over_all_that_was_named(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        {"a/n.txt": "One.", "b/n.txt": "Two.", "c/t.csv": "id,text\n1,Three.\n1,Four.\n", "c/t.csv#1": "Five."},
+    )
+    documents, _ = read(tmp_path / "a", tmp_path / "b", tmp_path / "c", tmp_path / "a")
+    assert {doc_id: document.text for doc_id, document in documents.items()} == {
+        "n.txt": "One.", "b/n.txt": "Two.", "t.csv#1": "Three.", "t.csv#1~2": "Four.", "c/t.csv#1": "Five.",
+    }  # fmt: skip
+
+
+def test_choices_are_kept_to(folder: Path) -> None:
+    choices = Choices(columns=Columns.parse("text=text,unit=ward"), originals=False, access="ward-3")
+    documents, _ = read(folder, choices=choices)
+    assert {document.metadata["access"] for document in documents.values()} == {"ward-3"}
+    assert {document.original for document in documents.values()} == {None}
+    assert documents["table.csv#2"].metadata["unit"] == "B2"
+
+
+def test_a_single_file_that_cannot_be_read_is_an_error(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"broken PDF: .*broken\.pdf"):
+        read(folder / "broken.pdf")
+    corpus = FilesCorpus(folder / "broken.pdf", skip_bad=True)
+    assert not list(corpus.documents())
+    # One of an archive's members, or of several files, is none.
+    assert list(read(folder / "notes.zip")[0]) == ["notes.zip/in.txt"]
+    assert list(read(folder / "broken.pdf", folder / "a" / "note.txt")[0]) == ["note.txt"]
+    with pytest.raises(CorpusMissingError):
+        FilesCorpus()
+
+
+def test_paths_go_to_the_corpus_whose_format_they_are_of(tmp_path: Path) -> None:
+    line = '{"id": "a", "text": "x"}\n'
+    put(tmp_path, {
+        "beir/corpus.jsonl": '{"_id": "a", "title": "", "text": "x"}\n', "beir/queries.jsonl": "",
+        "beir/qrels/test.tsv": "", "notes/a.txt": "x", "x.jsonl": line, "y.json": line,
+        "fhir.json": '{"resourceType": "Bundle"}', "page.html": "<p>x",
+    })  # fmt: skip
+    kinds = {
+        "beir": BeirCorpus, "notes": TextFolderCorpus, "x.jsonl": JsonlCorpus, "y.json": JsonlCorpus,
+        "fhir.json": FilesCorpus, "page.html": FilesCorpus, "*.html": FilesCorpus, ".": FilesCorpus,
+    }  # fmt: skip
+    for name, kind in kinds.items():
+        path = str(tmp_path / name)
+        assert type(open_corpus(path)) is kind, name
+        assert opens_as_files(path) == (kind is FilesCorpus or name == "notes"), name
+    assert not opens_as_files("medquad")
+    assert not opens_as_files(str(tmp_path / "nowhere"))
+
+
+Change = Callable[[Path], None]
+
+
+class Held:
+    """An index in a dictionary, as `update_index` leaves it."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, tuple[str, Document]] = {}
+        self.records: dict[str, dict[str, str]] = {}
+
+    def add(self, corpus: FilesCorpus, *, prune: bool = False) -> Gathered:
+        index = Index(
+            records={
+                origin: {key: FileRecord.from_json(each) for key, each in records.items()}
+                for origin, records in self.records.items()
+            },
+            ids={
+                origin: {doc_id for doc_id, (place, _) in self.documents.items() if place == origin}
+                for origin in corpus.origins
+            },
+            taken=self.documents.__contains__,
+        )
+        with corpus.gather(index) as gathered:
+            given = list(gathered.documents())
+            for doc_id in gathered.dropped:
+                del self.documents[doc_id]
+            for each in given:
+                self.documents[each.doc_id] = (gathered.origins[each.doc_id], each)
+            if prune:
+                for doc_id in set(self.documents) - gathered.kept - set(gathered.origins):
+                    del self.documents[doc_id]
+            self.records |= gathered.files(prune=prune)
+        return gathered
+
+    @property
+    def told(self) -> dict[str, tuple[str, dict[str, str]]]:
+        return {doc_id: (each.text, dict(each.metadata)) for doc_id, (_, each) in self.documents.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "read_again"),
+    [
+        (lambda folder: None, 0),
+        (lambda folder: put(folder, {"new.txt": "New words."}), 1),
+        (lambda folder: put(folder, {"b.txt": "Other words."}), 2),
+        (lambda folder: put(folder, {"t.csv": "id,text\n1,Row one.\n3,Row three.\n"}), 2),
+        (lambda folder: (folder / "a.txt").unlink(), 1),
+        (lambda folder: (folder / "b.txt").unlink(), 1),
+        (lambda folder: (folder / "c.txt").unlink(), 0),
+        (lambda folder: put(folder, {"0.txt": "Same words."}), 1),
+        (lambda folder: put(folder, {"d.txt": "same WORDS."}), 1),
+        (lambda folder: put(folder, {"bad.txt": "Good now."}), 1),
+        (lambda folder: put(folder, {"sub/x.txt": "Same words.", "sub/y.txt": "Y."}), 3),
+        (lambda folder: os.utime(folder / "c.txt", (1, 1)), 0),
+    ],
+)
+def test_what_changed_is_read_and_the_index_is_that_of_a_new_build(
+    tmp_path: Path, change: Change, read_again: int
+) -> None:
+    folder = tmp_path / "in"
+    put(
+        folder,
+        {"a.txt": "Same words.", "b.txt": "Same  words.", "c.txt": "Lonely.",
+         "t.csv": "id,text\n1,Row one.\n2,Row two.\n", "bad.txt": ""},
+    )  # fmt: skip
+    corpus = FilesCorpus(folder)
+    held = Held()
+    held.add(corpus)
+    assert set(held.told) == {"a.txt", "c.txt", "t.csv#1", "t.csv#2"}
+    change(folder)
+    held.add(corpus, prune=True)
+    assert corpus.report.documents.total() == read_again
+    fresh = Held()
+    fresh.add(FilesCorpus(folder))
+    assert held.told == fresh.told
+    # And once more: everything is known now.
+    gathered = held.add(corpus, prune=True)
+    assert corpus.report.documents.total() == 0
+    assert (list(gathered.documents()), gathered.dropped) == ([], set())
+    assert held.told == fresh.told
+
+
+def test_files_are_read_again_where_a_document_was_removed_or_they_are_read_otherwise(tmp_path: Path) -> None:
+    put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
+    corpus = FilesCorpus(tmp_path / "in")
+    held = Held()
+    held.add(corpus)
+    del held.documents["a.txt"]
+    held.add(corpus)
+    assert set(held.told) == {"a.txt", "b.txt"}
+    assert corpus.report.documents.total() == 1
+    other = FilesCorpus(tmp_path / "in", choices=Choices(access="x"))
+    held.add(other)
+    assert other.report.documents.total() == 2
+    assert {told["access"] for _, told in held.told.values()} == {"x"}
+
+
+def test_a_file_that_cannot_be_read_any_more_keeps_what_was_read_of_it(tmp_path: Path) -> None:
+    put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
+    corpus = FilesCorpus(tmp_path / "in")
+    held = Held()
+    held.add(corpus)
+    put(tmp_path / "in", {"a.txt": b"\0\0\0"})
+    for _ in range(2):
+        held.add(corpus, prune=True)
+        assert [problem.name for problem in corpus.report.problems] == ["a.txt"]
+        assert held.told["a.txt"][0] == "One."
+    put(tmp_path / "in", {"a.txt": "One."})
+    held.add(corpus, prune=True)
+    assert not corpus.report.problems
+
+
+def test_a_file_that_is_gone_stays_known_until_it_is_pruned(tmp_path: Path) -> None:
+    put(tmp_path / "in", {"a.txt": "One.", "b.txt": "Two."})
+    corpus = FilesCorpus(tmp_path / "in")
+    held = Held()
+    held.add(corpus)
+    shutil.move(tmp_path / "in" / "a.txt", tmp_path / "a.txt")
+    held.add(corpus)
+    assert set(held.told) == {"a.txt", "b.txt"}
+    shutil.move(tmp_path / "a.txt", tmp_path / "in" / "a.txt")
+    held.add(corpus)
+    assert corpus.report.unchanged == 2
+
+
+def test_a_second_folder_with_the_same_names_gets_ids_of_its_own_and_keeps_them(tmp_path: Path) -> None:
+    put(tmp_path, {"a/n.txt": "One.", "b/n.txt": "Two."})
+    held = Held()
+    for name in ("a", "b", "a", "b"):
+        held.add(FilesCorpus(tmp_path / name))
+        assert held.told["n.txt"][0] == "One."
+    assert set(held.told) == {"n.txt", "b/n.txt"}
+
+
+def test_of_several_places_the_first_is_the_document() -> None:
+    said = [Said("a", "a.txt", "x"), Said("b", "b.txt", "y"), Said("c", "c.txt", "x"), Said("d", "d.txt", "x")]
+    assert others(said) == {"a": ("c.txt", "d.txt"), "b": (), "c": None, "d": None}
+
+
+def test_a_record_comes_back_and_a_damaged_one_is_told() -> None:
+    record = FileRecord(digest="d", stem="s", said=(Said("a", "b", "c"),), problem=("k", "e", "g", "r"), remarks=("m",))
+    assert FileRecord.from_json(record.to_json()) == record
+    for content in ("", "{}", '["d"]', '["d", "s", [["a"]], [], []]'):
+        with pytest.raises(IndexFolderError):
+            FileRecord.from_json(content)
