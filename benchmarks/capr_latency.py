@@ -7,7 +7,7 @@ the paper's 512 whatever length the model learned with, whose vectors (bi), toke
 kept. As many passages as --distinct are read, and repeated up to the size: the same work, without hours of reading
 first. On the processor, and on a GPU where one is at hand.
 
-All are also measured in half precision, bi and cross also in cheaper forms (`models.encoders.export`): ONNX Runtime,
+All are also measured in half precision, bi and cross also in cheaper forms (`encoders.export`): ONNX Runtime,
 and the same in 8-bit integers. What these lose in R@1: `capr_forms.py`.
 
 Medians over repeats; models take turns, so that a busy moment meets all of them, and ratios are of one run. A point

@@ -3,7 +3,7 @@
     AUSCULT_DATA=... python benchmarks/fit_evidence.py [--encoder FOLDER] [--questions N]
     AUSCULT_DATA=... python benchmarks/fit_evidence.py --model fast [--probability]
 
-Questions are made of the titles and headings of documents to learn from (`search.fitting`). For models that bring no
+Questions are made of the titles and headings of documents to learn from (`fitting.fitting`). For models that bring no
 weights: Simple English Wikipedia, NHS pages and OpenStax with the shipped CDV, which has vectors for entity and aspect,
 and NHS pages with all-MiniLM-L6-v2, which has one for the question (found as `unseen_documents.py` finds it). For a
 general encoder: what its training fits them on, by its variant in `experiments/general.yaml`; --probability leaves the

@@ -3,7 +3,7 @@
     AUSCULT_DATA=... python benchmarks/fit_reranker.py RERANKER --model ENCODER [--questions N] [--documents N]
 
 Questions are made of the titles and headings of the documents that the re-ranker was trained on
-(`search.fitting.fit_reranker`), and asked of indexes that the encoder makes of some of them. No corpus that models are
+(`fitting.fitting.fit_reranker`), and asked of indexes that the encoder makes of some of them. No corpus that models are
 measured on is read.
 """
 

@@ -4,7 +4,7 @@
 
 Trains the towers of `experiments/general.yaml` again on what was read in RUN, the folder of a training of the same
 variant: as they are, without each part of the context, and without each term of the loss
-(`training.general.objective`), so without what it tells right answers from. All with several seeds. Measured on
+(`general.objective`), so without what it tells right answers from. All with several seeds. Measured on
 held-out documents: how often the best passage of a document for a heading is right (aspect), and the best of 64 titles
 for a passage (entity). The change is that of the mean over seeds, with a 95 % interval of Student's t over pairs of one
 seed.

@@ -16,7 +16,7 @@ class Mutation:
 
     Attributes:
         name: What is wrong then.
-        file: Below `src/auscult`.
+        file: Below `src`.
         before: Text that stands there exactly once.
         after: What it becomes.
         tests: At least one of them has to fail; files or tests, below `tests`.
@@ -30,7 +30,7 @@ class Mutation:
 
     def faults(self, source: Path, tests: Path) -> Iterator[str]:
         """Why this is no mutation (any more), in words; nothing where it is one."""
-        file = source / "auscult" / self.file
+        file = source / self.file
         found = file.read_text(encoding="utf-8").count(self.before) if file.is_file() else 0
         if found != 1:
             yield f"{self.name}: found {found} times in {self.file}: {self.before!r}"
@@ -42,349 +42,349 @@ class Mutation:
                 yield f"{self.name}: there is no test {test}"
 
 
-GOLDEN = ("models/test_cdv_golden.py",)
-TARGETS = ("training/cdv/test_golden.py",)
-LOSSES = ("training/test_losses.py",)
+GOLDEN = ("lab/cdv/test_cdv_golden.py",)
+TARGETS = ("lab/cdv/test_golden.py",)
+LOSSES = ("lab/training/test_losses.py",)
 
 CDV = (
-    Mutation("Eq. 2: one Bloom hash by default", "models/cdv/bloom.py", "hashes: int = 5", "hashes: int = 1", GOLDEN),
-    Mutation("Eq. 2: one Bloom hash for five", "models/cdv/bloom.py", "in range(hashes)", "in range(1)", GOLDEN),
+    Mutation("Eq. 2: one Bloom hash by default", "auscult_lab/cdv/bloom.py", "hashes: int = 5", "hashes: int = 1", GOLDEN),
+    Mutation("Eq. 2: one Bloom hash for five", "auscult_lab/cdv/bloom.py", "in range(hashes)", "in range(1)", GOLDEN),
     Mutation(
-        "Eq. 2: no tanh in the dense layer", "models/cdv/bloom.py",
+        "Eq. 2: no tanh in the dense layer", "auscult_lab/cdv/bloom.py",
         "torch.tanh(self.dense(self.dropout(self.embed(words))))", "self.dense(self.dropout(self.embed(words)))",
         GOLDEN,
     ),
     Mutation(
-        "Eq. 4: the last states of both directions", "models/modules/recurrent.py",
+        "Eq. 4: the last states of both directions", "auscult_lab/modules/recurrent.py",
         "lengths - 1], back[:, 0]", "lengths - 1], back[torch.arange(len(lengths)), lengths - 1]", GOLDEN,
     ),
-    Mutation("Eq. 5: sum for mean", "training/cdv/bloom.py", "sums[row] / sizes[row]", "sums[row]", TARGETS),
+    Mutation("Eq. 5: sum for mean", "auscult_lab/cdv/bloom_training.py", "sums[row] / sizes[row]", "sums[row]", TARGETS),
     Mutation(
-        "Eq. 5: an unseen entity has no vector", "models/cdv/spaces.py",
+        "Eq. 5: an unseen entity has no vector", "auscult_lab/cdv/spaces.py",
         "vector: FloatArray = self.embed([text])[0]\n        return vector\n\n    def _read",
         "return np.zeros(self.dim, np.float32)\n\n    def _read", GOLDEN,
     ),
     Mutation(
-        "Eq. 8: words without a vector count", "models/cdv/sentences.py",
+        "Eq. 8: words without a vector count", "auscult_lab/modules/averaged_words.py",
         "weights=known, minlength", "weights=np.ones_like(known), minlength", GOLDEN,
     ),
     Mutation(
-        "Eq. 11: no tanh", "models/cdv/network.py",
+        "Eq. 11: no tanh", "auscult_lab/cdv/network.py",
         "normalize(torch.tanh(dense), dim=-1)", "normalize(dense, dim=-1)", GOLDEN,
     ),
     Mutation(
-        "Eq. 11: normalisation before the tanh", "models/cdv/network.py",
+        "Eq. 11: normalisation before the tanh", "auscult_lab/cdv/network.py",
         "normalize(torch.tanh(dense), dim=-1)", "torch.tanh(normalize(dense, dim=-1))", GOLDEN,
     ),
     Mutation(
-        "Eq. 11: no normalisation", "models/cdv/network.py",
+        "Eq. 11: no normalisation", "auscult_lab/cdv/network.py",
         "normalize(torch.tanh(dense), dim=-1)", "torch.tanh(dense)", GOLDEN,
     ),
     Mutation(
-        "the departure: layer normalisation after the tanh", "models/cdv/network.py",
+        "the departure: layer normalisation after the tanh", "auscult_lab/cdv/network.py",
         "torch.tanh(self.layer_norm(dense))", "self.layer_norm(torch.tanh(dense))", GOLDEN,
     ),
     Mutation(
-        "Eq. 12: no tanh", "models/cdv/network.py",
+        "Eq. 12: no tanh", "auscult_lab/cdv/network.py",
         "torch.tanh(decoded) if self.config.bounded else decoded", "decoded", GOLDEN,
     ),
     Mutation(
-        "Eq. 13: halves at unit length unasked", "models/cdv/encoder.py",
+        "Eq. 13: halves at unit length unasked", "auscult_lab/cdv/encoder.py",
         "    if unit_halves:\n        halves = [", "    if True:\n        halves = [", GOLDEN,
     ),
     Mutation(
-        "Eq. 14: best sentence for mean", "models/passage_rows.py",
+        "Eq. 14: best sentence for mean", "auscult/documents/passage_rows.py",
         "vectors[first:last].mean(axis=0, dtype=np.float64)", "vectors[first:last].max(axis=0)", GOLDEN,
     ),
     Mutation(
-        "Eq. 14: a mean at unit length again", "models/passage_rows.py",
+        "Eq. 14: a mean at unit length again", "auscult/documents/passage_rows.py",
         "            means[row] = vectors[first:last].mean(axis=0, dtype=np.float64)",
         "            means[row] = vectors[first:last].mean(axis=0, dtype=np.float64)\n"
         "            means[row] /= np.linalg.norm(means[row])", GOLDEN,
     ),
     Mutation(
-        "Eq. 15: mentions are not looked for", "training/labels.py",
+        "Eq. 15: mentions are not looked for", "auscult_lab/training/labels.py",
         "    if linker is None:", "    if True:", TARGETS,
     ),
     Mutation(
-        "Eq. 15: mentions do not count", "training/cdv/data.py",
+        "Eq. 15: mentions do not count", "auscult_lab/cdv/data.py",
         "own + [space.place(label.key, label.name) for label in labels]", "own", TARGETS,
     ),
     Mutation(
-        "Eq. 16: sum for mean of entities", "training/cdv/data.py",
+        "Eq. 16: sum for mean of entities", "auscult_lab/cdv/data.py",
         "rows[row] = np.mean(vectors, axis=0)", "rows[row] = np.sum(vectors, axis=0)", TARGETS,
     ),
     Mutation(
-        "Eq. 16: sum for mean of aspects", "models/cdv/encoder.py",
+        "Eq. 16: sum for mean of aspects", "auscult_lab/cdv/encoder.py",
         "np.asarray(np.mean([space.place", "np.asarray(np.sum([space.place", GOLDEN,
     ),
     Mutation(
-        "Eq. 17: another width", "training/losses.py",
+        "Eq. 17: another width", "auscult_lab/training/losses.py",
         "distance(decoded, targets) / 4)", "distance(decoded, targets) / 2)", LOSSES,
     ),
 )  # fmt: skip
 
 TRAINING = (
     Mutation(
-        "BP-MLL not divided by the unset bits", "training/losses.py",
+        "BP-MLL not divided by the unset bits", "auscult_lab/training/losses.py",
         "(1 - bits)).sum(dim=-1) / (1 - bits).sum(dim=-1)", "(1 - bits)).sum(dim=-1)", LOSSES,
     ),
     Mutation(
-        "contrastive loss without its temperature", "training/losses.py",
+        "contrastive loss without its temperature", "auscult_lab/training/losses.py",
         "queries @ passages.T * temperature", "queries @ passages.T", LOSSES,
     ),
     Mutation(
-        "contrastive loss against passages of the same query", "training/losses.py",
+        "contrastive loss against passages of the same query", "auscult_lab/training/losses.py",
         'scores = scores.masked_fill(same, float("-inf"))', "scores = scores + 0", LOSSES,
     ),
     Mutation(
-        "contrastive loss: the passages' half counts whole", "training/losses.py",
+        "contrastive loss: the passages' half counts whole", "auscult_lab/training/losses.py",
         "0.5 * cross_entropy(scores.T, own)", "cross_entropy(scores.T, own)", LOSSES,
     ),
     Mutation(
-        "the hinge's margin on the wrong side", "training/losses.py",
+        "the hinge's margin on the wrong side", "auscult_lab/training/losses.py",
         "(margin - scores[:, :1] + scores[:, 1:])", "(-margin - scores[:, :1] + scores[:, 1:])", LOSSES,
     ),
     Mutation(
-        "TransE: the object is added", "training/graphs/transe.py",
+        "TransE: the object is added", "auscult_lab/graphs/transe.py",
         "self.relations(relation) - self.entities(object_)", "self.relations(relation) + self.entities(object_)",
-        ("training/graphs/test_transe.py::test_distance_by_loops",),
+        ("lab/graphs/test_transe.py::test_distance_by_loops",),
     ),
     Mutation(
-        "TransE: subjects sought on the wrong side", "training/graphs/transe.py",
+        "TransE: subjects sought on the wrong side", "auscult_lab/graphs/transe.py",
         'self.entities(object_) - step if side == "head"', 'self.entities(object_) + step if side == "head"',
-        ("training/graphs/test_transe.py::test_scores_put_every_entity_in_the_place_of_an_end",),
+        ("lab/graphs/test_transe.py::test_scores_put_every_entity_in_the_place_of_an_end",),
     ),
     Mutation(
-        "link prediction: filtered ranks are raw", "training/graphs/evaluation.py",
-        "ranks.raw[row, column] - ahead", "ranks.raw[row, column]", ("training/graphs/test_ranks.py",),
+        "link prediction: filtered ranks are raw", "auscult_lab/graphs/evaluation.py",
+        "ranks.raw[row, column] - ahead", "ranks.raw[row, column]", ("lab/graphs/test_ranks.py",),
     ),
 )  # fmt: skip
 
 MODELS = (
     Mutation(
-        "BM25 with another idf", "models/lexical.py", 'method="lucene"', 'method="atire"', ("models/test_lexical.py",)
+        "BM25 with another idf", "auscult_lab/scorers/lexical.py", 'method="lucene"', 'method="atire"', ("lab/scorers/test_lexical.py",)
     ),
-    Mutation("BM25 blind to length", "models/lexical.py", "k1=k1, b=b,", "k1=k1, b=0.0,", ("models/test_lexical.py",)),
+    Mutation("BM25 blind to length", "auscult_lab/scorers/lexical.py", "k1=k1, b=b,", "k1=k1, b=0.0,", ("lab/scorers/test_lexical.py",)),
     Mutation(
-        "TF-IDF blind to length", "models/lexical.py",
-        "np.sqrt(np.maximum(found.lengths, 1))", "np.sqrt(np.ones(len(found.lengths)))", ("models/test_lexical.py",),
-    ),
-    Mutation(
-        "query likelihood without its length", "models/lexical.py",
-        "np.log(mu / (found.lengths + mu))", "np.zeros(len(found.lengths))", ("models/test_lexical.py",),
+        "TF-IDF blind to length", "auscult_lab/scorers/lexical.py",
+        "np.sqrt(np.maximum(found.lengths, 1))", "np.sqrt(np.ones(len(found.lengths)))", ("lab/scorers/test_lexical.py",),
     ),
     Mutation(
-        "kernels count padding", "models/modules/kernels.py",
+        "query likelihood without its length", "auscult_lab/scorers/lexical.py",
+        "np.log(mu / (found.lengths + mu))", "np.zeros(len(found.lengths))", ("lab/scorers/test_lexical.py",),
+    ),
+    Mutation(
+        "kernels count padding", "auscult_lab/modules/kernels.py",
         "similarities.masked_fill(~passage.unsqueeze(-2), _FAR)", "similarities",
-        ("models/rankers/test_interaction.py",),
+        ("lab/rankers/test_interaction.py",),
     ),
     Mutation(
-        "attention reads padding", "models/modules/interaction.py",
+        "attention reads padding", "auscult_lab/modules/interaction.py",
         "torch.softmax(values.masked_fill(~mask, lowest), dim=dim)", "torch.softmax(values, dim=dim)",
-        ("models/rankers/test_har.py",),
+        ("lab/rankers/test_har.py",),
     ),
     Mutation(
-        "histograms: no bin for exact matches", "models/modules/histograms.py",
+        "histograms: no bin for exact matches", "auscult_lab/modules/histograms.py",
         "* ((bins - 1) / 2)", "* (bins / 2)",
-        ("models/rankers/test_interaction.py::test_exact_matches_have_a_bin_of_their_own",),
+        ("lab/rankers/test_interaction.py::test_exact_matches_have_a_bin_of_their_own",),
     ),
     Mutation(
-        "histograms: exact matches lost by rounding", "models/modules/histograms.py",
+        "histograms: exact matches lost by rounding", "auscult_lab/modules/histograms.py",
         "(similarities + (1.0 + _SLACK))", "(similarities + 1.0)",
-        ("models/rankers/test_interaction.py::test_exact_matches_have_a_bin_of_their_own",),
+        ("lab/rankers/test_interaction.py::test_exact_matches_have_a_bin_of_their_own",),
     ),
     Mutation(
-        "the k largest: padding before negative values", "models/modules/pooling.py",
+        "the k largest: padding before negative values", "auscult_lab/modules/pooling.py",
         "values.masked_fill(~mask, torch.finfo(values.dtype).min).topk", "values.masked_fill(~mask, 0.0).topk",
-        ("models/rankers/test_interaction.py::test_k_max_prefers_a_negative_value_to_padding_and_fills_up_with_zeros",),
+        ("lab/rankers/test_interaction.py::test_k_max_prefers_a_negative_value_to_padding_and_fills_up_with_zeros",),
     ),
     Mutation(
-        "poly-encoder attends to padding", "models/encoders/poly.py",
+        "poly-encoder attends to padding", "auscult_lab/encoders/poly.py",
         'logits.masked_fill(mask == 0, float("-inf")).softmax(dim=-1)', "logits.softmax(dim=-1)",
         ("contracts/test_passage_rankers.py::test_company_order_and_batches_never_change_a_score",),
     ),
     Mutation(
-        "mean pooling over padding", "models/backbone.py",
+        "mean pooling over padding", "auscult_lab/modules/backbone.py",
         "(states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1.0)", "states.mean(dim=1)",
-        ("models/encoders/test_architectures.py::test_pooling_leaves_padding_out",),
+        ("lab/encoders/test_architectures.py::test_pooling_leaves_padding_out",),
     ),
     Mutation(
-        "fusion of scores as they are", "models/score_fusion.py",
+        "fusion of scores as they are", "auscult/search/score_fusion.py",
         "(rows - rows.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)", "rows",
-        ("evaluation/test_ensembles.py",),
+        ("lab/evaluation/test_ensembles.py",),
     ),
 )  # fmt: skip
 
 EVALUATION = (
     Mutation(
-        "ranking: ties go to true answers", "evaluation/protocol.py",
-        "np.lexsort((chance, true, -scores))", "np.lexsort((chance, ~true, -scores))", ("evaluation/test_protocol.py",),
+        "ranking: ties go to true answers", "auscult_lab/evaluation/protocol.py",
+        "np.lexsort((chance, true, -scores))", "np.lexsort((chance, ~true, -scores))", ("lab/evaluation/test_protocol.py",),
     ),
     Mutation(
-        "ranking: ties as chance will", "evaluation/protocol.py",
-        "np.lexsort((chance, true, -scores))", "np.lexsort((chance, -scores))", ("evaluation/test_protocol.py",),
+        "ranking: ties as chance will", "auscult_lab/evaluation/protocol.py",
+        "np.lexsort((chance, true, -scores))", "np.lexsort((chance, -scores))", ("lab/evaluation/test_protocol.py",),
     ),
     Mutation(
-        "ranking: ties as candidates come", "evaluation/protocol.py",
+        "ranking: ties as candidates come", "auscult_lab/evaluation/protocol.py",
         "chance[by_id] = shuffle.permutation(len(by_id))", "chance[:] = shuffle.permutation(len(by_id))",
-        ("evaluation/test_protocol.py",),
+        ("lab/evaluation/test_protocol.py",),
     ),
     Mutation(
-        "ranking: ties at the depth are cut unseen", "evaluation/protocol.py",
+        "ranking: ties at the depth are cut unseen", "auscult_lab/evaluation/protocol.py",
         "np.flatnonzero(scores >= threshold)", "np.argsort(-scores, kind='stable')[:depth]",
-        ("evaluation/test_protocol.py",),
+        ("lab/evaluation/test_protocol.py",),
     ),
     Mutation(
-        "measures: ties of a run as they come", "evaluation/measures.py",
+        "measures: ties of a run as they come", "auscult_lab/evaluation/measures.py",
         "key=lambda row: (-ranking.scores[row], grades.get(ranking.passage_ids[row], 0))",
-        "key=lambda row: -ranking.scores[row]", ("evaluation/test_measures.py",),
+        "key=lambda row: -ranking.scores[row]", ("lab/evaluation/test_measures.py",),
     ),
     Mutation(
-        "measures: another cut-off", "evaluation/measures.py",
+        "measures: another cut-off", "auscult_lab/evaluation/measures.py",
         '(f"AP@{cutoff}", f"P@{cutoff}", f"R@{cutoff}")',
-        '(f"AP@{cutoff + 1}", f"P@{cutoff}", f"R@{cutoff}")', ("evaluation/test_measures.py",),
+        '(f"AP@{cutoff + 1}", f"P@{cutoff}", f"R@{cutoff}")', ("lab/evaluation/test_measures.py",),
     ),
     Mutation(
-        "measures: MAP@k that cannot reach 1", "evaluation/measures.py",
-        "average * counts / np.minimum(counts, cutoff)", "average", ("evaluation/test_measures.py",),
+        "measures: MAP@k that cannot reach 1", "auscult_lab/evaluation/measures.py",
+        "average * counts / np.minimum(counts, cutoff)", "average", ("lab/evaluation/test_measures.py",),
     ),
     Mutation(
-        "measures: queries without a ranking are left out", "evaluation/measures.py",
+        "measures: queries without a ranking are left out", "auscult_lab/evaluation/measures.py",
         "query_ids = tuple(qrels)", "query_ids = tuple(each for each in qrels if each in run)",
-        ("evaluation/test_measures.py",),
+        ("lab/evaluation/test_measures.py",),
     ),
     Mutation(
-        "candidates: one too many", "evaluation/candidates.py",
-        "if len(kept) >= count", "if len(kept) > count", ("evaluation/test_candidates.py",),
+        "candidates: one too many", "auscult_lab/evaluation/candidates.py",
+        "if len(kept) >= count", "if len(kept) > count", ("lab/evaluation/test_candidates.py",),
     ),
     Mutation(
-        "candidates: the best document's passages stay out", "evaluation/candidates.py",
-        "ranked[:1] + siblings[home[order[0]]] + ranked[1:]", "ranked", ("evaluation/test_candidates.py",),
+        "candidates: the best document's passages stay out", "auscult_lab/evaluation/candidates.py",
+        "ranked[:1] + siblings[home[order[0]]] + ranked[1:]", "ranked", ("lab/evaluation/test_candidates.py",),
     ),
     Mutation(
-        "no Holm correction", "evaluation/statistics.py",
-        "(len(p_values) - step) * p_values[index]", "p_values[index]", ("evaluation/test_statistics.py",),
+        "no Holm correction", "auscult_lab/evaluation/statistics.py",
+        "(len(p_values) - step) * p_values[index]", "p_values[index]", ("lab/evaluation/test_statistics.py",),
     ),
     Mutation(
-        "Holm: a larger p-value may end below a smaller one", "evaluation/statistics.py",
+        "Holm: a larger p-value may end below a smaller one", "auscult_lab/evaluation/statistics.py",
         "max(running, min(1.0, (len(p_values) - step) * p_values[index]))",
-        "min(1.0, (len(p_values) - step) * p_values[index])", ("evaluation/test_statistics.py",),
+        "min(1.0, (len(p_values) - step) * p_values[index])", ("lab/evaluation/test_statistics.py",),
     ),
     Mutation(
-        "randomisation: one-sided", "evaluation/statistics.py",
+        "randomisation: one-sided", "auscult_lab/evaluation/statistics.py",
         "(np.abs(swapped[:, first] - swapped[:, second]) >=", "(swapped[:, first] - swapped[:, second] >=",
-        ("evaluation/test_statistics.py",),
+        ("lab/evaluation/test_statistics.py",),
     ),
     Mutation(
-        "randomisation: p-values of 0", "evaluation/statistics.py",
-        "(extreme + 1.0) / (rounds + 1.0)", "extreme / rounds", ("evaluation/test_statistics.py",),
+        "randomisation: p-values of 0", "auscult_lab/evaluation/statistics.py",
+        "(extreme + 1.0) / (rounds + 1.0)", "extreme / rounds", ("lab/evaluation/test_statistics.py",),
     ),
 )  # fmt: skip
 
 TEXT_AND_INDEX = (
     Mutation(
-        "sentences end a character early", "documents/building.py",
+        "sentences end a character early", "auscult/documents/building.py",
         "offset + stop,", "offset + stop - 1,", ("documents/test_building.py",),
     ),
     Mutation(
-        "sentences begin a character late", "documents/splitting.py",
+        "sentences begin a character late", "auscult/documents/splitting.py",
         "first = end - len(stripped)", "first = end - len(stripped) + 1", ("documents/test_building.py",),
     ),
     Mutation(
-        "flags: no sentence ends a document", "models/cdv/sentences.py",
+        "flags: no sentence ends a document", "auscult_lab/modules/averaged_words.py",
         "flags[0, 0] = flags[-1, 1] = 1.0", "flags[0, 0] = 1.0", GOLDEN,
     ),
     Mutation(
-        "index: deleted documents stay", "index/writer.py",
+        "index: deleted documents stay", "auscult/index/writer.py",
         "self._removed.update(keys.values())", "pass", ("index/test_segments.py",),
     ),
     Mutation(
-        "index: a passage's vectors for the next one's", "index/store.py",
+        "index: a passage's vectors for the next one's", "auscult/index/store.py",
         "            begin = end\n", "", ("index/test_search.py",),
     ),
     Mutation(
-        "index: removed documents count", "index/words.py",
+        "index: removed documents count", "auscult/index/words.py",
         "else int(np.count_nonzero(living[rows]))", "else len(rows)", ("index/test_segments.py",),
     ),
     Mutation(
-        "index: damaged blocks are read", "index/blocks.py",
+        "index: damaged blocks are read", "auscult/index/blocks.py",
         "!= self._sums[block]:", "!= self._sums[block] and False:", ("index/test_damage.py",),
     ),
     Mutation(
-        "index: damaged rows are read", "index/store.py",
+        "index: damaged rows are read", "auscult/index/store.py",
         "if _sum(held, *values) != checksum or", "if", ("index/test_damage.py",),
     ),
     Mutation(
-        "index: ties in reverse", "index/passage_index.py",
+        "index: ties in reverse", "auscult/index/passage_index.py",
         "np.lexsort((rows, -scores))", "np.lexsort((-rows, -scores))", ("index/test_search.py",),
     ),
     Mutation(
-        "index: no margin for rounding", "index/passage_index.py",
+        "index: no margin for rounding", "auscult/index/passage_index.py",
         "(scores >= lowest - margin)", "(scores >= lowest)", ("index/test_search.py",),
     ),
     Mutation(
-        "index: passages without sentences are found", "index/passage_index.py",
+        "index: passages without sentences are found", "auscult/index/passage_index.py",
         "        scores[self.reader.wordless] = -np.inf\n", "", ("index/test_search.py",),
     ),
     Mutation(
-        "index: another model's queries are answered", "index/passage_index.py",
+        "index: another model's queries are answered", "auscult/index/passage_index.py",
         "if encoder.fingerprint != made_with.fingerprint", "if False", ("index/test_search.py",),
     ),
 )  # fmt: skip
 
 SEARCH = (
     Mutation(
-        "spans: what lies outside does not count", "search/spans.py",
+        "spans: what lies outside does not count", "auscult/search/spans.py",
         "sums / lengths - (self._sums[-1] - sums) / outside", "sums / lengths", ("search/test_spans.py",),
     ),
     Mutation(
-        "spans: ends inside paragraphs cost nothing", "search/spans.py",
+        "spans: ends inside paragraphs cost nothing", "auscult/search/spans.py",
         "INSIDE: Final = 1.0", "INSIDE: Final = 0.0", ("search/test_spans.py",),
     ),
     Mutation(
-        "spans: headings are crossed", "search/spans.py",
+        "spans: headings are crossed", "auscult/search/spans.py",
         "(firsts[:, None] + lengths <= end[:, None])", "(firsts[:, None] + lengths <= count)",
         ("search/test_spans.py",),
     ),
     Mutation(
-        "citations: any digest will do", "search/sentence_ids.py",
+        "citations: any digest will do", "auscult/search/sentence_ids.py",
         "!= str(named):", "!= str(named) and False:", ("search/test_sentence_ids.py",),
     ),
     Mutation(
-        "siblings: numbers do not count", "search/siblings.py",
+        "siblings: numbers do not count", "auscult/search/siblings.py",
         "return numbered or contradict", "return contradict", ("search/test_siblings.py",),
     ),
     Mutation(
-        "coverage: a sibling answers", "search/coverage.py",
+        "coverage: a sibling answers", "auscult/search/coverage.py",
         'if note and word == "answered"', "if False", ("search/test_coverage.py",),
     ),
 )  # fmt: skip
 
 SAFETY = (
     Mutation(
-        "access: whoever has no group sees all", "index/access.py",
+        "access: whoever has no group sees all", "auscult/index/access.py",
         "not groups_in(value).isdisjoint(groups)", "not groups or not groups_in(value).isdisjoint(groups)",
         ("search/test_access.py",),
     ),
     Mutation(
-        "access: words of hidden documents count", "index/segment.py",
+        "access: words of hidden documents count", "auscult/index/segment.py",
         'found.__dict__.pop("words", None)', "pass", ("search/test_access.py",),
     ),
     Mutation(
-        "access: names of hidden documents stay", "search/searcher.py",
+        "access: names of hidden documents stay", "auscult/search/searcher.py",
         "return self._whole.known_to(reader)", "return self._whole.knowledge_base", ("search/test_access.py",),
     ),
     Mutation(
-        "keys: revoked ones open", "service/access/keys.py",
+        "keys: revoked ones open", "auscult/service/access/keys.py",
         "found = key if same & holds else found", "found = key if same else found", ("service/access/test_keys.py",),
     ),
     Mutation(
-        "tokens: for any audience", "service/access/tokens.py",
+        "tokens: for any audience", "auscult/service/access/tokens.py",
         '"verify_nbf": True', '"verify_nbf": True, "verify_aud": False', ("service/access/test_tokens.py",),
     ),
     Mutation(
-        "audit: a changed line is followed all the same", "service/audit_files.py",
+        "audit: a changed line is followed all the same", "auscult/service/audit_files.py",
         "if told[1] != before:", "if False:", ("service/test_audit.py::test_every_change_of_a_line_shows",),
     ),
 )  # fmt: skip

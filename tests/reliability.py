@@ -524,7 +524,7 @@ def c10_models(place: Path) -> Counted:
     import pickle
 
     allowed = {".json", ".safetensors", ".onnx", ".md", ".txt"}
-    folder = ROOT / "src" / "auscult" / "models" / "pretrained"
+    folder = ROOT / "src" / "auscult" / "encoders" / "pretrained"
     strange = [path.name for path in folder.rglob("*") if path.is_file() and path.suffix not in allowed]
     assert not strange, strange
     files = sum(1 for path in folder.rglob("*") if path.is_file())

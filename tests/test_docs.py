@@ -124,10 +124,9 @@ def test_named_files_exist() -> None:
     missing = []
     for page in PAGES:
         for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|yaml|toml|cff|bib|md))`", _prose(page)):
-            places = (ROOT / path, ROOT / "src" / path, ROOT / "src" / "auscult" / path, ROOT / "docs" / path)
-            models = ROOT / "src" / "auscult" / "models" / path
+            folders = (".", "src", "src/auscult", "src/auscult_lab", "docs")
             placeholder = "NAME" in path
-            if not placeholder and not any(place.exists() for place in (*places, models)):
+            if not placeholder and not any((ROOT / folder / path).exists() for folder in folders):
                 missing.append(f"{page.name}: {path}")
     assert not missing
 

@@ -1,6 +1,6 @@
 """A model's folder, whatever its kind: what is said of it in JSON, its arrays, and whether both are whole.
 
-    model.json      "kind" (see `models.kinds`), settings, a digest of all other files, and "training", the record
+    model.json      "kind" (see `encoders.registry`), settings, a digest of all other files, and "training", the record
     *.safetensors   arrays, nothing pickled
     others          encoders as Hugging Face saves them
 

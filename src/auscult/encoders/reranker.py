@@ -79,7 +79,7 @@ class Reranker:
     """Reads pairs.
 
     Args:
-        transformer: A BERT (`training.general.bert_onnx`).
+        transformer: A BERT (`general.bert_onnx`).
         tokenizer: Of the `tokenizers` library.
         head: "weight" (dim,), "bias" () and "scale" (), as above.
         name: Shown in tables.

@@ -63,7 +63,7 @@ def build_index(
         corpus: Name for the manifest.
         model_path: What `load_model` takes to load the encoder again.
         origin: Where the documents were read (`update_index`): all, or each.
-        files: Of each origin what is kept of its files (`corpora.files`).
+        files: Of each origin what is kept of its files (`sources.files`).
         batch_size: Documents encoded at once.
         progress: Called with what has been written, after every batch.
 
@@ -134,7 +134,7 @@ def update_index(
         prune: Remove documents that are gone.
         kept: Ids of further documents of these sources, which the index has as they are.
         dropped: Ids of documents that are removed in any case: their file says something else now.
-        files: Of each origin what is kept of its files (`corpora.files`).
+        files: Of each origin what is kept of its files (`sources.files`).
         batch_size: Documents encoded at once.
         progress: Called with what the index will hold, after every batch.
 

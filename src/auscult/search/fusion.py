@@ -7,7 +7,7 @@
 
 No score depends on the other passages of a list, so that scores of different queries compare; but for
 `question_sentence`, never negative, which only the passages have that are the first by all else. The weights are fitted
-on queries made from documents (`search.fitting`) and stand in `fusion.json`: beside the model's weights, or here for
+on queries made from documents (`fitting.fitting`) and stand in `fusion.json`: beside the model's weights, or here for
 models that bring none.
 """
 

@@ -29,7 +29,7 @@ class Pipeline:
         scorer: Re-ranks. It is shown the candidates' passages within the text of their documents, and all passages of
             these documents where it `ReadsDocuments`; it must not need statistics of the collection.
         candidates: How many passages are retrieved for it, at least 1.
-        fuse: Order by the mean of both scores, each standardised over the candidates (`models.score_fusion`), and not
+        fuse: Order by the mean of both scores, each standardised over the candidates (`search.score_fusion`), and not
             by the scorer's alone.
 
     Raises:

@@ -1,6 +1,6 @@
 """The first hits, read once more: what a re-ranker says of them is one more evidence.
 
-    score + w · sigmoid(r)      r: the log odds that a passage answers, by `models.general.reranker`
+    score + w · sigmoid(r)      r: the log odds that a passage answers, by `encoders.reranker`
 
 w is 0 or more, so that what was read again never falls behind what was not. It comes with the re-ranker, one for
 questions in words and one for entity and aspect, fitted as the other weights are (`fitting.fit_reranker`).

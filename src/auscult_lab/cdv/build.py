@@ -7,7 +7,7 @@ FOLDER/checkpoints/        the last epoch and the best one, as the training libr
 FOLDER/frozen/             where the transformer is fine-tuned: the model before, a whole one
 FOLDER/fine-tuning/        the checkpoints of that second stage
 
-Beside these, what every training keeps (`training.folder`); the model is as `models.cdv.persistence` writes it.
+Beside these, what every training keeps (`training.folder`); the model is as `cdv.persistence` writes it.
 """
 
 from __future__ import annotations

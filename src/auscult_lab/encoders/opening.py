@@ -59,7 +59,7 @@ def open_encoder(folder: Path, *, precision: Precision = "float32") -> BiDocumen
 
 
 def open_model(folder: Path) -> SavedModel:
-    """Open a model of any architecture, in the form that its folder says (`models.converting`).
+    """Open a model of any architecture, in the form that its folder says (`families.converting`).
 
     Raises:
         ModelError: There is no model, or its folder is damaged.

@@ -3,7 +3,7 @@
 A converted model is a folder as any other, with a fingerprint of its own: an index made with the original refuses it.
 
 - "half": a CDV model's weights in half precision: half the size, practically the same vectors.
-- "onnx", "onnx-int8": what runs a bi-, poly- or cross-encoder is ONNX Runtime (`models.encoders.export`); the folder
+- "onnx", "onnx-int8": what runs a bi-, poly- or cross-encoder is ONNX Runtime (`encoders.export`); the folder
   keeps the weights that it was made of, and is larger for it.
 """
 

@@ -14,7 +14,7 @@ forms, as people ask:
     unknown   as parts or read, but of something that there is not, by an invented name; nothing answers
 
 The entity goes by its title, or, half of the time, by another name that the knowledge base has for it; the words of a
-question are those of the examples in `queries.aspect_words`.
+question are those of the examples in `understanding.aspect_words`.
 """
 
 from __future__ import annotations

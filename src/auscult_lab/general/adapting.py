@@ -85,7 +85,7 @@ class AdaptedBuild:
         folder: Of the model that it begins with.
         start: That.
         training: Documents that the towers learn from.
-        held_out: Documents that choose the epoch, and on which the evidence is weighed (`search.weighing`).
+        held_out: Documents that choose the epoch, and on which the evidence is weighed (`fitting.weighing`).
     """
 
     experiment: AdaptedExperiment

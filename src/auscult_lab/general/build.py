@@ -6,7 +6,7 @@ FOLDER/reading/            checkpoints of the student, where there is one
 FOLDER/read-by-student/    what the student reads of the documents that the towers learn from
 FOLDER/checkpoints/        of the towers
 
-The weights of the evidence are those for models that bring none until `search.fitting` has fitted them.
+The weights of the evidence are those for models that bring none until `fitting.fitting` has fitted them.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class GeneralExperiment(_OfDocuments):
         dim: Length of the entity part and of the aspect part.
         start_share: As `GeneralEncoder` takes it.
         training: Training of the towers.
-        asked: Corpora whose judged questions tell how certain a hit is (`search.fitting`); nothing else learns from
+        asked: Corpora whose judged questions tell how certain a hit is (`fitting.fitting`); nothing else learns from
             them. Without a split, the questions for training.
     """
 

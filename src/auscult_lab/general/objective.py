@@ -1,6 +1,6 @@
 """What the towers minimise, and how they are validated.
 
-With a_P, e_P of passages and a_Q, e_Q of headings and titles (`models.general.towers`), all inner products divided by
+With a_P, e_P of passages and a_Q, e_Q of headings and titles (`encoders.general.towers`), all inner products divided by
 the temperature, each term a cross entropy over softmax, where all that have the same heading count as right:
 
     which heading of the batch does a passage stand under?      which passages of the batch stand under a heading?
@@ -30,7 +30,7 @@ _NEVER = -1e4
 
 
 class TowerNetwork(nn.Module):
-    """`models.general.towers` in torch; its weights by the same names.
+    """`encoders.general.towers` in torch; its weights by the same names.
 
     Args:
         width: Of what was read.
@@ -84,7 +84,7 @@ class TowerNetwork(nn.Module):
                 weights.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
 
     def arrays(self) -> dict[str, FloatArray]:
-        """Its weights as `models.general.towers.Towers` takes them."""
+        """Its weights as `encoders.general.towers.Towers` takes them."""
         return {name: weights.detach().numpy() for name, weights in self._named()}
 
     def _named(self) -> Iterator[tuple[str, Tensor]]:

@@ -29,7 +29,7 @@ def short_texts(documents: Sequence[Document], knowledge: str | None) -> list[st
 
     Args:
         documents: To learn from.
-        knowledge: As `corpora.knowledge` names it; None for none.
+        knowledge: As `concepts.opening` names it; None for none.
     """
     found = [text for document in documents for passage in document.passages for text in asking(document, passage)]
     if knowledge is not None:

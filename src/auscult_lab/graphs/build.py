@@ -2,7 +2,7 @@
 
 FOLDER/split/    vectors of the training triples, and how they predict the test triples
 
-Beside it, what every training keeps (`training.folder`); the vectors are as `models.knowledge_vectors` writes them.
+Beside it, what every training keeps (`training.folder`); the vectors are as `graphs.knowledge_vectors` writes them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Vocabulary:
     """Words in the order of their ids (the first has id 1), with what rankers need to know of them.
 
     Attributes:
-        words: Distinct, folded as `models.analysis.Analyzer` folds them.
+        words: Distinct, folded as `documents.analysis.Analyzer` folds them.
         vectors: (words, dim), their word vectors.
         idf: (words,), inverse document frequencies over the training passages.
         source: The word vectors that unknown words are looked up in.

@@ -31,7 +31,7 @@ _HEAD_RATE = 30
 
 
 class RerankerNetwork(nn.Module):
-    """`models.general.reranker` in torch.
+    """`encoders.reranker` in torch.
 
     Args:
         backbone: The transformer.
@@ -58,7 +58,7 @@ class RerankerNetwork(nn.Module):
         return found.reshape(batch.right.shape)
 
     def arrays(self) -> dict[str, FloatArray]:
-        """What stands on top of the transformer, as `models.general.reranker.Reranker` takes it."""
+        """What stands on top of the transformer, as `encoders.reranker.Reranker` takes it."""
         told = {"weight": self.head.weight[0], "bias": self.head.bias[0], "scale": self.scale}
         return {name: array.detach().cpu().numpy() for name, array in told.items()}
 

@@ -74,7 +74,7 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
         watcher: Told how it goes.
 
     Raises:
-        AuscultError: See `training.rankers.build.train`, `training.encoders.build.train` and `run_task`.
+        AuscultError: See `rankers.build.train`, `encoders.build.train` and `run_task`.
     """
     corpus = str(work.data(description.name))
     entries = [Entry(model=model, runs=_folder(work, model) / "evaluation") for model in description.untrained]

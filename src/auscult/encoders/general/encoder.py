@@ -9,7 +9,7 @@ over the sentences of the documents that were learned from (`centre`). A passage
 weighed by their tokens, mixed with that over its first window, where passages say what they are about (`start_share`).
 Parts have equal length, so that `scoring="model"` counts them alike; `search.evidence` takes them one by one.
 
-Read `training.general` for how it is trained, and the model's card for what it has read.
+Read `general` for how it is trained, and the model's card for what it has read.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     a_Q = unit(A'' gelu(A' q + a') + a'')                           for the name of an aspect; the same for an entity's
 
 All vectors come in with unit length, and zeros where there is nothing. Costs: a million multiplications a sentence.
-Trained by `training.general`.
+Trained by `general`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Stretches:
 
 
 class Towers:
-    """Dense layers by name, as `training.general` writes them.
+    """Dense layers by name, as `general` writes them.
 
     Args:
         weights: `body.weight` (hidden, 5 dim), `body.bias`; for each side `SIDE.weight`, `SIDE.bias`,
