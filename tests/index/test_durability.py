@@ -176,7 +176,7 @@ def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Pat
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert folder.exists()
-    with pytest.raises(IndexFolderError, match="a folder without one"):
+    with pytest.raises(IndexFolderError, match="a folder without the file CURRENT, which a first build writes"):
         PassageIndex.open(folder)
     check_cleaned(folder)
 

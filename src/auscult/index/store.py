@@ -465,6 +465,9 @@ class Store:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             # Of the storage's own failures the system's number is not told.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in _OF_THE_SYSTEM and self._mode == "ro":
+                remedy = f"check the disk and the folder's permissions, or {_REMEDY}"
+                raise IndexFolderError(f"to be able to read {self.path}", f"'{error}'", remedy) from error
             if code in _OF_THE_SYSTEM:
                 raise OSError(28 if code == sqlite3.SQLITE_FULL else 5, str(error), str(self.path)) from error
             raise self.damaged(f"'{error}'") from error
