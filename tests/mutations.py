@@ -313,7 +313,11 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: damaged rows are read", "auscult/index/store.py",
-        "if _sum(held, *values) != checksum or", "if", ("index/test_damage.py",),
+        "if _sum(*self.row_seed, held, *values) != checksum or", "if", ("index/test_damage.py",),
+    ),
+    Mutation(
+        "index: an older generation is opened", "auscult/index/reader.py",
+        "        current.check(manifest, self.checksum, self.store.path)\n", "", ("index/test_damage.py",),
     ),
     Mutation(
         "index: ties in reverse", "auscult/index/passage_index.py",

@@ -16,19 +16,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from auscult.documents import Section, build_document
-from auscult.encoders import load_model
+from auscult.documents import Document, Section, build_document
 from auscult.errors import AuscultError, IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index import storage as storage_room
-from auscult.index.layout import FORMAT_VERSION
+from auscult.index.layout import FORMAT_VERSION, READ_VERSIONS
 from auscult.index.manifest import Manifest
 from auscult.index.passage_index import take_best
 from auscult.index.store import Store
@@ -36,7 +37,7 @@ from auscult.search import Searcher, build_index
 from auscult.understanding import Query
 from counted import Counted, count
 from encoders import HashedEncoder
-from index.test_damage import answers, files_of, flip, told
+from index.test_damage import REMOVED, answers, files_of, flip, grown, harm, harms, told
 from index.test_durability import SEARCHER
 from leaflets import generated, leaflets
 from places import ROOT, TESTS
@@ -307,6 +308,59 @@ def r5_damage(place: Path, positions: int = 500) -> Counted:
     }  # fmt: skip
 
 
+# Holds one index after the other open, as a service does.
+HOLDER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from auscult.index import PassageIndex
+
+for line in sys.stdin:
+    held = None
+    held = PassageIndex.open(line.strip())
+    print("open", flush=True)
+"""
+
+
+def r12_log(place: Path, damages: int = 500) -> Counted:
+    """Flips, cuts, swaps and removals in every file of an index whose last three commits are in its log alone."""
+    folder, others = grown(place)
+    chance, copy = random.Random(12), place / "copy"
+    shutil.copytree(folder, copy)
+    expected = answers(copy)
+    command = [sys.executable, "-c", HOLDER, str(TESTS)]
+    counted: Counter[str] = Counter()
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    for number, (kind, name) in enumerate(islice(harms(folder, others, chance), damages)):
+        copy = place / f"copy-{number}"
+        shutil.copytree(folder, copy)
+        if number % 2:
+            # A reader holds this very copy: SQLite does not replay the log, but trusts the table of its pages.
+            assert holder.stdin is not None
+            assert holder.stdout is not None
+            holder.stdin.write(f"{copy}\n")
+            holder.stdin.flush()
+            assert holder.stdout.readline() == "open\n"
+        harm(copy, kind, name, others, chance)
+        found, refusal = told(copy)
+        counted["harmed"] += 1
+        counted["answers refused"] += bool(refusal)
+        counted["other answers"] += not refusal and found != expected
+        returned = REMOVED & {each.doc_id for each in found if isinstance(each, Document)}
+        counted["removed documents that came back"] += len(returned)
+        try:
+            PassageIndex.open(copy).verify()
+            counted["damage of the log that verify did not see"] += name.name.endswith("-wal")
+        except IndexFolderError:
+            pass
+        shutil.rmtree(copy)
+    holder.kill()
+    holder.wait()
+    assert not counted["other answers"], counted
+    assert not counted["removed documents that came back"], counted
+    assert not counted["damage of the log that verify did not see"], counted
+    return dict(counted)
+
+
 def r6_writers(place: Path) -> Counted:
     """A second writer is told who writes; a dead one's lock is taken over."""
     folder = place / "index"
@@ -335,9 +389,9 @@ def r6_writers(place: Path) -> Counted:
 
 
 def r7_formats(place: Path) -> Counted:
-    """An index of each older format names the one command that makes it anew; one from the future is refused."""
+    """An index of each format before 4 names the one command that makes it anew; one from the future is refused."""
     folder, told = place / "index", {"corpus": "nhs", "model": {"path": "fast"}}
-    for version in range(1, FORMAT_VERSION):
+    for version in range(1, min(READ_VERSIONS)):
         generation = f"generation-{version:06d}"
         (folder / generation).mkdir(parents=True)
         (folder / "CURRENT").write_text(f"{generation}\n")
@@ -357,7 +411,7 @@ def r7_formats(place: Path) -> Counted:
         raise AssertionError("a format from the future was opened")
     except IndexFolderError as error:
         assert "upgrade auscult" in str(error), error  # noqa: PT017
-    return {"older formats": FORMAT_VERSION - 1, "opened or without a command": 0}
+    return {"older formats": min(READ_VERSIONS) - 1, "opened or without a command": 0}
 
 
 def r8_small_updates(place: Path, updates: int = 10_000) -> Counted:
@@ -546,7 +600,7 @@ def c10_models(place: Path) -> Counted:
 
 CHECKS: dict[str, Callable[[Path], Counted]] = {
     "R1": r1_killed, "R2": r2_failing_disk, "R3": r3_power, "R4": r4_readers, "R5": r5_damage, "R6": r6_writers,
-    "R7": r7_formats, "R8": r8_small_updates, "R9": r9_twice, "R11": r11_backup, "C1, C2": c1_offsets,
+    "R7": r7_formats, "R8": r8_small_updates, "R9": r9_twice, "R11": r11_backup, "R12": r12_log, "C1, C2": c1_offsets,
     "C3": c3_identity, "C5, C6": c5_c6_filters_and_groups, "C10": c10_models,
 }  # fmt: skip
 

@@ -226,7 +226,10 @@ def test_the_package_does_without_the_study_of_this_project() -> None:
     """`study/` writes the pages of results from a checkout; it is in no wheel."""
     assert not [path for path, tree in TREES.items() if "study" in set(_imports(tree))]
     with (ROOT / "pyproject.toml").open("rb") as file:
-        assert tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/auscult", "src/auscult_lab"]
+        assert tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [
+            "src/auscult",
+            "src/auscult_lab",
+        ]
 
 
 def test_there_is_no_drawer() -> None:

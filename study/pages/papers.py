@@ -161,7 +161,8 @@ RELIABILITY = Page(
     title="Reliability",
     opening="""What an index survives, checked by `make reliability`, which counts, and in small by every run of the
 tests. What is not simulated: a disk that loses what it said it had synced. SQLite's own log is trusted to be synced at
-each commit, and seen to be set so; all other files of a generation are seen to be synced before it is named.""",
+each commit, and seen to be set so; all other files of a generation are seen to be synced before it is named. What the
+log loses afterwards is noticed by `CURRENT` (R12, [how](index-format.md#generations)).""",
     folder="",
 )
 SECURITY = Page(

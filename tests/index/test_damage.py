@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
+import subprocess
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from auscult.documents import Document
 from auscult.errors import IndexFolderError
-from auscult.index import IndexUpdate, IndexWriter, PassageIndex, repair
+from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.index.store import _sum
 from auscult.search import Searcher
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -38,6 +44,80 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+#: Documents that `grown` removes in its last two commits.
+REMOVED = {"doc3", "doc4"}
+
+
+def grown(place: Path) -> tuple[Path, list[Path]]:
+    """Copies of an index whose last three commits lie in its log alone, as a reader has held it open since before them.
+
+    Returns:
+        The index; and others to swap files with: as it was two commits before, and two copies that changed otherwise,
+        one with a log and one without.
+    """
+    folder = place / "live"
+    with IndexWriter(folder, ENCODER) as writer:
+        writer.add([*leaflets(), *generated(40)])
+        writer.commit()
+    closed, other = place / "closed", place / "other-live"
+    backup(folder, closed)
+    backup(folder, other)
+    older, found, fork = place / "older", place / "index", place / "other"
+    for copy in (closed, other, folder):
+        holder = None if copy == closed else PassageIndex.open(copy)
+        # A copy within this process would end the locks that it holds on the database.
+        for number, name in enumerate((None, *sorted(REMOVED))):
+            with IndexUpdate(copy, ENCODER) as update:
+                update.add(generated(3, seed=number + 7 * (copy != folder), prefix=f"new{number}-"))
+                if name is not None:
+                    update.delete([name if copy == folder else "doc7" if number == 1 else "doc8"])
+                update.commit()
+            if (copy, number) == (folder, 0):
+                subprocess.run(["cp", "-r", str(folder), str(older)], check=True)
+        if holder is not None:
+            subprocess.run(["cp", "-r", str(copy), str(found if copy == folder else fork)], check=True)
+            holder.reader.close()
+    return found, [older, fork, closed]
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    return grown(tmp_path_factory.mktemp("grown"))
+
+
+def harms(folder: Path, others: list[Path], chance: random.Random) -> Iterator[tuple[str, Path]]:
+    """Kinds of damage and the file that each is done to: every removal and swap once, then flips and cuts for ever."""
+    names = files_of(folder)
+    for name in names:
+        yield "remove", name
+        for number in range(len(others)):
+            yield f"swap {number}", name
+    for number in range(len(others)):
+        yield f"swap database {number}", next(name for name in names if name.name == "index.sqlite")
+    while True:
+        for name in names:
+            yield chance.choice(("flip", "flip", "cut")), name
+
+
+def harm(copy: Path, kind: str, name: Path, others: list[Path], chance: random.Random) -> None:
+    """Do some damage to a file of a copy."""
+    path = copy / name
+    if kind == "flip":
+        flip(path, chance.randrange(path.stat().st_size), chance.randrange(8))
+    elif kind == "cut":
+        with path.open("r+b") as file:
+            file.truncate(chance.randrange(path.stat().st_size))
+    elif kind == "remove":
+        path.unlink()
+    else:
+        other = others[int(kind[-1])]
+        for ending in ("", "-wal", "-shm") if "database" in kind else ("",):
+            (found,) = [*other.rglob(path.name + ending), None][:1]
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+            if found is not None:
+                shutil.copy(found, path.with_name(path.name + ending))
+
+
 def answers(folder: Path) -> list[object]:
     """All that is read of an index for hits, and then of the documents."""
     searcher = Searcher.open(folder, ENCODER)
@@ -59,15 +139,22 @@ def told(folder: Path) -> tuple[list[object], str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """What an index is made of; a database that was opened leaves an empty log and its table of contents behind."""
-    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal")))
+    """Files of an index; the database's log and its table of contents only where the log holds something.
+
+    A database that was opened leaves an empty log behind.
+    """
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    if not any(path.name.endswith("-wal") and path.stat().st_size for path in files):
+        files = [path for path in files if not path.name.endswith(("-wal", "-shm"))]
     return sorted(path.relative_to(folder) for path in files)
 
 
 def flip(path: Path, place: int, bit: int) -> None:
-    content = bytearray(path.read_bytes())
-    content[place] ^= 1 << bit
-    path.write_bytes(content)
+    with path.open("r+b") as file:
+        file.seek(place)
+        (old,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([old ^ 1 << bit]))
 
 
 def test_a_flipped_byte_never_changes_an_answer(folder: Path, tmp_path: Path) -> None:
@@ -90,6 +177,117 @@ def test_a_flipped_byte_never_changes_an_answer(folder: Path, tmp_path: Path) ->
     assert min(refused.values()) > 0
     assert len(refused) == 4
     assert refused["index.sqlite"] > 30, "most of it are texts and vectors"
+
+
+def test_damage_of_an_index_with_a_log_never_brings_an_older_generation_back(
+    live: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    folder, others = live
+    chance = random.Random(12)
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    expected = answers(copy)
+    assert not REMOVED & {each.doc_id for each in expected if isinstance(each, Document)}
+    refused = dict.fromkeys(map(str, files_of(folder)), 0)
+    for kind, name in islice(harms(folder, others, chance), 120):
+        shutil.rmtree(copy)
+        shutil.copytree(folder, copy)
+        harm(copy, kind, name, others, chance)
+        found, refusal = told(copy)
+        assert refusal or found == expected, (kind, name)
+        refused[str(name)] += bool(refusal)
+    assert {name for name, count in refused.items() if not count} == {"store-000001/index.sqlite-shm"}
+
+
+@pytest.mark.parametrize("kind", ["flip", "cut", "remove", "swap 0", "swap 1"])
+def test_a_commit_that_was_only_in_the_log_is_missed(live: tuple[Path, list[Path]], tmp_path: Path, kind: str) -> None:
+    folder, others = live
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (log,) = copy.rglob("*-wal")
+    harm(copy, kind, log.relative_to(copy), others, random.Random(3))
+    for act in (PassageIndex.open, repair, optimize, IndexUpdate, lambda place: backup(place, tmp_path / "kept")):
+        with pytest.raises(IndexFolderError, match=r"generation 4 in .*index\.sqlite"):
+            act(copy)
+    # The folder was only looked at: with the log put back all is there.
+    original = next(folder.rglob("*-wal"))
+    shutil.copy(original, log)
+    assert PassageIndex.open(copy).manifest.generation == 4
+
+
+def test_verify_checks_the_log_while_a_reader_holds_the_index(live: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    folder, _ = live
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    holder = PassageIndex.open(copy)
+    PassageIndex.open(copy).verify()
+    expected = answers(copy)
+    (log,) = copy.rglob("*-wal")
+    # The checksum of the first frame: no answer is made of it, but nothing behind it would be replayed.
+    flip(log, 32 + 17, 2)
+    assert answers(copy) == expected
+    with pytest.raises(IndexFolderError, match=r"index\.sqlite-wal.*auscult optimize"):
+        holder.verify()
+    optimize(copy)
+    PassageIndex.open(copy).verify()
+    assert answers(copy) == expected
+
+
+def test_current_tells_the_last_generation(live: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    folder, (older, *_) = live
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    content = (copy / "CURRENT").read_bytes()
+    assert content.startswith(b"store-000001\ngeneration 4\nmanifest ")
+    (copy / "CURRENT").write_bytes((older / "CURRENT").read_bytes())
+    with pytest.raises(IndexFolderError, match=r"generation 2 in .*another generation, with number 4"):
+        PassageIndex.open(copy)
+    # As format 4 wrote it, in an index that is of format 5.
+    (copy / "CURRENT").write_bytes(b"store-000001\n")
+    with pytest.raises(IndexFolderError, match="number of the last generation"):
+        PassageIndex.open(copy)
+    (copy / "CURRENT").unlink()
+    with pytest.raises(IndexFolderError, match="CURRENT"):
+        PassageIndex.open(copy)
+    (copy / "CURRENT").write_bytes(content)
+    assert PassageIndex.open(copy).manifest.generation == 4
+
+
+def test_an_index_of_format_4_opens_and_gets_its_generation_with_the_next_change(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    expected = answers(copy)
+    as_format_4(copy)
+    assert answers(copy) == expected
+    backup(copy, tmp_path / "kept")
+    assert answers(tmp_path / "kept") == expected
+    with IndexUpdate(copy, ENCODER) as update:
+        update.delete(["doc5"])
+        update.commit()
+    opened = PassageIndex.open(copy)
+    opened.verify()
+    assert opened.manifest.before
+    assert (copy / "CURRENT").read_bytes().startswith(b"store-000001\ngeneration 3\n")
+    (copy / "CURRENT").write_bytes(b"store-000001\n")
+    with pytest.raises(IndexFolderError, match="number of the last generation"):
+        PassageIndex.open(copy)
+
+
+def as_format_4(folder: Path) -> None:
+    """Write an index' manifest, checksums of rows and CURRENT as format 4 had them."""
+    (database,) = folder.rglob("index.sqlite")
+    connection = sqlite3.connect(database)
+    told = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
+    for name in ("before", "bound", "knowledge"):
+        del told[name]
+    content = json.dumps({**told, "format_version": 4})
+    connection.execute("UPDATE state SET sum = ?, content = ?", (_sum(1, content), content))
+    for table in ("documents", "passages"):
+        for key, _, *values in connection.execute(f"SELECT * FROM {table}").fetchall():  # noqa: S608
+            connection.execute(f"UPDATE {table} SET sum = ? WHERE key = ?", (_sum(key, *values), key))  # noqa: S608
+    connection.commit()
+    connection.close()
+    (folder / "CURRENT").write_bytes(f"{database.parent.name}\n".encode())
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, 5000])

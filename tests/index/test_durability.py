@@ -15,6 +15,7 @@ import pytest
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex
 from auscult.index import storage as storage_room
+from auscult.index.current import Current, current_store, read_current
 from auscult.index.segment import SegmentWriter
 from auscult.index.store import Store
 from encoders import HashedEncoder
@@ -40,7 +41,7 @@ calls = []
 def watch(owner, name):
     real = getattr(owner, name)
     def watched(*args, **kwargs):
-        calls.append(name)
+        calls.append("COMMIT" if "COMMIT" in args else name)
         if len(calls) == fatal:
             os.kill(os.getpid(), signal.SIGKILL)
         return real(*args, **kwargs)
@@ -95,9 +96,22 @@ def check_whole(folder: Path, act: str) -> bool:
 def check_cleaned(folder: Path) -> None:
     """The next writer works, and leaves nothing but its own generation."""
     build_old(folder)
-    current = (folder / "CURRENT").read_text().strip()
-    assert sorted(path.name for path in folder.iterdir()) == ["CURRENT", current]
-    assert sorted(path.name for path in (folder / current).iterdir()) == ["index.sqlite", "segment-000001"]
+    current = current_store(folder)
+    assert current is not None
+    assert sorted(path.name for path in folder.iterdir()) == ["CURRENT", current.name]
+    assert sorted(path.name for path in current.iterdir()) == ["index.sqlite", "segment-000001"]
+
+
+def check_followed(folder: Path) -> None:
+    """The next change says so in CURRENT, whether the killed writer did or not."""
+    before = PassageIndex.open(folder).manifest.generation
+    with IndexUpdate(folder, ENCODER) as update:
+        assert read_current(folder) == Current(update._path.name, before, update._opened()[0].checksum())
+        update.add(generated(1, prefix="next"))
+        update.commit()
+    current = read_current(folder)
+    assert current is not None
+    assert current.generation == before + 1 == PassageIndex.open(folder).manifest.generation
 
 
 @pytest.mark.slow
@@ -131,13 +145,13 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> N
     build_old(tmp_path / "counted")
     finished, _ = start(tmp_path / "counted", act).communicate()
     calls = finished.split()[2:]
-    everything = {"fsync", "replace", "rmtree", "mkdir", "unlink", "open", "_write"}
-    assert (everything if act == "rebuild" else {"_write", "open", "fsync"}) <= set(calls)
-    # Every call around the one that publishes, and the first and last of each kind.
+    everything = {"fsync", "replace", "rmtree", "mkdir", "unlink", "open", "_write", "COMMIT"}
+    assert (everything if act == "rebuild" else {"_write", "COMMIT", "open", "fsync", "replace"}) <= set(calls)
+    # Every call around the one that publishes, and the first and last of each kind. Of an update that is the commit,
+    # after which CURRENT is written, synced and renamed, and the log is moved.
+    swap = calls.index("replace" if act == "rebuild" else "COMMIT")
     writes = [n for n, name in enumerate(calls) if name == "_write"]
-    # Of an update, a transaction's commit, which the log is moved after.
-    swap = calls.index("replace") if act == "rebuild" else writes[-2]
-    points = {swap + n for n in range(-3, 4)} | {calls.index(name) for name in calls}
+    points = {swap + n for n in range(-3, 9)} | {calls.index(name) for name in calls}
     points |= {len(calls) - 1 - calls[::-1].index(name) for name in calls}
     points |= {writes[len(writes) // 3]}
     outcomes = {}
@@ -150,6 +164,7 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> N
         process.communicate()
         assert process.returncode == -signal.SIGKILL
         outcomes[point] = check_whole(folder, act)
+        check_followed(folder)
         check_cleaned(folder)
     assert outcomes == {point: point > swap for point in outcomes}, "one call, and only it, publishes"
     assert set(outcomes.values()) == {False, True}
@@ -161,7 +176,7 @@ def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Pat
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert folder.exists()
-    with pytest.raises(IndexFolderError, match="a folder without one"):
+    with pytest.raises(IndexFolderError, match="a folder without the file CURRENT, which a first build writes"):
         PassageIndex.open(folder)
     check_cleaned(folder)
 

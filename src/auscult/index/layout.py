@@ -7,7 +7,9 @@ from typing import Final
 import numpy as np
 
 FORMAT: Final = "auscult-index"
-FORMAT_VERSION: Final = 4
+FORMAT_VERSION: Final = 5
+#: Format 4 lacks `before` and `knowledge` in the manifest, and the generation in CURRENT.
+READ_VERSIONS: Final = (4, 5)
 
 CURRENT: Final = "CURRENT"
 LOCK: Final = "lock"

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from auscult.errors import IndexFolderError
-from auscult.index.layout import FORMAT, FORMAT_VERSION
+from auscult.index.layout import FORMAT, FORMAT_VERSION, READ_VERSIONS
 from auscult.interfaces import DocumentEncoder
 
 
@@ -92,6 +92,11 @@ class Manifest:
         next_segment: Number of the next segment.
         known: Documents with a key below it are in the knowledge base.
         identity: By chance, of the build that keys were given in: a key of another one means something else.
+        before: Checksum of the manifest before it (`Store.checksum`), empty for the first; None in an index of format
+            4, whose CURRENT names no generation.
+        bound: Whether checksums of rows begin with `identity`, so that no row of another index is taken for one of
+            this; not in an index that format 4 built.
+        knowledge: Checksum of the knowledge base's row, 0 where there is none; None in an index of format 4.
     """
 
     auscult_version: str
@@ -107,6 +112,14 @@ class Manifest:
     next_segment: int
     known: int
     identity: str
+    before: str | None = None
+    bound: bool = False
+    knowledge: int | None = None
+
+    @property
+    def row_seed(self) -> tuple[str, ...]:
+        """What the checksum of a row begins with."""
+        return (self.identity,) if self.bound else ()
 
     def to_json(self) -> str:
         """The manifest as JSON."""
@@ -125,7 +138,7 @@ class Manifest:
         """
         data = json.loads(content)
         version = data.pop("format_version")
-        if (data.pop("format"), version) != (FORMAT, FORMAT_VERSION):
+        if data.pop("format") != FORMAT or version not in READ_VERSIONS:
             raise IndexFolderError(
                 f"an index of format {FORMAT_VERSION}",
                 f"format {version} (written by auscult {data.get('auscult_version')}) at {where}",

@@ -18,12 +18,13 @@ from auscult.documents import Document, Original, Passage
 from auscult.errors import IndexFolderError
 from auscult.index.access import seen
 from auscult.index.blocks import REPAIR
+from auscult.index.current import STORE_NAME, Current, read_current
 from auscult.index.fields import Column
-from auscult.index.layout import STORE
+from auscult.index.layout import CURRENT, STORE
+from auscult.index.log import check_log
 from auscult.index.manifest import Counts, Manifest
 from auscult.index.segment import Segment
-from auscult.index.storage import current_store
-from auscult.index.store import DocumentRecord, Store, StoredPassage
+from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
 from auscult.index.titles import Titles
 from auscult.index.words import Words
 from auscult.interfaces import FloatArray
@@ -74,17 +75,19 @@ class GenerationReader:
 
     Args:
         path: The store's folder.
+        current: The content of CURRENT, which the generation is compared with.
 
     Attributes:
+        checksum: Of the manifest.
         words: Which text holds which word.
         titles: Documents by what they are called.
 
     Raises:
-        IndexFolderError: A file is damaged, or of another format.
+        IndexFolderError: A file is damaged or of another format, or commits are missing.
         FileNotFoundError: A file is not there.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, current: Current) -> None:
         self.path = path
         self.store = Store(path / STORE)
         self.close = finalize(self, self.store.close)
@@ -92,7 +95,9 @@ class GenerationReader:
         self._layouts = lru_cache(maxsize=_KEPT_LAYOUTS)(self.store.original_layout)
         # Of a view, the reader that keeps the store open.
         self._whole: GenerationReader | None = None
-        manifest = self.store.manifest()
+        manifest, self.checksum = self.store.manifest(), self.store.checksum()
+        # Before the segments: those of an older generation may have been removed.
+        current.check(manifest, self.checksum, self.store.path)
         self._show(manifest, [Segment(path, record, manifest.removed) for record in manifest.segments])
 
     def _show(self, manifest: Manifest, segments: list[Segment]) -> None:
@@ -125,6 +130,7 @@ class GenerationReader:
             return self
         view = GenerationReader.__new__(GenerationReader)
         view.path, view.store, view._kept, view._whole = self.path, self.store, self._kept, self._whole or self
+        view.checksum = self.checksum
         view._layouts = self._layouts
         view.close = self.close
         counts = sum((each.counts for each in segments), Counts(0, 0, 0))
@@ -227,12 +233,12 @@ class GenerationReader:
     def document_record(self, row: int) -> DocumentRecord:
         """A document's id, title, source and further fields."""
         segment, place = self._place(row)
-        return self.store.document(int(segment.keys[place])).record
+        return _stored_document(self.store, segment, place).record
 
     def document(self, row: int) -> Document:
         """The whole document, equal to the one that was added; `original` has its file."""
         segment, place = self._place(row)
-        stored = self.store.document(int(segment.keys[place]))
+        stored = _stored_document(self.store, segment, place)
         passages = [self._stored(passage) for passage in self.passages_of(row)]
         return Document(
             doc_id=stored.record.doc_id,
@@ -305,12 +311,15 @@ class GenerationReader:
         if self._whole is not None:
             self._whole.verify()
             return
+        check_log(self.store.path)
         for _ in self.store.verify():
             pass
         held = []
         for segment in self.segments:
             segment.file.verify()
             held += segment.keys[segment.living].tolist()
+            for place in segment.living_rows.tolist():
+                _stored_document(self.store, segment, place)
         if held != self.store.keys():
             raise IndexFolderError(f"segments of all documents of {self.store.path}", "others", REPAIR)
         found = Counter(self.store.document(key).passages for key in held)
@@ -344,7 +353,15 @@ def vocabulary_of(known: KnowledgeBase, path: Path) -> KnowledgeBase:
 
 def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str:
     """Of a segment's document."""
-    return store.document(int(segments[number].keys[place])).record.title
+    return _stored_document(store, segments[number], place).record.title
+
+
+def _stored_document(store: Store, segment: Segment, place: int) -> StoredDocument:
+    """Read the row of a segment's document; refuse one that another copy of the index wrote under the same key."""
+    stored = store.document(int(segment.keys[place]))
+    if stored.first != segment.firsts[place]:
+        raise store.damaged(f"row {stored.key} of another index in documents")
+    return stored
 
 
 def open_current(folder: Path) -> GenerationReader:
@@ -355,12 +372,15 @@ def open_current(folder: Path) -> GenerationReader:
     """
     missing: tuple[Path, str | None] | None = None
     while True:
-        store = current_store(folder)
-        if store is None:
+        current = read_current(folder)
+        if current is None:
             what = "a folder without one" if folder.is_dir() else "nothing there"
+            if folder.is_dir() and any(STORE_NAME.fullmatch(path.name) for path in folder.iterdir()):
+                what = f"a folder without the file {CURRENT}, which a first build writes at its end"
             raise IndexFolderError(f"an index at {folder}", what, "build one with: auscult index CORPUS --out FOLDER")
+        store = folder / current.store
         try:
-            return GenerationReader(store)
+            return GenerationReader(store, current)
         except FileNotFoundError as error:
             # A writer may have removed a segment, or this store, after we had read of it.
             name = error.filename
@@ -368,3 +388,7 @@ def open_current(folder: Path) -> GenerationReader:
                 remedy = REPAIR if Path(name).name != STORE else "put a backup in its place, or build the index again"
                 raise IndexFolderError(f"the file {name}", "no such file", remedy) from error
             missing = (store, name)
+        except IndexFolderError:
+            # A writer may have committed more than one generation since CURRENT was read.
+            if read_current(folder) == current:
+                raise

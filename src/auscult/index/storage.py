@@ -1,17 +1,14 @@
 """Durable files: synced writes, and stores published by one atomic rename.
 
-An index folder holds a store, and a one-line file, CURRENT, that names it. Who builds an index anew fills another
-store, syncs it, and replaces CURRENT; a change within a store is a transaction of its database. Whenever a machine
-stops, CURRENT names a whole store.
+An index folder holds a store, and a small file, CURRENT, that names it and its last generation. A new build fills
+another store, syncs it, and replaces CURRENT. A change within a store is a transaction of its database; CURRENT is
+replaced after it. Whenever a machine stops, CURRENT names a whole store.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import os
-import re
-import shlex
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -19,10 +16,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from auscult.errors import IndexFolderError
-from auscult.index.layout import CURRENT, FORMAT_VERSION, LOCK, STORE
+from auscult.index.current import OLD_NAME, STORE_NAME, Current, current_store
+from auscult.index.layout import CURRENT, LOCK, STORE
 
-_STORE = re.compile(r"store-(\d{6,})")
-_OLD = re.compile(r"generation-(\d{6,})(\.added)?")
 _CURRENT_DRAFT = CURRENT + ".draft"
 
 
@@ -45,45 +41,6 @@ def sync_tree(path: Path) -> None:
         os.close(descriptor)
 
 
-def current_store(folder: Path) -> Path | None:
-    """The folder of the live store; None where no index has been committed yet.
-
-    Raises:
-        IndexFolderError: CURRENT does not name a store.
-    """
-    try:
-        raw = (folder / CURRENT).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise IndexFolderError(
-            "the folder of an index", f"{str(folder)[:80]!r} ({reason})", "correct the path"
-        ) from error
-    name = raw.decode("utf-8", "replace").strip()
-    if _OLD.fullmatch(name):
-        raise IndexFolderError(
-            f"an index of format {FORMAT_VERSION}",
-            f"one of an older format at {folder}",
-            f"build it again with: {_built_by(folder, name)}",
-        )
-    if not _STORE.fullmatch(name) or raw != f"{name}\n".encode():
-        raise IndexFolderError(f"the name of a store in {folder / CURRENT}", repr(raw[:80]), "build the index again")
-    return folder / name
-
-
-def _built_by(folder: Path, generation: str) -> str:
-    """The command that builds an index of an older format again, as far as it tells of what it was made."""
-    corpus, model = "CORPUS", ""
-    try:
-        told = json.loads((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
-        corpus, model = str(told["corpus"] or corpus), str(told["model"]["path"])
-    except (OSError, ValueError, KeyError, TypeError):
-        # Damaged, or not of this kind: what is missing is for whoever reads it to fill in.
-        pass
-    return shlex.join(["auscult", "index", corpus, "--out", str(folder), *(["--model", model] if model else [])])
-
-
 def new_store(folder: Path) -> Path:
     """Make the folder of the store after the live one."""
     try:
@@ -91,7 +48,7 @@ def new_store(folder: Path) -> Path:
     except IndexFolderError:
         # Of an older format, or damaged: it is replaced.
         current = None
-    match = _STORE.fullmatch(current.name) if current else None
+    match = STORE_NAME.fullmatch(current.name) if current else None
     store = folder / f"store-{int(match.group(1)) + 1 if match else 1:06d}"
     if store.exists():
         shutil.rmtree(store)
@@ -99,11 +56,23 @@ def new_store(folder: Path) -> Path:
     return store
 
 
-def publish(folder: Path, store: Path) -> None:
-    """Make a finished store the live one: the single moment at which an index that is built changes."""
+def publish(folder: Path, store: Path, generation: int, checksum: str) -> None:
+    """Make a finished store the live one: the single moment at which an index that is built changes.
+
+    Args:
+        folder: Of the index.
+        store: Folder of the store, in it.
+        generation: Number of the generation that the store holds.
+        checksum: Of its manifest.
+    """
     sync_tree(store)
+    write_current(folder, Current(store.name, generation, checksum))
+
+
+def write_current(folder: Path, current: Current) -> None:
+    """Replace CURRENT and wait until that is on the disk."""
     draft = folder / _CURRENT_DRAFT
-    write_synced(draft, f"{store.name}\n".encode())
+    write_synced(draft, current.to_bytes())
     sync_directory(folder)
     os.replace(draft, folder / CURRENT)  # noqa: PTH105
     sync_directory(folder)
@@ -120,7 +89,7 @@ def remove_leftovers(folder: Path, keep: Collection[str] | None = None) -> None:
     for path in folder.iterdir():
         if path.name == _CURRENT_DRAFT:
             path.unlink()
-        elif (_STORE.fullmatch(path.name) or _OLD.fullmatch(path.name)) and path != current:
+        elif (STORE_NAME.fullmatch(path.name) or OLD_NAME.fullmatch(path.name)) and path != current:
             shutil.rmtree(path)
     if current is not None and keep is not None:
         for path in current.iterdir():
@@ -141,7 +110,7 @@ def prepare_folder(folder: Path) -> None:
     if (folder / CURRENT).exists():
         return
     strangers = [p.name for p in folder.iterdir() if p.name not in (LOCK, _CURRENT_DRAFT)]
-    strangers = [name for name in strangers if not (_STORE.fullmatch(name) or _OLD.fullmatch(name))]
+    strangers = [name for name in strangers if not (STORE_NAME.fullmatch(name) or OLD_NAME.fullmatch(name))]
     if strangers:
         raise IndexFolderError(
             "an empty folder or an index",
@@ -184,7 +153,7 @@ def signs_of_change(folder: Path) -> object:
     """What changes with every commit to an index, and is looked at without opening anything; None where none is."""
     try:
         named = (folder / CURRENT).read_bytes()
-        store = folder / named.decode("utf-8", "replace").strip() / STORE
+        store = folder / named.decode("utf-8", "replace").partition("\n")[0] / STORE
         files = [path.stat() for path in (store, store.with_name(f"{STORE}-wal")) if path.exists()]
     except OSError:
         return None

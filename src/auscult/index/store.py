@@ -14,7 +14,8 @@ import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -158,34 +159,70 @@ class Store:
         """Give up what has not been committed; harmless when called twice."""
         self._connection.close()
 
-    def commit(self, manifest: Manifest, *, last: bool = False) -> None:
+    def commit(self, manifest: Manifest, *, last: bool = False) -> Manifest:
         """Make what was written the next generation.
 
         Args:
             manifest: Of it.
             last: Of a new database: let it be read by others while it is written from now on.
+
+        Returns:
+            The manifest as it was written, with the checksums that only the database knows.
         """
+        before = self.checksum() if self._read("SELECT 1 FROM state") else ""
+        sums = self._read("SELECT sum FROM knowledge")
+        manifest = replace(manifest, before=before, knowledge=sums[0][0] if sums else 0)
         content = manifest.to_json()
         self._write("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (_sum(1, content), content))
         self._write("COMMIT")
-        # Moves what was written out of the log as far as readers let it; each page there has no checksum of ours.
-        self._write("PRAGMA journal_mode=WAL" if last else "PRAGMA wal_checkpoint(PASSIVE)")
+        if last:
+            self._write("PRAGMA journal_mode=WAL")
+        return manifest
+
+    def write_through(self) -> None:
+        """Move what was committed from the log into the database and empty the log, as far as readers allow."""
+        # Without waiting for readers: one that stays open would hold up each commit for 30 seconds.
+        self._write("PRAGMA busy_timeout=0")
+        self._write("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def manifest(self) -> Manifest:
         """Of the generation that this reader sees."""
         return Manifest.parse(self._content("state", "SELECT sum, content FROM state WHERE id = 1"), str(self.path))
 
+    @cached_property
+    def row_seed(self) -> tuple[str, ...]:
+        """What checksums of rows begin with (`Manifest.row_seed`); whoever writes a new database sets it."""
+        return self.manifest().row_seed
+
+    def checksum(self) -> str:
+        """SHA-256 of the manifest, in hexadecimal digits.
+
+        The manifest has checksums of the segments, which have the keys of all rows, so that it stands for all of them.
+        """
+        content = self._content("state", "SELECT sum, content FROM state WHERE id = 1")
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def manifest_marker(self) -> bytes:
+        """Bytes of the manifest's row that no other generation has, as they stand in the database's pages."""
+        row: tuple[int, str] = self._read("SELECT sum, content FROM state WHERE id = 1")[0]
+        return marker_of(*row)
+
     def knowledge(self) -> bytes | None:
         """The knowledge base as `KnowledgeBase.save` wrote it; None when there is none."""
-        if not self._read("SELECT 1 FROM knowledge"):
+        sums = self._read("SELECT sum FROM knowledge")
+        if self._mode == "ro":
+            told = self.manifest().knowledge
+            if told is not None and told != (sums[0][0] if sums else 0):
+                raise self.damaged("the knowledge base of another generation")
+        if not sums:
             return None
-        found: bytes = self._content("knowledge", "SELECT sum, content FROM knowledge WHERE id = 1")
+        found: bytes = self._content("knowledge", "SELECT sum, content FROM knowledge WHERE id = 1", self.row_seed)
         return found
 
     def put_knowledge(self, content: bytes) -> None:
         """Keep a knowledge base in place of another, of which no byte stays."""
         self._write("PRAGMA secure_delete=ON")
-        self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (_sum(1, content), content))
+        self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (_sum(*self.row_seed, 1, content), content))
 
     def insert(
         self, document: Document, key: int, first: int, vectors: FloatArray, passages: FloatArray, origin: str
@@ -223,7 +260,7 @@ class Store:
         if document.original is not None:
             self._write(_ORIGINALS)
             kept = (document.original.to_bytes(), zlib.compress(document.original.content))
-            self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(key, *kept), *kept))
+            self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(*self.row_seed, key, *kept), *kept))
 
     def delete(self, key: int) -> Counts:
         """Take a document away; what went with it."""
@@ -342,7 +379,7 @@ class Store:
         first = int(self._read("SELECT coalesce(max(key), 0) + 1 FROM files")[0][0])
         for key, (name, record) in enumerate(records.items(), first):
             values = (origin, _text(name), record)
-            self._write("INSERT INTO files VALUES (?,?,?,?,?)", (key, _sum(key, *values), *values))
+            self._write("INSERT INTO files VALUES (?,?,?,?,?)", (key, _sum(*self.row_seed, key, *values), *values))
 
     def verify(self) -> Iterator[None]:
         """Check the database's structure and then every row, yielding after each.
@@ -352,7 +389,7 @@ class Store:
         """
         found = self._read("PRAGMA integrity_check(1)")[0][0]
         if found != "ok":
-            raise self._damaged(f"'{found}'")
+            raise self.damaged(f"'{found}'")
         self.knowledge()
         yield
         passages = 0
@@ -368,7 +405,7 @@ class Store:
                 self._row("files", key)
         held = self._read("SELECT count(*) FROM passages")[0][0]
         if held != passages:
-            raise self._damaged(f"{held} passages where documents have {passages}")
+            raise self.damaged(f"{held} passages where documents have {passages}")
 
     def copy_into(self, path: Path, *, compact: bool) -> None:
         """Write what this reader sees into a new file.
@@ -390,7 +427,7 @@ class Store:
 
     def _insert(self, kind: str, name: str, statement: str, key: int, values: Sequence[Any]) -> None:
         try:
-            self._write(statement, (key, _sum(key, *values), *values))
+            self._write(statement, (key, _sum(*self.row_seed, key, *values), *values))
         except sqlite3.IntegrityError as error:
             remedy = f"give each {kind} an id of its own"
             raise DataError(f"every {kind} id once", f"'{name}' a second time", remedy) from error
@@ -398,17 +435,17 @@ class Store:
     def _row(self, table: str, key: int) -> Sequence[Any]:
         found = self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
         if not found:
-            raise self._damaged(f"no row {key} in {table}")
+            raise self.damaged(f"no row {key} in {table}")
         held, checksum = found[0][:2]
         values: Sequence[Any] = found[0][2:]
-        if _sum(held, *values) != checksum or held != key:
-            raise self._damaged(f"a damaged row {key} in {table}")
+        if _sum(*self.row_seed, held, *values) != checksum or held != key:
+            raise self.damaged(f"a damaged row {key} in {table}")
         return values
 
-    def _content(self, table: str, statement: str) -> Any:
+    def _content(self, table: str, statement: str, seed: Sequence[str] = ()) -> Any:
         found = self._read(statement)
-        if not found or _sum(1, found[0][1]) != found[0][0]:
-            raise self._damaged(f"a damaged table '{table}'")
+        if not found or _sum(*seed, 1, found[0][1]) != found[0][0]:
+            raise self.damaged(f"a damaged table '{table}'")
         return found[0][1]
 
     def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -428,12 +465,21 @@ class Store:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             # Of the storage's own failures the system's number is not told.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in _OF_THE_SYSTEM and self._mode == "ro":
+                remedy = f"check the disk and the folder's permissions, or {_REMEDY}"
+                raise IndexFolderError(f"to be able to read {self.path}", f"'{error}'", remedy) from error
             if code in _OF_THE_SYSTEM:
                 raise OSError(28 if code == sqlite3.SQLITE_FULL else 5, str(error), str(self.path)) from error
-            raise self._damaged(f"'{error}'") from error
+            raise self.damaged(f"'{error}'") from error
 
-    def _damaged(self, got: str) -> IndexFolderError:
+    def damaged(self, got: str) -> IndexFolderError:
+        """The error of a database that holds something else than was written."""
         return IndexFolderError(f"what was written to {self.path}", got, _REMEDY)
+
+
+def marker_of(checksum: int, content: str) -> bytes:
+    """Bytes that a row of the manifest has in the database's pages: the checksum, and as much as is on its page."""
+    return checksum.to_bytes(4, "big").lstrip(b"\0") + content[:200].encode()
 
 
 def content_hash(document: Document) -> bytes:

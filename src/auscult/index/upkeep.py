@@ -9,6 +9,7 @@ from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
+from auscult.index.current import Current, current_store, read_current
 from auscult.index.layout import STORE
 from auscult.index.lock import FolderLock
 from auscult.index.manifest import Manifest, SegmentRecord
@@ -16,13 +17,13 @@ from auscult.index.merging import merge
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.segment import Segment, SegmentWriter
 from auscult.index.storage import (
-    current_store,
     new_store,
     prepare_folder,
     publish,
     remove_leftovers,
     storage_errors,
     sync_directory,
+    write_current,
     write_synced,
 )
 from auscult.index.store import Store
@@ -45,15 +46,19 @@ def optimize(folder: str | Path) -> Manifest:
         old = reader.manifest
         segment = merge(reader.segments, path / "segment-000001", old.model.dim)
         known = _known_of_what_is_left(reader)
+        checksum = reader.checksum
         reader.close()
         manifest = replace(old, generation=old.generation + 1, segments=(segment,), removed=(), next_segment=2)
         store = Store(path / STORE, "rw")
+        if store.checksum() != checksum:
+            raise store.damaged("a copy of another generation")
         if known is not None:
             store.put_knowledge(known)
             manifest = replace(manifest, known=manifest.next_document)
-        store.commit(manifest, last=True)
+        manifest = store.commit(manifest, last=True)
+        checksum = store.checksum()
         store.close()
-        publish(place, path)
+        publish(place, path, manifest.generation, checksum)
         remove_leftovers(place)
     return manifest
 
@@ -88,7 +93,7 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
         reader.store.copy_into(path / STORE, compact=False)
         for segment in reader.segments:
             write_synced(path / segment.record.name, segment.file.content())
-        publish(place, path)
+        publish(place, path, reader.manifest.generation, reader.checksum)
         remove_leftovers(place)
     reader.close()
     return reader.manifest
@@ -101,15 +106,17 @@ def repair(folder: str | Path) -> list[str]:
         Names of the segments that were derived again.
 
     Raises:
-        IndexFolderError: There is no index, its store is damaged, or a writer is at work.
+        IndexFolderError: There is no index, its store is damaged or misses commits, or a writer is at work.
     """
     with _locked(Path(folder)) as place:
-        path = current_store(place)
-        if path is None:
+        current = read_current(place)
+        if current is None:
             open_current(place)
             return []
+        path = place / current.store
         store = Store(path / STORE, "rw")
         try:
+            current.check(store.manifest(), store.checksum(), store.path)
             for _ in store.verify():
                 pass
             old = manifest = store.manifest()
@@ -126,7 +133,12 @@ def repair(folder: str | Path) -> list[str]:
                 sync_directory(path)
                 removed = tuple(key for key in old.removed if _owner(segments, old, key) in old.segments)
                 manifest = replace(manifest, generation=old.generation + 1, segments=tuple(segments), removed=removed)
-                store.commit(manifest)
+                manifest = store.commit(manifest)
+            told = Current(current.store, manifest.generation, store.checksum())
+            if told != current:
+                write_current(place, told)
+            if renewed:
+                store.write_through()
         finally:
             store.close()
         remove_leftovers(place, {each.name for each in manifest.segments})

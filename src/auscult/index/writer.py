@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ import numpy as np
 from auscult import __version__
 from auscult.documents.passage_rows import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
+from auscult.index.current import Current, read_current
 from auscult.index.layout import STORE
 from auscult.index.lock import FolderLock
 from auscult.index.manifest import Counts, Manifest, ModelRecord, SegmentRecord
@@ -23,7 +25,15 @@ from auscult.index.merging import merge, plan
 from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
 from auscult.index.segment import Segment, SegmentWriter
-from auscult.index.storage import new_store, prepare_folder, publish, remove_leftovers, storage_errors, sync_directory
+from auscult.index.storage import (
+    new_store,
+    prepare_folder,
+    publish,
+    remove_leftovers,
+    storage_errors,
+    sync_directory,
+    write_current,
+)
 from auscult.index.store import DocumentRecord, Store, content_hash
 from auscult.interfaces import DocumentEncoder, FloatArray
 
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
 
 #: How far a sentence vector's length may be from one.
 _UNIT_TOLERANCE = 1e-3
+#: Most keys of passages that a writer leaves out before its own. Two such numbers seldom meet, and 2**63 suffice.
+_MOST_SKIPPED = 2**31
 
 Standing = Literal["new", "changed", "unchanged"]
 
@@ -58,6 +70,12 @@ class _Transaction:
     def _begin(self, path: Path, manifest: Manifest, mode: str) -> Store:
         """Open a store to write, with a segment for what is added."""
         self._store = Store(path / STORE, mode)
+        self._store.row_seed = manifest.row_seed
+        if mode == "rw":
+            if self._store.manifest() != manifest:
+                raise self._store.damaged("another generation than a moment ago")
+            # A copy of the index that is changed, too, gives other keys: none of its rows is taken for one of this.
+            manifest = replace(manifest, next_passage=manifest.next_passage + secrets.randbelow(_MOST_SKIPPED))
         self._segment = self._new_segment(path, manifest)
         return self._store
 
@@ -167,6 +185,7 @@ class IndexWriter(_Transaction):
                     next_passage=1,
                     next_segment=1,
                     known=1,
+                    bound=True,
                 )
                 self._begin(self._path, manifest, "rwc")
         except BaseException:
@@ -198,9 +217,10 @@ class IndexWriter(_Transaction):
             manifest = replace(self._manifest, segments=(segment.close(),), known=self._manifest.next_document)
             if knowledge_base is not None:
                 store.put_knowledge(knowledge_base.to_bytes())
-            store.commit(manifest, last=True)
+            manifest = store.commit(manifest, last=True)
+            checksum = store.checksum()
             store.close()
-            publish(self.folder, self._path)
+            publish(self.folder, self._path, manifest.generation, checksum)
             self._store = self._segment = None
             remove_leftovers(self.folder)
         return manifest
@@ -235,7 +255,11 @@ class IndexUpdate(_Transaction):
                 if encoder is not None:
                     check_fingerprint(reader, encoder)
                 self._path, old = reader.path, reader.manifest
+                told = Current(self._path.name, old.generation, reader.checksum)
                 reader.close()
+                if read_current(self.folder) != told:
+                    # A writer was killed between its commit and CURRENT, or the index is of format 4.
+                    write_current(self.folder, told)
                 remove_leftovers(self.folder, {each.name for each in old.segments})
                 self._begin(self._path, old, "rw")
         except BaseException:
@@ -310,7 +334,9 @@ class IndexUpdate(_Transaction):
             if knowledge_base is not None:
                 store.put_knowledge(knowledge_base.to_bytes())
                 manifest = replace(manifest, known=manifest.next_document)
-            store.commit(manifest)
+            manifest = store.commit(manifest)
+            write_current(self.folder, Current(self._path.name, manifest.generation, store.checksum()))
+            store.write_through()
             store.close()
             self._store = self._segment = None
             remove_leftovers(self.folder, {each.name for each in manifest.segments})
