@@ -182,12 +182,16 @@ class _Walk:
             self._wanted[each.head.seq].append(each)
         self.end = FIRST
         self.gap = ""
+        self._head_holds_to = 0
         self.records = self.agreeing = self.before = 0
 
     def run(self, starting: bool) -> str:
         """Return what is wrong; empty where nothing is."""
         if problem := self._problem_of_seals(starting):
             return problem
+        if starting:
+            # A sealed head holds for all records before it, whose chain leads to it.
+            self._head_holds_to = max((each.head.seq for each in self._own), default=0)
         begin = self._beginning()
         started = begin.seq
         first = self._first_file(begin.seq) if starting else 0
@@ -270,7 +274,8 @@ class _Walk:
                 if may_be_torn and not line.endswith(b"\n") and len(line) <= _LONGEST:
                     self.end = self.end._replace(size=size, torn=True)
                     return ""
-                problem = _problem(line, self.end.seq + 1, self.end.hash, self._key)
+                key = self._key if self.end.seq >= self._head_holds_to else None
+                problem = _problem(line, self.end.seq + 1, self.end.hash, key)
                 if problem:
                     return f"{file.name}, line {number}: {problem}"
                 size += len(line)

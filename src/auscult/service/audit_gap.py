@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import DataError
+from auscult.files.writing import put_file
 from auscult.service.audit import locked, now, to_line
 from auscult.service.audit_files import FIRST, GAP, Kept, all_files_of, read_tail, verify
 from auscult.service.audit_heads import Head, HeadFile, head_of, read_head, sync_folder
@@ -70,7 +71,7 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
         away.mkdir(mode=0o700)
         record["moved_to"] = away.name
         for each in files:
-            each.rename(away / each.name)
+            put_file(each, away / each.name)
         sync_folder(away)
     record["previous"] = FIRST.hash
     line = to_line(record, key)
