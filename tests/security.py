@@ -33,6 +33,7 @@ import numpy as np
 
 import write_matrix
 from attacks import TRAVERSALS, faults, mutated, quoted
+from audit_attacks import counted
 from auscult.documents import Document
 from auscult.models import load_model
 from auscult.search import build_index
@@ -47,6 +48,7 @@ from supply_chain import copyleft, licences, unsafe_calls
 RESULT = ROOT / "benchmarks" / "results" / "security.json"
 MUTATED = 10_000
 REPLAYED = 1_000
+ATTACKED = 40
 CANARIES = ("Zacharias Quill-Nightingale", "MRN-4471-8829-X", "quilloderma")
 _PATIENCE = 120.0
 
@@ -408,6 +410,11 @@ def _edited(lines: list[bytes], place: int, chance: random.Random) -> list[bytes
     return [*lines[:place], bytes(line), *lines[place + 1 :]]
 
 
+def s7_attacks(place: Path) -> Counted:
+    """Cut, edit, reorder, delete, forge and put back a log, its head and counter, with and without the key."""
+    return counted(place, ATTACKED)
+
+
 def s8_canaries(place: Path) -> Counted:
     """Names in notes, file names and questions: nowhere but in the index, the uploads' folder and the audit log."""
     with running(place, (), "--set", "access.hash_queries=true") as service, service.client("admin") as client:
@@ -511,6 +518,8 @@ def s10_network(_: Path) -> Counted:
         "service/guard",
         "service/api",
         "service/test_audit.py",
+        "service/test_audit_matrix.py",
+        "service/test_witness.py",
         "search/test_access.py",
         "readers",
     )
@@ -725,8 +734,8 @@ def verify_index(folder: Path) -> str:
 
 CHECKS: dict[str, Callable[[Path], Counted]] = {
     "S1": s1_schema, "S1, mutated": s1_mutated, "S2": s2_readers, "S3": s3_scripts, "S4": s4_names, "S5": s5_matrix,
-    "S6": s6_turns, "S7": s7_audit, "S8": s8_canaries, "S9": s9_deleted, "S10": s10_network, "S11": s11_supply,
-    "S12": s12_uploads, "S13": s13_writes, "R10": r10_full_disk,
+    "S6": s6_turns, "S7": s7_audit, "S7, harmed": s7_attacks, "S8": s8_canaries, "S9": s9_deleted,
+    "S10": s10_network, "S11": s11_supply, "S12": s12_uploads, "S13": s13_writes, "R10": r10_full_disk,
 }  # fmt: skip
 
 

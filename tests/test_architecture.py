@@ -40,7 +40,7 @@ WIDE = {
     ),
     "mmh3": ("models/word_vectors.py", "models/cdv/bloom.py"),
     "pydantic": (
-        "mcp/server.py",
+        "mcp/",
         "training/experiment.py",
         "training/experiment_files.py",
         "training/cdv/experiment.py",
@@ -56,7 +56,8 @@ WIDE = {
         "service/models.py",
         "service/routes/",
     ),
-    "anyio": ("service/",),
+    "anyio": ("service/", "mcp/stdio.py"),
+    "mcp": ("mcp/",),
     "fastapi": ("service/",),
     "starlette": ("service/",),
     "rapidfuzz": ("concepts/fuzzy.py", "corpora/catalogue.py"),
