@@ -31,7 +31,7 @@ class Guarded:
 
     Attributes:
         keys: By what they are: "read", "write", "admin", "revoked", "expired", "elsewhere" (another index), "ann" and
-            "ben" (of one ward each).
+            "ben" (of one ward each), "both" (of these two), "plain" (of none, as `auscult keys add --role write`).
     """
 
     app: FastAPI
@@ -78,6 +78,8 @@ def make_keys(path: Path) -> dict[str, str]:
     put("elsewhere", "admin", indexes=("other",), groups=None)
     put("ann", "write", groups=("ward-a",))
     put("ben", "write", groups=("ward-b",))
+    put("both", "write", groups=("ward-a", "ward-b"))
+    put("plain", "write", groups=())
     return shown
 
 

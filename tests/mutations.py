@@ -389,7 +389,17 @@ SAFETY = (
     ),
     Mutation(
         "audit: a changed line is followed all the same", "auscult/service/audit_files.py",
-        "if told[1] != before:", "if False:", ("service/test_audit.py::test_every_change_of_a_line_shows",),
+        'if found.get("previous") != before:', "if False:",
+        ("service/test_audit.py::test_every_change_of_a_line_shows",),
+    ),
+    Mutation(
+        "audit: a head without a seal will do", "auscult/service/audit_files.py",
+        "if self._key is not None and not head.has_seal_of(self._key):", "if False:",
+        ("service/test_audit_matrix.py",),
+    ),
+    Mutation(
+        "audit: a log without its head is a new one", "auscult/service/audit_files.py",
+        "if not problem and missing and (", "if False and (", ("service/test_audit_matrix.py",),
     ),
 )  # fmt: skip
 

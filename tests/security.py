@@ -31,10 +31,13 @@ from typing import Any
 import httpx
 import numpy as np
 
+import write_matrix
 from attacks import TRAVERSALS, faults, mutated, quoted
+from audit_attacks import counted
 from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.search import build_index
+from auscult.service.access.keys import new_key
 from auscult.service.audit_files import records, verify
 from counted import Counted, count
 from guarded_service import documents, make_keys
@@ -45,6 +48,7 @@ from supply_chain import copyleft, licences, unsafe_calls
 RESULT = ROOT / "benchmarks" / "results" / "security.json"
 MUTATED = 10_000
 REPLAYED = 1_000
+ATTACKED = 40
 CANARIES = ("Zacharias Quill-Nightingale", "MRN-4471-8829-X", "quilloderma")
 _PATIENCE = 120.0
 
@@ -80,16 +84,18 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, found: Sequence[Document] = (), *options: str) -> Iterator[Running]:
-    """`auscult serve`, with keys and an audit log."""
-    if not (folder / "main").exists():
+def running(
+    folder: Path, found: Sequence[Document] = (), *options: str, indexes: Sequence[str] = ("main", "other")
+) -> Iterator[Running]:
+    """`auscult serve`, with keys and an audit log; its indexes are in the folder, or are made of the documents."""
+    if not (folder / indexes[0]).exists():
         build_index([*(found or documents())], load_model("fast"), folder / "main", model_path="fast")
         shutil.copytree(folder / "main", folder / "other")
     if not (folder / "keys.json").exists():
         (folder / "shown.json").write_text(json.dumps(make_keys(folder / "keys.json")))
     keys = json.loads((folder / "shown.json").read_text())
     said = folder / f"said-{len(list(folder.glob('said-*')))}.txt"
-    served = [f"{name}={folder / name}" for name in ("main", "other")]
+    served = [f"{name}={folder / name}" for name in indexes]
     kept = ["--keys", str(folder / "keys.json"), "--audit", str(folder / "audit.jsonl"), "--data", str(folder / "data")]
     command = [sys.executable, "-m", "auscult.cli.main", "serve", *served, "--port", "0", *kept, *options]
     (folder / "tmp").mkdir(exist_ok=True)
@@ -404,6 +410,11 @@ def _edited(lines: list[bytes], place: int, chance: random.Random) -> list[bytes
     return [*lines[:place], bytes(line), *lines[place + 1 :]]
 
 
+def s7_attacks(place: Path) -> Counted:
+    """Cut, edit, reorder, delete, forge and put back a log, its head and counter, with and without the key."""
+    return counted(place, ATTACKED)
+
+
 def s8_canaries(place: Path) -> Counted:
     """Names in notes, file names and questions: nowhere but in the index, the uploads' folder and the audit log."""
     with running(place, (), "--set", "access.hash_queries=true") as service, service.client("admin") as client:
@@ -507,6 +518,8 @@ def s10_network(_: Path) -> Counted:
         "service/guard",
         "service/api",
         "service/test_audit.py",
+        "service/test_audit_matrix.py",
+        "service/test_witness.py",
         "search/test_access.py",
         "readers",
     )
@@ -633,6 +646,35 @@ def _told(statuses: Counter[int]) -> str:
     return ", ".join(f"{status}: {count}" for status, count in sorted(statuses.items()))
 
 
+def s13_writes(place: Path) -> Counted:
+    """Every way to write by twelve callers, to own, foreign, hidden and planted documents: nothing beyond a key."""
+    write_matrix.build(place, load_model("fast"), "fast")
+    with (
+        running(place, indexes=write_matrix.names()) as service,
+        httpx.Client(base_url=service.url, timeout=60) as client,
+    ):
+
+        def ask(caller: str, method: str, path: str, **more: Any) -> httpx.Response:
+            shown = {"none": {}, "wrong": {"Authorization": f"Bearer {new_key()}"}}
+            headers = shown[caller] if caller in shown else service.headers(caller)
+            # Who shows no good key more than sixty times a minute has to wait.
+            while (answer := client.request(method, path, headers=headers, **more)).status_code == 429:
+                time.sleep(int(answer.headers["retry-after"]))
+            return answer
+
+        found = write_matrix.run(ask, place)
+    assert not found.wrong, found.wrong[:10]
+    assert found.changed == len(write_matrix.WRITERS) * len(write_matrix.FORMS), found.changed
+    return {
+        "callers": len(write_matrix.CALLERS),
+        "ways": len(found.attempts),
+        "targets": sum(found.attempts.values()),
+        "statuses": _told(found.statuses),
+        "of their own replaced": found.changed,
+        "beyond what a key has": 0,
+    }
+
+
 def r10_full_disk(place: Path) -> Counted:
     """A disk that is full while documents come in and requests are logged: searches go on, nothing is lost or half."""
     disk = place / "disk"
@@ -670,7 +712,7 @@ def _on_a_full_disk(disk: Path) -> Counted:
                 _ended(client, answer.headers["location"])
                 assert client.get(answer.headers["location"]).json()["standing"] == "failed"
             else:
-                assert answer.status_code in (500, 503, 507), answer.text
+                assert answer.status_code == 507, answer.text
                 assert answer.json()["error"]["remedy"]
             refused += 1
         assert client.post("/api/v1/search", json={"question": "gout"}).json()["hits"] == before
@@ -692,8 +734,8 @@ def verify_index(folder: Path) -> str:
 
 CHECKS: dict[str, Callable[[Path], Counted]] = {
     "S1": s1_schema, "S1, mutated": s1_mutated, "S2": s2_readers, "S3": s3_scripts, "S4": s4_names, "S5": s5_matrix,
-    "S6": s6_turns, "S7": s7_audit, "S8": s8_canaries, "S9": s9_deleted, "S10": s10_network, "S11": s11_supply,
-    "S12": s12_uploads, "R10": r10_full_disk,
+    "S6": s6_turns, "S7": s7_audit, "S7, harmed": s7_attacks, "S8": s8_canaries, "S9": s9_deleted,
+    "S10": s10_network, "S11": s11_supply, "S12": s12_uploads, "S13": s13_writes, "R10": r10_full_disk,
 }  # fmt: skip
 
 

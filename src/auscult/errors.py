@@ -44,6 +44,10 @@ class IndexFolderError(AuscultError):
     """An index folder is absent, damaged, locked, or was written with another model."""
 
 
+class IndexBusyError(IndexFolderError):
+    """Another writer is at work on an index."""
+
+
 class EngineError(AuscultError):
     """A server that keeps passages cannot be reached, or does not do what was asked."""
 

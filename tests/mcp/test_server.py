@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from auscult.mcp import tools
@@ -100,6 +101,11 @@ def test_over_http_on_this_machine(index: Path) -> None:
                     break
             time.sleep(0.1)
         talk(f"http://127.0.0.1:{port}/mcp", conversation)
+        headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        for body in (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', b"[" * 100_000, b"\xff", b'{"id":NaN}', b"7"):
+            answer = httpx.post(f"http://127.0.0.1:{port}/mcp", content=body, headers=headers, timeout=20)
+            assert answer.status_code == 400, body[:20]
+            assert answer.json()["error"]["code"] in (-32700, -32600, -32602)
         address = socket.gethostbyname(socket.gethostname())
         with socket.socket() as outside:
             assert address.startswith("127.") or outside.connect_ex((address, port)) != 0

@@ -128,3 +128,24 @@ def test_markdown_is_told_by_its_name() -> None:
     assert READER.recognises(SourceFile("a/B.MD", b"# x"))
     assert not READER.recognises(SourceFile("a.txt", b"# x"))
     assert not READER.recognises(SourceFile("a.md", b"\x00\x01"))
+
+
+@pytest.mark.parametrize(
+    ("field", "groups"),
+    [
+        ("access: ward-4", "ward-4"),
+        ("Access: [ward-4, ward-5]", "ward-4, ward-5"),
+        ("access:\n  - ward-4\n  - ward-5", "ward-4, ward-5"),
+        ("access:", None),
+        ("access: ''", None),
+        # What cannot be read is for no group, and not for everybody.
+        ("access: |\n  ward-4", ","),
+        ("access:ward-4", ","),
+        ("access:\n  ward: 4", ","),
+        ('"access": ward-4', ","),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_groups_that_a_file_names_are_never_lost(field: str, groups: str | None, end: str) -> None:
+    (draft,) = read(MarkdownReader(), f"---\ntitle: T\n{field}\n---\nText.\n".replace("\n", end), "a.md")
+    assert draft.metadata.get("access") == groups

@@ -101,3 +101,21 @@ def test_a_mapping_is_told_as_it_is_typed() -> None:
     assert str(Columns.parse(told)) == told
     assert Columns.parse(" title = Name , text = History + Plan") == Columns.parse(told)
     assert not Columns.parse("")
+
+
+@pytest.mark.parametrize(
+    ("fields", "groups"),
+    [
+        ({"access": "ward-4"}, "ward-4"),
+        ({"access": ["ward-4", "ward-5"]}, "ward-4, ward-5"),
+        ({"metadata": {"Access": ["ward-4"]}}, "ward-4"),
+        ({"access": []}, None),
+        ({"access": None}, None),
+        # What cannot be read is for no group, and not for everybody.
+        ({"access": {"group": "ward-4"}}, ","),
+        ({"access": [4]}, ","),
+    ],
+)
+def test_groups_that_a_row_names_are_never_lost(fields: dict[str, object], groups: str | None) -> None:
+    (draft,) = read("t.jsonl", json.dumps({"text": "Rest helps.", **fields}))
+    assert draft.metadata.get("access") == groups

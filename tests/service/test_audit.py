@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from auscult.errors import ConfigError, DataError
+from auscult.errors import ConfigError
 from auscult.service.access.keys import new_key
 from auscult.service.audit import AuditLog, audit_key, opened_audit
-from auscult.service.audit_files import files_of, head_of, records, verify
+from auscult.service.audit_files import files_of, records, verify
+from auscult.service.audit_heads import head_of
 from auscult.service.settings import AccessOptions, Settings
 from command import Command
 from guarded_service import Guarded, guarded
@@ -35,7 +36,7 @@ def filled(path: Path, number: int, key: bytes | None = None, **more: Any) -> li
 def test_every_change_of_a_line_shows(tmp_path: Path, key: bytes | None) -> None:
     path = tmp_path / "audit.jsonl"
     lines = filled(path, 6, key)
-    assert verify(path, key) == (6, 1, "", key is not None)
+    assert verify(path, key)[:4] == (6, 1, "", key is not None)
     swapped = [*lines[:2], lines[3], lines[2], *lines[4:]]
     changed = [*lines[:2], lines[2].replace(b'"w2"', b'"w9"'), *lines[3:]]
     damages = {
@@ -84,7 +85,7 @@ def test_a_head_without_its_log_and_a_log_without_its_head_show(tmp_path: Path) 
     path = tmp_path / "audit.jsonl"
     lines = filled(path, 4)
     path.write_bytes(b"".join(lines[:2]))
-    with pytest.raises(ConfigError, match="its end is missing"):
+    with pytest.raises(ConfigError, match="its head knows 4 records, 2 are there: the end is missing"):
         AuditLog(path)
     head_of(path).unlink()
     assert "head" in verify(path).problem
@@ -115,8 +116,7 @@ def test_full_files_are_followed_by_others(tmp_path: Path) -> None:
     found = verify(path, KEY)
     assert (found.records, found.files, found.problem) == (60, len(files), "")
     files[1].rename(tmp_path / "elsewhere")
-    with pytest.raises(DataError, match="put it back"):
-        verify(path, KEY)
+    assert verify(path, KEY).problem == "audit.2.jsonl, a file of it, is missing"
     with pytest.raises(ConfigError, match="whole audit log"):
         AuditLog(path, KEY)
 
@@ -297,8 +297,11 @@ def test_the_commands_check_and_show(auscult: Command, tmp_path: Path) -> None:
         log.write({"at": f"2026-05-3{n}T10:00:00.000+00:00", **record}).result(5)
     log.close()
     done = auscult("audit", "verify", str(path), "--key", str(key))
-    assert (done.code, done.out) == (0, "whole: 3 records in 1 file(s): chain, seals and end\n")
-    assert "seals were not asked for" in auscult("audit", "verify", str(path)).out
+    assert (done.code, done.out) == (
+        0,
+        "whole: 3 records in 1 file(s): chain, seals, end; not checked: counter, kept heads\n",
+    )
+    assert "not checked: seals, counter" in auscult("audit", "verify", str(path)).out
     shown = auscult("audit", "show", str(path)).out.splitlines()
     assert [line.split("\t")[1] for line in shown] == ["ann", "ben", "nobody"]
     assert '"how is gout treated?"\td0\tpurpose: care' in shown[0]

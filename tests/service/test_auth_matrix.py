@@ -11,13 +11,14 @@ from typing import Any, Final, Literal
 import pytest
 
 from auscult.service.audit_files import records, verify
+from auscult.service.caller import Caller, asking
 from auscult.service.guard.buckets import Buckets
 from guarded_service import Guarded, guarded
 from service_routes import Route, routes_of
 
 Needs = Literal["nothing", "read", "write", "admin"]
 HIDDEN: Final = "leaflet-iga-nephropathy"
-"""A document of ward A; Ben is of ward B."""
+"""A document of ward A; Ben is of ward B, and "plain" of none."""
 STRANGERS: Final = ("none", "wrong", "revoked", "expired")
 WORDS_OF_IT: Final = ("angiotensin", "blood in the urine", HIDDEN)
 
@@ -133,11 +134,12 @@ _ROLES: Final = {
     "admin": "admin",
     "ann": "write",
     "ben": "write",
+    "plain": "write",
     "elsewhere": "admin",
 }
 #: What each may delete while the others still need theirs.
 _OWN: Final = {"write": "leaflet-gout", "admin": "leaflet-asthma"}
-CALLERS: Final = (*STRANGERS, "read", "ben", "elsewhere", "write", "admin", "ann")
+CALLERS: Final = (*STRANGERS, "read", "ben", "plain", "elsewhere", "write", "admin", "ann")
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +157,7 @@ def expected(entry: Entry, caller: str) -> int:
         return 401
     if _RANKS.index(_ROLES[caller]) < _RANKS.index(entry.needs):
         return 403
-    hidden = (caller == "elsewhere" and entry.of_index) or (caller == "ben" and entry.of_document)
+    hidden = (caller == "elsewhere" and entry.of_index) or (caller in ("ben", "plain") and entry.of_document)
     return 404 if hidden else entry.good
 
 
@@ -199,7 +201,7 @@ def test_each_caller_gets_what_they_may(service: Guarded, route: Route) -> None:
         if fresh:
             name = caller if caller in _ROLES else ""
             assert (fresh[0]["who"], fresh[0]["status"]) == (name, wanted)
-        if caller in (*STRANGERS, "ben") and wanted != 201:
+        if caller in (*STRANGERS, "ben", "plain") and wanted != 201:
             told = answer.text.replace(entry.path, "")
             assert not [word for word in WORDS_OF_IT if word in told.lower().replace("symptoms?", "")], caller
         if wanted >= 400 and route[1].startswith("/api/"):
@@ -224,6 +226,31 @@ def test_the_log_of_all_this_is_whole(service: Guarded) -> None:
     assert found.records > 100
     shown = json.dumps(noted(service))
     assert not [key for key in service.keys.values() if key in shown]
+
+
+def test_an_admin_of_some_indexes_or_groups_is_told_figures_of_these_alone(tmp_path: Path) -> None:
+    with guarded(tmp_path) as service:
+        for caller, index in (("admin", "main"), ("elsewhere", "other")):
+            service.client.get("/api/v1/search", params={"q": "gout", "index": index}, headers=service.headers(caller))
+
+        def told(caller: str) -> str:
+            answer = service.client.get("/api/v1/metrics", headers=service.headers(caller))
+            assert answer.status_code == 200
+            return answer.text
+
+        whole, part = told("admin"), told("elsewhere")
+        for index in ("main", "other"):
+            assert f'auscult_index_documents{{index="{index}"}} 4.0' in whole
+            assert f'auscult_searches_total{{index="{index}",result="found"}}' in whole
+        assert 'auscult_index_documents{index="other"} 4.0' in part
+        assert 'auscult_searches_total{index="other",result="found"} 1.0' in part
+        assert "main" not in part
+        # Of the service as a whole: what others ask is among it.
+        assert "auscult_requests_total" in whole
+        assert "auscult_requests" not in part
+        assert "process_" not in part
+        service.app.dependency_overrides[asking] = lambda: Caller("ward", "admin", None, frozenset({"ward-a"}))
+        assert 'auscult_index_documents{index="main"} 3.0' in told("admin")
 
 
 def test_a_group_sees_its_own_everywhere_and_counts_nothing_else(tmp_path: Path) -> None:

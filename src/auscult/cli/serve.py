@@ -29,6 +29,14 @@ def serve(
     audit: Annotated[
         Path | None, typer.Option(help="Keep a log of who asked what, and which documents went out, in this file.")
     ] = None,
+    witness: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|COMMAND",
+            help="Hand how far the audit log goes on, each minute and at the end: to a file on another disk, or to a "
+            "command (`'| COMMAND'`, on its standard input).",
+        ),
+    ] = "",
     data: Annotated[
         Path | None,
         typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` beside the first index."),
@@ -62,6 +70,11 @@ def serve(
         audit=audit,
         page=page,
         changes=not read_only,
-        access=replace(told.access, certificate=certificate, certificate_key=certificate_key),
+        access=replace(
+            told.access,
+            certificate=certificate,
+            certificate_key=certificate_key,
+            witness=witness or told.access.witness,
+        ),
     )
     serve_until_stopped(settings, typer.echo)

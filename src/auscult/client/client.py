@@ -153,7 +153,8 @@ class Client:
         Args:
             paths: Of files; of a folder all files in it.
             index: The service's first where none is named.
-            access: The group that sees them; empty for everybody who may ask the index.
+            access: Groups that see them, between commas; empty for the key's own group, or for everybody who may ask
+                the index.
             wait: Seconds to wait for the end; 0 not to wait.
 
         Raises:

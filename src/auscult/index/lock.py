@@ -9,7 +9,7 @@ import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
-from auscult.errors import IndexFolderError
+from auscult.errors import IndexBusyError
 from auscult.index.layout import LOCK
 
 
@@ -24,7 +24,7 @@ class FolderLock:
         folder: The index folder; it exists.
 
     Raises:
-        IndexFolderError: Another writer holds the lock.
+        IndexBusyError: Another writer holds the lock.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,7 +55,7 @@ class FolderLock:
             except BlockingIOError as error:
                 holder = _describe(os.pread(descriptor, 4096, 0))
                 os.close(descriptor)
-                raise IndexFolderError(
+                raise IndexBusyError(
                     f"no other writer at {self._path.parent}",
                     f"an index locked by {holder}",
                     "wait until it has finished, or end that process",

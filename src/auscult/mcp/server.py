@@ -17,6 +17,7 @@ from auscult.errors import AuscultError
 from auscult.mcp import tools
 from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
 from auscult.mcp.library import Library
+from auscult.mcp.stdio import answering_stdio
 
 Answer = TypeVar("Answer")
 _LOG: Final = logging.getLogger("auscult.mcp")
@@ -41,6 +42,11 @@ Words = Annotated[list[str] | None, Field(description="Such as symptoms, treatme
 
 class AnswerServer(MCPServer[None]):
     """A server whose every error is one sentence, and whose log holds nothing of what was asked or found."""
+
+    async def run_stdio_async(self) -> None:
+        """Answer on standard input and output; a line that cannot be read is answered, too."""
+        async with answering_stdio() as (read, write):
+            await self._lowlevel_server.run(read, write, self._lowlevel_server.create_initialization_options())
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Run a tool; the wrong arguments' names are told, and what they should be."""

@@ -22,6 +22,12 @@ _NAMES: Final = {
     "last_modified": "date",
     "updated": "date",
 }
+_BETWEEN: Final = {"access": ", "}
+# The field with a value, on its line or below; not one that is empty.
+_ACCESS: Final = re.compile(
+    r"^[\"']?access[\"']?[ \t]*:[ \t]*(?!(?:\"\"|''|\[\]|~|null)?[ \t]*\r?$)\S|^access[ \t]*:[ \t]*\r?\n[ \t]+\S",
+    re.MULTILINE | re.IGNORECASE,
+)
 _LONGEST: Final = 64_000
 _LONGEST_VALUE: Final = 1000
 
@@ -33,8 +39,8 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
         source: A Markdown file's characters.
 
     Returns:
-        Names in lower case with "_" for blanks, values as strings, lists joined by "; ", "date" as ISO 8601; nothing
-        and 0 where the file begins otherwise.
+        Names in lower case with "_" for blanks, values as strings, lists joined by "; " (those of "access" by ", "),
+        "date" as ISO 8601; nothing and 0 where the file begins otherwise.
     """
     opened = _FENCE.match(source)
     closed = _END.search(source, opened.end(), opened.end() + _LONGEST) if opened else None
@@ -53,7 +59,10 @@ def front_matter(source: str) -> tuple[dict[str, str], int]:
             # Nested or folded: not a field of ours.
             found.pop(name, None)
             name = ""
-    told = {name: "; ".join(values)[:_LONGEST_VALUE] for name, values in found.items() if values}
+    told = {name: _BETWEEN.get(name, "; ").join(values)[:_LONGEST_VALUE] for name, values in found.items() if values}
+    if "access" not in told and _ACCESS.search(source, opened.end(), closed.start()):
+        # What it says cannot be read: a comma without a name is seen by no group.
+        told["access"] = ","
     if "date" in told and not (date := iso_date(told["date"])):
         del told["date"]
     elif "date" in told:

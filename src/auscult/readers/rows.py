@@ -111,8 +111,18 @@ def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
         **{name: str(folded[name]) for name in SCHEMA if name in folded and name != "entity_ids"},
         "id": str(folded.get("id", number)).strip(),
         "entity_ids": entities.split() if isinstance(entities, str) else [str(each) for each in entities],
-        "metadata": {name: value for name, value in told.items() if isinstance(value, str) and value.strip()},
+        "metadata": {name: value for name, value in told.items() if isinstance(value, str) and value.strip()}
+        | _access(told),
     } | ({"sections": folded["sections"]} if "sections" in folded else {})
+
+
+def _access(told: dict[str, Any]) -> dict[str, str]:
+    """Return the groups that may see a row, where they are no text: those of a list; else a comma, for no group."""
+    value = next((value for name, value in told.items() if name.strip().casefold() == "access"), None)
+    if value is None or isinstance(value, str):
+        return {}
+    named = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [""]
+    return {"access": ", ".join(named) or ","} if named else {}
 
 
 def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:

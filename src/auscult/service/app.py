@@ -60,7 +60,6 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.state.feedback = Feedback(settings.feedback_folder)
     app.state.page_renderer = PageRenderer()
     app.state.metrics = Metrics()
-    app.state.metrics.watch(state)
     add_errors(app)
     api = APIRouter(prefix=API)
     for routes in (search, completion, passages, uploads, documents, feedback, house):

@@ -2,8 +2,8 @@
 
 A record is one line of JSON. It holds the SHA-256 of the line before it, so that a changed, removed or inserted line
 shows; with a key also a seal (HMAC-SHA-256) over itself, so that nobody without the key can write the whole chain anew.
-How far the log goes stands in a file beside it (`.head`), so that a cut-off end shows. A full file is followed by one
-(`audit.2.jsonl`), whose chain goes on.
+How far the log goes stands in a file beside it (`.head`), in a counter elsewhere, and with a witness (`witness.py`): a
+log whose end is missing is not gone on with. A full file is followed by one (`audit.2.jsonl`), whose chain goes on.
 
 A record is on the disk before its answer goes out; those that come at one time share a write.
 """
@@ -25,8 +25,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from auscult.errors import ConfigError, DataError
-from auscult.service.audit_files import FIRST, Tail, following, head_of, last_of, read_tail, seal
+from auscult.errors import ConfigError
+from auscult.service.audit_files import Found, following, verify
+from auscult.service.audit_heads import Head, HeadFile, head_of, seal, sync_folder
+from auscult.service.witness import Witness
 
 if TYPE_CHECKING:
     from auscult.service.settings import Settings
@@ -40,44 +42,73 @@ class AuditLog:
     """An opened audit log; one process writes it.
 
     Args:
-        path: Of its first file.
+        path: Its first file.
         key: For seals, and hashes of queries; None for neither.
+        counter: A file elsewhere that says how far the log goes, too; None for none.
+        witness: Gets the head at an interval; None for none.
         hash_queries: Keep a query's keyed hash in place of its words.
         rotate: Bytes after which another file follows.
 
     Raises:
-        ConfigError: Another process writes it, its end is missing, or it cannot be written.
+        ConfigError: Another process writes it, it is not whole, or it cannot be written.
     """
 
     def __init__(
-        self, path: Path, key: bytes | None = None, *, hash_queries: bool = False, rotate: int = _ROTATE
+        self,
+        path: Path,
+        key: bytes | None = None,
+        *,
+        counter: Path | None = None,
+        witness: Witness | None = None,
+        hash_queries: bool = False,
+        rotate: int = _ROTATE,
     ) -> None:
         if hash_queries and key is None:
             raise ConfigError("a key, to hash queries", "none", "name a file of one")
-        self.trouble = ""
+        self._trouble = ""
         self._path, self._key, self._hashes, self._rotate = path, key, hash_queries, rotate
+        self._counter, self._witness = counter, witness
         self._is_open = False
         self.open()
 
+    @property
+    def troubles(self) -> list[str]:
+        """Sentences for operators: what cannot be written or handed on at the moment."""
+        witnessed = self._witness is None or not self._witness.trouble
+        return [
+            *(["the audit log cannot be written"] if self._trouble else []),
+            *([] if witnessed else ["the audit log's witness cannot be reached"]),
+        ]
+
     def open(self) -> None:
-        """Take it up again after `close`; harmless where it is open.
+        """Open it again after `close`; does nothing where it is open.
 
         Raises:
             ConfigError: As when it is made.
         """
         if self._is_open:
             return
+        locks: list[int] = []
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(self._path)
+            for place in (self._path, self._counter):
+                if place is not None:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    locks.append(locked(place))
             self._begin()
         except OSError as error:
+            _close_all(locks)
             remedy = "name another file, or make room"
             raise ConfigError(f"an audit log at {self._path}", str(error.strerror), remedy) from error
+        except ConfigError:
+            _close_all(locks)
+            raise
+        self._locks = locks
         self._waiting: queue.SimpleQueue[tuple[dict[str, Any], Future[None]] | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._work, name="audit", daemon=True)
         self._writer.start()
         self._is_open = True
+        if self._witness is not None:
+            self._witness.start(lambda: self._head)
 
     def write(self, record: Mapping[str, Any]) -> Future[None]:
         """Add a record; done when it is on the disk, with the OSError where it cannot be."""
@@ -86,30 +117,57 @@ class AuditLog:
         return done
 
     def query(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """How a query is recorded: its words, or their keyed hash."""
+        """Return how a query is recorded: its words, or their keyed hash."""
         if self._hashes and self._key is not None:
             words = json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
             return {"query_hash": hmac.digest(self._key, b"query " + words, "sha256").hex()}
         return {"query": dict(said)}
 
     def close(self) -> None:
-        """Write what waits, and let another process write; harmless where it is closed."""
+        """Write what waits, hand the last head to the witness, and let another process write."""
         if not self._is_open:
             return
         self._is_open = False
         self._waiting.put(_END)
         self._writer.join()
-        os.close(self._descriptor)
-        os.close(self._lock)
+        if self._witness is not None:
+            self._witness.stop()
+        for file in self._heads:
+            file.close()
+        _close_all([self._descriptor, *self._locks])
 
     def _begin(self) -> None:
-        self._file, tail, self._number = _last_whole(self._path, self._key)
-        self._hash, self._seq = tail.hash, tail.seq
-        self._descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        if tail.torn:
+        kept = [] if self._witness is None else self._witness.last_kept()
+        found = verify(self._path, self._key, counter=self._counter, kept=kept, starting=True)
+        if found.problem:
+            raise ConfigError(f"a whole audit log at {self._path}", found.problem, self._remedy())
+        self._go_on(found)
+
+    def _go_on(self, found: Found) -> None:
+        self._number, self._size = max(found.files, 1), found.end.size
+        self._seq, self._hash = found.end.seq, found.end.hash
+        file = following(self._path, self._number)
+        self._descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        if found.end.torn:
             # Half a line that nobody was answered for: the machine stopped while it was written.
-            os.ftruncate(self._descriptor, tail.size)
-        self._size = tail.size
+            os.ftruncate(self._descriptor, found.end.size)
+        # From now on a head is there, so that a log without one is no log that was just begun.
+        self._heads = [HeadFile(each) for each in (head_of(self._path), self._counter) if each is not None]
+        self._head = Head(self._seq, self._hash, now()).sealed(self._key)
+        for each in self._heads:
+            each.write(self._head, durably=True)
+        for folder in {place.parent for place in (self._path, self._counter) if place is not None}:
+            sync_folder(folder)
+
+    def _remedy(self) -> str:
+        witness = None if self._witness is None else self._witness.file
+        return (
+            f"see what is wrong (auscult audit verify {self._path}) and put the right files back, or accept the loss: "
+            f"auscult audit accept-loss {self._path}"
+            + (f" --counter {self._counter}" if self._counter else "")
+            + (" --key KEY" if self._key else "")
+            + (f" --witness {witness}" if witness else "")
+        )
 
     def _work(self) -> None:
         ended = False
@@ -127,19 +185,19 @@ class AuditLog:
         lines = []
         for record, _ in lot:
             seq += 1
-            line = _line({"seq": seq, **record, "previous": before}, self._key)
+            line = to_line({"seq": seq, **record, "previous": before}, self._key)
             before = hashlib.sha256(line).hexdigest()
             lines.append(line + b"\n")
         try:
             self._append(b"".join(lines), seq, before)
         except OSError as error:
-            if not self.trouble:
+            if not self._trouble:
                 _LOG.error("the audit log cannot be written: %s", error.strerror)
-            self.trouble = str(error.strerror)
+            self._trouble = str(error.strerror)
             for _, done in lot:
                 done.set_exception(error)
         else:
-            self.trouble = ""
+            self._trouble = ""
             for _, done in lot:
                 done.set_result(None)
 
@@ -148,7 +206,8 @@ class AuditLog:
             fresh = following(self._path, self._number + 1)
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL, 0o600)
             os.close(self._descriptor)
-            self._descriptor, self._file, self._number, self._size = descriptor, fresh, self._number + 1, 0
+            self._descriptor, self._number, self._size = descriptor, self._number + 1, 0
+            sync_folder(self._path.parent)
         try:
             written = 0
             while written < len(content):
@@ -161,30 +220,40 @@ class AuditLog:
         self._size += len(content)
         self._seq, self._hash = seq, last
         # Behind the log at most, never before it: what it says was there, was.
-        _write_head(self._path, seq, last, self._key)
+        self._head = Head(seq, last, now()).sealed(self._key)
+        for each in self._heads:
+            each.write(self._head)
 
 
 def opened_audit(settings: Settings) -> AuditLog | None:
-    """The audit log that a service is told to keep; None for none.
+    """Return the audit log that a service is told to keep; None for none.
 
     Raises:
         ConfigError: It cannot be kept.
     """
-    if settings.audit is None:
-        return None
     access = settings.access
+    if settings.audit is None:
+        if access.witness:
+            raise ConfigError("an audit log whose head the witness gets", "none", "name one: --audit FILE")
+        return None
     place = access.audit_key or (
         settings.audit.with_name(f"{settings.audit.name}.key") if access.hash_queries else None
     )
     key = None if place is None else audit_key(place, make=access.audit_key is None)
-    return AuditLog(settings.audit, key, hash_queries=access.hash_queries)
+    return AuditLog(
+        settings.audit,
+        key,
+        counter=settings.audit_counter,
+        witness=Witness(access.witness, access.witness_seconds) if access.witness else None,
+        hash_queries=access.hash_queries,
+    )
 
 
 def audit_key(path: Path, *, make: bool = False) -> bytes:
-    """A key for seals and hashes, of at least 32 bytes.
+    """Return a key for seals and hashes, of at least 32 bytes.
 
     Args:
-        path: Of its file.
+        path: Its file.
         make: Make one where there is none.
 
     Raises:
@@ -206,30 +275,22 @@ def audit_key(path: Path, *, make: bool = False) -> bytes:
 
 
 def now() -> str:
-    """UTC, ISO 8601, to the millisecond."""
+    """Return the time: UTC, ISO 8601, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _line(record: Mapping[str, Any], key: bytes | None) -> bytes:
-    told = dict(record)
-    if key is not None:
-        told["seal"] = seal(told, key)
-    return json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode()
+def to_line(record: Mapping[str, Any], key: bytes | None) -> bytes:
+    """Return a record's line, with its seal where there is a key."""
+    sealed = dict(record) if key is None else {**record, "seal": seal(record, key)}
+    return json.dumps(sealed, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def _write_head(path: Path, seq: int, last: str, key: bytes | None) -> None:
-    told: dict[str, Any] = {"seq": seq, "hash": last}
-    if key is not None:
-        told["seal"] = seal(told, key)
-    # One short write in place: a torn one is told as such, and the chain itself is whole.
-    descriptor = os.open(head_of(path), os.O_WRONLY | os.O_CREAT, 0o600)
-    try:
-        os.pwrite(descriptor, json.dumps(told).encode().ljust(256) + b"\n", 0)
-    finally:
-        os.close(descriptor)
+def locked(path: Path) -> int:
+    """Return the descriptor of a file's lock, which is this process' until it is closed.
 
-
-def _locked(path: Path) -> int:
+    Raises:
+        ConfigError: Another process has it.
+    """
     descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -240,16 +301,6 @@ def _locked(path: Path) -> int:
     return descriptor
 
 
-def _last_whole(path: Path, key: bytes | None) -> tuple[Path, Tail, int]:
-    """The file to go on in, where its chain ends, and its number."""
-    remedy = f"look into it (auscult audit verify {path}), keep it, and begin another log"
-    try:
-        file, number = last_of(path)
-        before = read_tail(following(path, number - 1)) if number > 1 else FIRST
-        tail = read_tail(file, before) if file.exists() else before._replace(size=0, torn=False)
-        head = json.loads(head_of(path).read_bytes()) if head_of(path).exists() else {"seq": 0}
-    except (ValueError, KeyError, TypeError, DataError) as error:
-        raise ConfigError(f"a whole audit log at {path}", "a damaged one", remedy) from error
-    if int(head["seq"]) > tail.seq:
-        raise ConfigError(f"{head['seq']} records in {path}", f"{tail.seq}: its end is missing", remedy)
-    return file, tail, number
+def _close_all(descriptors: list[int]) -> None:
+    for each in descriptors:
+        os.close(each)

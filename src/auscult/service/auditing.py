@@ -54,8 +54,10 @@ class Auditing:
                 if not await self._note(scope, message["status"]):
                     refused = True
                     await refuse(_FULL, scope, receive, send)
-            if message["type"] == "http.response.start" and self._log.trouble and scope["path"].endswith("/health"):
-                message["headers"] = [*message["headers"], (b"x-auscult-trouble", b"the audit log cannot be written")]
+            if message["type"] == "http.response.start" and scope["path"].endswith("/health"):
+                troubles = "; ".join(self._log.troubles).encode()
+                if troubles:
+                    message["headers"] = [*message["headers"], (b"x-auscult-trouble", troubles)]
             if not refused:
                 await send(message)
 

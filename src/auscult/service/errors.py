@@ -8,6 +8,7 @@ answers end up in other people's logs.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -23,6 +24,7 @@ from auscult.errors import (
     CorpusMissingError,
     DataError,
     EngineError,
+    IndexBusyError,
     IndexFolderError,
     MissingExtraError,
     ModelError,
@@ -83,6 +85,10 @@ def error_response(refusal: Refusal, request_id: str) -> JSONResponse:
 
 def refusal_of(error: AuscultError) -> Refusal:
     """What a caller is told of an error of ours: neither paths of this machine nor what anybody wrote."""
+    if isinstance(error, IndexBusyError):
+        return busy()
+    if is_full(error):
+        return disk_refusal(error)
     for kind, (status, code, message, remedy) in _OURS.items():
         if isinstance(error, kind):
             return Refusal(status, code, message, remedy)
@@ -92,6 +98,30 @@ def refusal_of(error: AuscultError) -> Refusal:
         # The values that it names are documents'.
         remedy = "see GET /api/v1/fields for what there is"
     return Refusal(status, code, f"expected {expected}, got something else", remedy)
+
+
+def busy() -> Refusal:
+    """Return what is answered while another process changes the index."""
+    message = "expected an index that nobody changes just now, got one at work"
+    return Refusal(409, "busy", message, "try again in a minute", {"Retry-After": "30"})
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Check whether a full disk, or a used-up quota, is what an error comes from."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__
+    return False
+
+
+def disk_refusal(error: Exception) -> Refusal:
+    """Return what is answered when the disk refuses to keep something."""
+    if is_full(error):
+        message = "expected room on the service's disk, got none"
+        return Refusal(507, "no_space", message, "ask whoever runs this service to free some")
+    message = "expected to be able to keep what was sent, got a refusal of the service's disk"
+    return Refusal(503, "cannot_keep", message, "ask whoever runs this service to look at its data folder")
 
 
 def request_id_of(request: Request) -> str:
@@ -117,6 +147,9 @@ def told(error: Exception) -> Refusal:
         return refusal_of(error)
     if isinstance(error, RequestValidationError):
         return invalid(error.errors())
+    if is_full(error):
+        # A body that could not be kept, which the framework takes for one that cannot be read.
+        return disk_refusal(error)
     if isinstance(error, HTTPException):
         other = ("refused", "expected another request, got this one", "see /openapi.json for what is taken")
         code, message, remedy = _BY_STATUS.get(error.status_code, other)

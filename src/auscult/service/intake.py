@@ -1,4 +1,4 @@
-"""From uploaded files to documents: where files are kept, and what a group's documents are called."""
+"""From uploaded files to documents: where files are kept while they are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from auscult.documents import Document
 from auscult.readers.report import Problem
-from auscult.sources.files import Choices, FilesCorpus
+from auscult.sources.files import FilesCorpus
 
 _CHUNK: Final = 1 << 20
 _STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")
@@ -24,34 +24,24 @@ Skipped = tuple[str, str]
 
 
 @contextmanager
-def reading(
-    folder: Path, access: str, looked_at: Callable[[int], None]
-) -> Iterator[tuple[Iterator[Document], list[Skipped]]]:
-    """The documents of uploaded files, and the files that could not be read.
+def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[Iterator[Document], list[Skipped]]]:
+    """Yield the documents of uploaded files, and the files that could not be read.
 
     Args:
         folder: Of the files.
-        access: The group that they are for; empty for everybody with access to the index.
         looked_at: Is told how many files have been looked at.
     """
-    corpus = FilesCorpus(folder, name=_NAME, choices=Choices(access=access), skip_bad=True)
+    corpus = FilesCorpus(folder, name=_NAME, skip_bad=True)
     with corpus.gather(progress=lambda report: looked_at(report.files)) as gathered:
-        documents = (for_group(each, access) if access else each for each in gathered.documents())
+        # A document without a source of its own has the folder's name, which is another one with every upload.
+        documents = (
+            replace(each, source=_NAME) if each.source == folder.name else each for each in gathered.documents()
+        )
         yield documents, [(each.name, _why(each)) for each in corpus.report.problems]
 
 
 def _why(problem: Problem) -> str:
     return str(problem).removeprefix(f"{problem.name}: ")
-
-
-def for_group(document: Document, access: str) -> Document:
-    """A document that only a group sees, under ids that are the group's: another's is never replaced."""
-    return replace(
-        document,
-        doc_id=f"{access}:{document.doc_id}",
-        passages=tuple(replace(each, passage_id=f"{access}:{each.passage_id}") for each in document.passages),
-        metadata={**document.metadata, "access": access},
-    )
 
 
 def place_for(folder: Path, name: str) -> Path:

@@ -12,7 +12,7 @@ import queue
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -21,10 +21,12 @@ from uuid import uuid4
 from auscult.documents import Document
 from auscult.errors import AuscultError
 from auscult.files.writing import write_json
+from auscult.index.access import groups_in
 from auscult.provenance import now
 from auscult.search.build import update_index
-from auscult.service.errors import refusal_of
+from auscult.service.errors import disk_refusal, refusal_of
 from auscult.service.intake import reading
+from auscult.service.placing import Placing
 from auscult.service.state import State
 
 _LOG: Final = logging.getLogger("auscult.service")
@@ -43,7 +45,8 @@ class Job:
         job_id: By chance.
         index: That it goes into.
         caller: Who uploaded; empty for nobody in particular.
-        access: The group that its documents are for; empty for everybody with access to the index.
+        access: The groups that its documents are for, as a document names them; empty for everybody with access to the
+            index, unless a document says otherwise.
         standing: How it stands.
         created: When it came, ISO 8601.
         finished: When it ended; empty before.
@@ -51,10 +54,10 @@ class Job:
         read: How many of them have been read so far.
         documents: How many documents these held.
         new: Documents that the index did not have.
-        changed: Documents that took the place of others of the same ids.
+        changed: Documents that replaced others of the same name and groups.
         unchanged: Documents that the index had.
-        doc_ids: Of new and changed ones.
-        skipped: Files that could not be read, each with the reason.
+        doc_ids: Of its documents.
+        skipped: Files that could not be read, or that hold documents which were left out, each with the reason.
         error: Why it failed, as a sentence; empty where it did not.
         remedy: What to do about it.
     """
@@ -96,7 +99,7 @@ class Jobs:
         self._state = state
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
-        self._waiting: queue.Queue[str | None] = queue.Queue()
+        self._waiting: queue.Queue[tuple[str, frozenset[str] | None] | None] = queue.Queue()
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None
 
@@ -126,23 +129,36 @@ class Jobs:
         if self._worker is not None:
             self._worker.join(seconds)
 
-    def place(self) -> tuple[str, Path]:
-        """A new job's id, and the folder for its files."""
+    @contextmanager
+    def receiving(self) -> Iterator[tuple[str, Path]]:
+        """Yield a new job's id, and the folder for its files, which is removed when an error ends this.
+
+        Raises:
+            OSError: The folder cannot be made.
+        """
         job_id = uuid4().hex
         folder = self._spool / job_id
-        folder.mkdir(parents=True)
-        return job_id, folder
+        try:
+            folder.mkdir(parents=True)
+            yield job_id, folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
-    def give_up(self, job_id: str) -> None:
-        """Remove files that no job came of."""
-        shutil.rmtree(self._spool / job_id, ignore_errors=True)
+    def begin(self, job: Job, groups: frozenset[str] | None) -> Job:
+        """Take on a job whose files are in place.
 
-    def begin(self, job: Job) -> Job:
-        """Take on a job whose files are in place."""
+        Args:
+            job: To do.
+            groups: Groups whose documents its caller sees; None for all documents.
+
+        Raises:
+            DataError: Its record cannot be written.
+        """
         job = replace(job, created=now())
         self._keep(job)
         self._forget_old()
-        self._waiting.put(job.job_id)
+        self._waiting.put((job.job_id, groups))
         return job
 
     def get(self, job_id: str) -> Job | None:
@@ -155,10 +171,10 @@ class Jobs:
             return sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
 
     def _keep(self, job: Job) -> None:
+        write_json(self._records / f"{job.job_id}.json", asdict(job))
+        # Only now: a job whose record cannot be written is refused, and there is none.
         with self._lock:
             self._jobs[job.job_id] = job
-        self._records.mkdir(parents=True, exist_ok=True)
-        write_json(self._records / f"{job.job_id}.json", asdict(job))
 
     def _forget_old(self) -> None:
         for job in self.all()[_KEPT:]:
@@ -168,22 +184,25 @@ class Jobs:
                 (self._records / f"{job.job_id}.json").unlink(missing_ok=True)
 
     def _work(self) -> None:
-        while (job_id := self._waiting.get()) is not None:
-            job = self._jobs[job_id]
+        while (waiting := self._waiting.get()) is not None:
+            job_id, groups = waiting
             try:
                 if not self._stopping.is_set():
-                    self._do(job)
+                    self._do(self._jobs[job_id], groups)
             except _StoppedError:
                 # Its record says so when the service is started again.
                 return
             except AuscultError as error:
                 told = refusal_of(error)
                 self._fail(job_id, told.message, told.remedy)
+            except OSError as error:
+                told = disk_refusal(error)
+                self._fail(job_id, told.message, told.remedy)
             except Exception as error:
                 _LOG.error("job %s failed: %s", job_id, type(error).__name__)
                 self._fail(job_id, "the service failed at this upload", "ask whoever runs it to look into its log")
             finally:
-                self.give_up(job_id)
+                shutil.rmtree(self._spool / job_id, ignore_errors=True)
 
     def _fail(self, job_id: str, error: str, remedy: str) -> None:
         failed = replace(self._jobs[job_id], standing="failed", finished=now(), error=error, remedy=remedy)
@@ -191,22 +210,25 @@ class Jobs:
             self._keep(failed)
         self._jobs[job_id] = failed
 
-    def _do(self, job: Job) -> None:
+    def _do(self, job: Job, groups: frozenset[str] | None) -> None:
         served = self._state.indexes[job.index]
         self._keep(replace(job, standing="reading"))
         ids: list[str] = []
+        placing = Placing(served.folder, groups, groups_in(job.access))
         with (
-            reading(self._spool / job.job_id, job.access, lambda read: self._seen(job, read=read)) as (found, skipped),
+            reading(self._spool / job.job_id, lambda read: self._seen(job, read=read)) as (found, skipped),
             served.changing,
+            closing(placing.place(found)) as documents,
         ):
             report = update_index(
-                {_ORIGIN: self._followed(job, found, ids)},
+                {_ORIGIN: self._followed(job, documents, ids)},
                 served.opened.searcher.encoder,
                 served.folder,
                 batch_size=_BATCH,
                 progress=lambda _: self._go_on(),
             )
         self._state.refresh(job.index)
+        skipped += placing.reasons()
         empty = bool(skipped) and not ids
         self._keep(
             replace(
@@ -218,7 +240,7 @@ class Jobs:
                 unchanged=report.unchanged,
                 doc_ids=tuple(ids),
                 skipped=tuple(skipped),
-                error="expected files that can be read, got none" if empty else "",
+                error="expected files that can be added, got none" if empty else "",
                 remedy="see what is said of each" if empty else "",
             )
         )

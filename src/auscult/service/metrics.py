@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
+    from auscult.service.caller import Caller
     from auscult.service.state import State
 
 _SECONDS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -32,7 +33,7 @@ class Metrics:
         )  # fmt: skip
         self._searches = Counter(
             "auscult_searches", "Searches by index and whether something answered.", ("index", "result"),
-            registry=self._registry,
+            registry=None,
         )  # fmt: skip
         self._faults = Counter("auscult_faults", "Requests that failed by a fault of ours.", registry=self._registry)
 
@@ -49,21 +50,30 @@ class Metrics:
         """Count a fault of ours."""
         self._faults.inc()
 
-    def watch(self, state: State) -> None:
-        """Tell of a state's indexes, as they are when somebody looks."""
-        self._registry.register(_Indexes(state))
+    def written(self, state: State, caller: Caller) -> bytes:
+        """Return what a caller may know, in Prometheus' text format.
 
-    def written(self) -> bytes:
-        """All of it in Prometheus' text format."""
-        return generate_latest(self._registry)
+        Who may ask some indexes only is told of these, and nothing of the service as a whole: its requests and its
+        memory are those of the other indexes, too.
+        """
+        of_indexes = CollectorRegistry()
+        of_indexes.register(_Indexes(state, caller, self._searches))
+        of_service = generate_latest(self._registry) if caller.indexes is None else b""
+        return of_service + generate_latest(of_indexes)
 
 
 class _Indexes(Collector):
-    def __init__(self, state: State) -> None:
-        self._state = state
+    """Figures of the indexes that a caller may ask, over the documents that they see."""
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Generation and sizes of each open index, and jobs by how they stand."""
+    def __init__(self, state: State, caller: Caller, searches: Counter) -> None:
+        self._state, self._caller, self._searches = state, caller, searches
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield searches by index, whether it is open, its generation and its sizes."""
+        names = self._state.names(self._caller)
+        for counted in self._searches.collect():
+            counted.samples = [each for each in counted.samples if each.labels["index"] in names]
+            yield counted
         told = {
             "generation": "Number of the generation that is served.",
             "documents": "Documents that are served.",
@@ -74,10 +84,11 @@ class _Indexes(Collector):
             name: GaugeMetricFamily(f"auscult_index_{name}", said, labels=["index"]) for name, said in told.items()
         }
         ready = GaugeMetricFamily("auscult_index_open", "Whether an index can be asked.", labels=["index"])
-        for name, served in self._state.indexes.items():
+        for name in names:
+            served = self._state.indexes[name]
             ready.add_metric([name], float(served.is_open))
             if served.is_open:
-                manifest = served.opened.searcher.index.manifest
+                manifest = served.opened.seen_by(self._caller.groups).index.manifest
                 families["generation"].add_metric([name], manifest.generation)
                 for count in ("documents", "passages", "sentences"):
                     families[count].add_metric([name], getattr(manifest.counts, count))

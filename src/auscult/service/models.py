@@ -385,7 +385,7 @@ class AspectCompletions(Told):
 
 
 class SkippedFile(Told):
-    """A file that could not be read."""
+    """A file that could not be read, or of which documents were left out."""
 
     name: str
     reason: str
@@ -397,7 +397,10 @@ class JobTold(Told):
     job_id: str
     index: str
     caller: str
-    access: str = Field(description="The group that sees its documents; empty for everybody who may ask the index.")
+    access: str = Field(
+        description="The groups that see its documents; empty for everybody who may ask the index, unless a document "
+        "names groups of its own."
+    )
     standing: Literal["waiting", "reading", "done", "failed", "interrupted"] = Field(
         description="`interrupted`: the service was stopped first, and nothing is in the index."
     )
@@ -407,9 +410,9 @@ class JobTold(Told):
     read: int = Field(description="Files that have been read so far.")
     documents: int = Field(description="Documents that these held.")
     new: int
-    changed: int
+    changed: int = Field(description="Documents that replaced others of the same name and groups, of those you see.")
     unchanged: int
-    doc_ids: list[str] = Field(description="Of documents that were new or had changed.")
+    doc_ids: list[str] = Field(description="Of its documents.")
     skipped: list[SkippedFile]
     error: str
     remedy: str

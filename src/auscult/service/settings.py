@@ -56,7 +56,11 @@ class AccessOptions:
         certificate_key: Its key (PEM).
         audit_key: A file of 32 bytes or more that seals the audit log and hashes queries (`openssl rand -hex 32`).
         audit_goes_on: Answer although the audit log cannot be written; /health says so. Otherwise nobody is answered.
+        audit_counter: A file that says how far the audit log goes, too; None for `audit.counter` in the data folder.
         hash_queries: Keep a query's keyed hash in the audit log in place of its words.
+        witness: Gets the audit log's head: a file, to which it is appended, or "| COMMAND", run without a shell, which
+            gets it on standard input; empty for none.
+        witness_seconds: Between two heads that the witness gets.
         insecure: Listen beyond this machine without keys all the same.
     """
 
@@ -71,7 +75,10 @@ class AccessOptions:
     certificate_key: Path | None = None
     audit_key: Path | None = None
     audit_goes_on: bool = False
+    audit_counter: Path | None = None
     hash_queries: bool = False
+    witness: str = ""
+    witness_seconds: float = 60.0
     insecure: bool = False
 
 
@@ -125,6 +132,11 @@ class Settings:
             return self.data
         first = next(iter(self.indexes.values())).resolve()
         return first.with_name(f"{first.name}.service")
+
+    @property
+    def audit_counter(self) -> Path:
+        """The file that says how far the audit log goes, apart from the log."""
+        return self.access.audit_counter or self.data_folder / "audit.counter"
 
     @property
     def feedback_folder(self) -> Path:

@@ -71,6 +71,7 @@ def download(
         raise ConfigError("an http or https address", repr(url), "correct the address")
     target.parent.mkdir(parents=True, exist_ok=True)
     part = partial_of(target)
+    reason = "no attempt"
     for attempt in range(attempts):
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from auscult.index import IndexUpdate
+from auscult.index.reader import open_current
 from auscult.interfaces import FloatArray
 from auscult.service import intake
 from auscult.service.app import create_app
 from auscult.service.caller import Caller, asking
 from auscult.service.settings import Limits, Settings
+from auscult.service.state import Served
 from encoders import HashedEncoder
-from served_index import check_shape, ended, served, wait_until
+from served_index import check_shape, ended, note, served, wait_until
 
 NOTE = ("note.md", b"# Scabies\n\n## Treatment\n\nPermethrin cream cures scabies.", "text/markdown")
 
@@ -128,23 +131,68 @@ def as_somebody(index: Path) -> Iterator[tuple[TestClient, list[Caller]]]:
 def test_what_a_group_uploads_is_its_own(as_somebody: tuple[TestClient, list[Caller]]) -> None:
     client, callers = as_somebody
     mine = ended(client, client.post("documents", files=[("files", NOTE)]).json())
-    assert mine["doc_ids"] == ["north:note.md"]
-    check_shape(client.post("documents", files=[("files", NOTE)], data={"access": "south"}), 422, "bad_group")
+    (own,) = mine["doc_ids"]
+    assert own.partition("~")[0] == "north:note.md"
+    for access in ("south", "north, south", ","):
+        check_shape(client.post("documents", files=[("files", NOTE)], data={"access": access}), 422, "bad_group")
+    again = ended(client, client.post("documents", files=[("files", NOTE)], data={"access": "north"}).json())
+    assert (again["doc_ids"], again["unchanged"]) == ([own], 1)
     callers[0] = Caller("ben", "write", None, frozenset({"south"}))
     # The other group has a file of the same name, and neither sees the other's.
     theirs = ended(client, client.post("documents", files=[("files", NOTE)]).json())
-    assert (theirs["doc_ids"], theirs["new"]) == (["south:note.md"], 1)
-    check_shape(client.get("documents/north:note.md"), 404, "unknown_document")
-    check_shape(client.delete("documents/north:note.md"), 404, "unknown_document")
+    assert (theirs["doc_ids"][0].partition("~")[0], theirs["new"]) == ("south:note.md", 1)
+    check_shape(client.get(f"documents/{own}"), 404, "unknown_document")
+    check_shape(client.delete(f"documents/{own}"), 404, "unknown_document")
     check_shape(client.get(f"jobs/{mine['job_id']}"), 404, "unknown_job")
     assert [job["job_id"] for job in client.get("jobs").json()["jobs"]] == [theirs["job_id"]]
     assert client.get("indexes").json()[0]["documents"] == 6
+    callers[0] = Caller("anna", "write", None, frozenset({"south"}))
+    check_shape(client.get(f"jobs/{mine['job_id']}"), 404, "unknown_job")
+    callers[0] = Caller("emma", "write", None, frozenset({"CN=north,OU=west"}))
+    # As a field of a document it would name two groups.
+    check_shape(client.post("documents", files=[("files", NOTE)]), 422, "bad_group")
     callers[0] = Caller("chris", "read")
     check_shape(client.post("documents", files=[("files", NOTE)]), 403, "not_allowed")
     check_shape(client.get("jobs"), 403, "not_allowed")
     callers[0] = Caller("dora", "admin", frozenset({"other"}))
     check_shape(client.post("documents", files=[("files", NOTE)]), 404, "unknown_index")
     assert client.get("indexes").json() == []
+
+
+def test_files_that_name_groups_of_others_are_left_out_with_a_reason(
+    as_somebody: tuple[TestClient, list[Caller]],
+) -> None:
+    client, callers = as_somebody
+    callers[0] = Caller("fred", "write", None, frozenset())
+    rows = b'{"id": "a", "text": "Rest helps."}\n{"id": "b", "text": "Sleep helps.", "access": ["north", "south"]}\n'
+    files = [
+        ("files", ("plan.md", b"---\naccess: |\n  north\n---\nDrink enough.\n", "text/markdown")),
+        ("files", ("rows.jsonl", rows, "application/json")),
+    ]
+    job = ended(client, client.post("documents", files=files).json())
+    assert [each.partition("~")[0] for each in job["doc_ids"]] == ["rows.jsonl#a"]
+    assert {each["name"]: each["reason"].partition(";")[0] for each in job["skipped"]} == dict.fromkeys(
+        ("plan.md", "rows.jsonl"), "its field 'access' names groups that this upload is not for"
+    )
+    callers[0] = Caller("gil", "admin")
+    job = ended(client, client.post("documents", files=files).json())
+    # Whoever sees all may add for any group that a file names; what it names has to be legible.
+    assert [each["name"] for each in job["skipped"]] == ["plan.md"]
+    assert client.get("documents/north, south:rows.jsonl%23b").json()["metadata"]["access"] == "north, south"
+
+
+def test_a_document_that_was_hidden_a_moment_ago_is_not_removed(
+    as_somebody: tuple[TestClient, list[Caller]], index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, _ = as_somebody
+    assert client.get("documents/notes/scurvy.html").status_code == 200
+    monkeypatch.setattr(Served, "refresh", lambda self: False)
+    hidden = replace(note(), metadata={"access": "south"})
+    with IndexUpdate(index, HashedEncoder()) as update:
+        update.replace([hidden])
+        update.commit()
+    check_shape(client.delete("documents/notes/scurvy.html"), 404, "unknown_document")
+    assert open_current(index).row_of("notes/scurvy.html") is not None
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def add(
     state: Stated,
     files: Annotated[list[UploadFile] | None, File()] = None,
     index: Annotated[str, Form(max_length=64)] = "",
-    access: Annotated[str, Form(max_length=100)] = "",
+    access: Annotated[str, Form(max_length=1_000)] = "",
 ) -> Response:
     """Take files on, as the API does, and show what becomes of them."""
     named = [file for file in files or [] if file.filename]

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from auscult.provenance import now
 from auscult.service import models
 from auscult.service.caller import Asking, allowed
-from auscult.service.errors import Refusal
+from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
 from auscult.service.routes.answers import ERRORS, Stated, audited, written
 from auscult.service.routes.documents import row_of
@@ -46,8 +46,6 @@ def feedback(request: Request, said: models.FeedbackRequest, caller: Asking, sta
     try:
         kept.add(judged)
     except OSError as error:
-        message = "expected to be able to keep the judgement, got a refusal of the service's disk"
-        remedy = "ask whoever runs this service to look at its data folder"
-        raise Refusal(507, "cannot_keep", message, remedy) from error
+        raise disk_refusal(error) from error
     audited(request, "feedback", index=served.name, query=query, doc_ids=[said.doc_id], result=said.relevance)
     return written(models.Kept(query_id=judged.query_id), 201)

@@ -38,12 +38,16 @@ async def version(caller: Asking) -> models.Version:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **ERRORS})
-async def metrics(request: Request, caller: Asking) -> Response:
-    """Figures for Prometheus, for holders of an admin key; nothing that anybody wrote is among them."""
+def metrics(request: Request, caller: Asking, state: Stated) -> Response:
+    """Figures for Prometheus, for holders of an admin key; nothing that anybody wrote is among them.
+
+    They are of the indexes that the key opens, and count the documents that it shows. Figures of the service as a whole
+    are for keys that open all indexes.
+    """
     audited(request, "metrics")
     allowed(caller, "admin")
     counts: Metrics = request.app.state.metrics
-    return Response(counts.written(), media_type=MEDIA_TYPE)
+    return Response(counts.written(state, caller), media_type=MEDIA_TYPE)
 
 
 @router.get("/indexes", response_model=list[models.Index], responses=ERRORS)

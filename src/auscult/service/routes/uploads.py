@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import errno
+from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated, Final
 
 from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
 
-from auscult.errors import IndexFolderError
+from auscult.errors import DataError, IndexBusyError
 from auscult.index import IndexUpdate
+from auscult.index.access import groups_in
+from auscult.index.reader import open_current
 from auscult.service import models
 from auscult.service.caller import Asking, Caller, allowed
-from auscult.service.errors import Refusal
+from auscult.service.errors import Refusal, busy, disk_refusal
 from auscult.service.intake import keep, place_for
 from auscult.service.jobs import Job, Jobs
+from auscult.service.placing import access_field, can_be_written
 from auscult.service.routes.answers import ERRORS, Stated, audited, written
 from auscult.service.routes.completion import IndexQuery
 from auscult.service.routes.documents import DocId, row_of
@@ -32,25 +35,31 @@ def upload(
     files: Annotated[list[UploadFile], File(description="PDF, DOCX, HTML, XML, FHIR, Markdown, notes, tables, zip.")],
     index: Annotated[str | None, Form(max_length=64)] = None,
     access: Annotated[
-        str, Form(max_length=100, description="The group that sees them; empty for everybody who may ask the index.")
+        str,
+        Form(
+            max_length=1_000,
+            description="Groups that see them, between commas; empty for everybody who may ask the index.",
+        ),
     ] = "",
 ) -> Response:
     """Add files to an index: they are read and indexed in the background; the answer's job says how far that is."""
     audited(request, "upload", index=index)
     served = _changeable(state, caller, index)
-    group = _group(caller, access.strip())
+    groups = _groups(caller, access)
     jobs: Jobs = request.app.state.jobs
     if len(files) > state.settings.limits.files:
         message = f"expected at most {state.settings.limits.files} files at once, got more"
         raise Refusal(413, "too_many_files", message, "upload some of them, then the others, or a zip archive")
     try:
-        job_id, folder = jobs.place()
-        for file in files:
-            keep(file.file, place_for(folder, file.filename or ""))
-        job = jobs.begin(Job(job_id=job_id, index=served.name, caller=caller.name, access=group, files=len(files)))
-    except OSError as error:
-        jobs.give_up(job_id)
-        raise _no_room(error) from error
+        with jobs.receiving() as (job_id, folder):
+            for file in files:
+                keep(file.file, place_for(folder, file.filename or ""))
+            job = Job(
+                job_id=job_id, index=served.name, caller=caller.name, access=access_field(groups), files=len(files)
+            )
+            job = jobs.begin(job, caller.groups)
+    except (OSError, DataError) as error:
+        raise disk_refusal(error) from error
     audited(request, "upload", index=served.name, result=job.job_id)
     answer = written(told(job), 202)
     answer.headers["Location"] = f"/api/v1/jobs/{job.job_id}"
@@ -85,15 +94,16 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
     served = _changeable(state, caller, index)
     row_of(served.opened.seen_by(caller.groups).index.reader, doc_id)
     if not served.changing.acquire(timeout=_PATIENCE):
-        raise _busy()
+        raise busy()
     try:
         with IndexUpdate(served.folder) as update:
+            # Once more, now that nobody else writes: another process may have hidden it a moment ago.
+            with closing(open_current(served.folder)) as reader:
+                row_of(reader if caller.groups is None else reader.seen_by(caller.groups), doc_id)
             update.delete([doc_id])
             update.commit()
-    except IndexFolderError as error:
-        if "locked" in error.got or "writer" in error.got:
-            raise _busy() from error
-        raise
+    except IndexBusyError as error:
+        raise busy() from error
     finally:
         served.changing.release()
     state.refresh(served.name)
@@ -121,18 +131,26 @@ def _changeable(state: State, caller: Caller, index: str | None) -> Served:
     return state.served(index, caller)
 
 
-def _group(caller: Caller, access: str) -> str:
-    """The group that uploaded documents are for: one of the caller's, where they see those of some groups alone."""
-    # Who is of no group sees what is everybody's, and adds to that.
-    if caller.groups is None or access in caller.groups or not (access or caller.groups):
-        return access
-    if not access and len(caller.groups) == 1:
-        return next(iter(caller.groups))
+def _groups(caller: Caller, access: str) -> frozenset[str]:
+    """Return the groups that uploaded documents are for: the caller's own, where they see those of some groups only.
+
+    Raises:
+        Refusal: Others are named, or none by a caller of several.
+    """
+    named = groups_in(access)
+    if not access.strip():
+        # Who is of no group sees what is everybody's, and adds to that.
+        if not caller.groups:
+            return frozenset()
+        if len(caller.groups) == 1 and can_be_written(caller.groups):
+            return caller.groups
+    elif named and (caller.groups is None or named <= caller.groups):
+        return named
     raise Refusal(
         422,
         "bad_group",
-        "expected a group of yours in 'access', got none of them",
-        "name the group that is to see them",
+        "expected groups of yours in 'access', got others or none",
+        "name the groups that are to see them",
     )
 
 
@@ -140,19 +158,8 @@ def _may_see(caller: Caller, job: Job) -> bool:
     """Whether a job is the caller's, or they are an admin of its index and see what it brings."""
     if caller.indexes is not None and job.index not in caller.indexes:
         return False
+    groups = groups_in(job.access)
     if job.caller == caller.name:
-        return True
-    return caller.role == "admin" and (caller.groups is None or job.access in caller.groups)
-
-
-def _busy() -> Refusal:
-    message = "expected an index that nobody changes just now, got one at work"
-    return Refusal(409, "busy", message, "try again in a minute", {"Retry-After": "30"})
-
-
-def _no_room(error: OSError) -> Refusal:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        message = "expected room for the files on the service's disk, got none"
-        return Refusal(507, "no_space", message, "ask whoever runs this service to free some")
-    message = "expected to be able to keep the files, got a refusal of the service's disk"
-    return Refusal(503, "cannot_keep", message, "ask whoever runs this service to look at its data folder")
+        # A key of the same name may have had other groups.
+        return caller.groups is None or not groups or not groups.isdisjoint(caller.groups)
+    return caller.role == "admin" and (caller.groups is None or not groups.isdisjoint(caller.groups))

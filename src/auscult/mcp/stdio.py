@@ -1,0 +1,115 @@
+"""Standard input and output as the SDK has them, but every line that is no message is answered.
+
+The SDK drops a line that it cannot read (a lone surrogate, an endless number, a wrong type), and the client waits for
+ever. Here it gets an error of JSON-RPC, with the id that the line has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import TextIOWrapper
+from typing import Any, Final
+
+import anyio
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import ErrorData, JSONRPCError, JSONRPCNotification, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+_PARSE_ERROR: Final = -32700
+_INVALID_REQUEST: Final = -32600
+_LONGEST_ID: Final = 200
+_UNREADABLE: Final = "expected JSON without lone surrogates, and with numbers and nesting within limits"
+_NO_MESSAGE: Final = (
+    'expected a message of JSON-RPC 2.0: an object with "jsonrpc", "id" (a number or text) and "method"'
+)
+_TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+@asynccontextmanager
+async def answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
+    """Open standard input and output; yields the streams that a server reads and writes."""
+    # As the SDK does it: what else runs in this process finds nothing on standard input.
+    with os.fdopen(os.dup(sys.stdin.fileno()), "rb", closefd=False) as wire, open(os.devnull, "rb") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), sys.stdin.fileno())
+        lines: Any = _Lines(TextIOWrapper(wire, encoding="utf-8", errors="replace"))
+        async with stdio_server(stdin=lines) as (read, write):
+            lines.answer_by(write)
+            yield read, write
+
+
+class _Lines:
+    """Lines that are messages; others are answered and left out."""
+
+    def __init__(self, file: TextIOWrapper) -> None:
+        self._file = anyio.wrap_file(file)
+        self._write: Any = None
+        self._is_ready = anyio.Event()
+
+    def answer_by(self, write: Any) -> None:
+        self._write = write
+        self._is_ready.set()
+
+    def __aiter__(self) -> _Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        await self._is_ready.wait()
+        while line := await self._file.readline():
+            refusal = refusal_of(line)
+            if refusal is None:
+                return line
+            await self._write.send(SessionMessage(refusal))
+        raise StopAsyncIteration
+
+
+def refusal_of(line: str) -> JSONRPCError | None:
+    """Return the answer to a line that is no message; None for one that is, and for an empty one."""
+    if not line.strip():
+        return None
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError as error:
+        is_json = error.errors(include_input=False)[0]["type"] != "json_invalid"
+        return _error(_INVALID_REQUEST if is_json else _PARSE_ERROR, _NO_MESSAGE if is_json else _UNREADABLE, line)
+    except ValueError:
+        # What UTF-8 cannot hold.
+        return _error(_PARSE_ERROR, _UNREADABLE, line)
+    if isinstance(message, JSONRPCNotification) and _id_token(line):
+        return _error(_INVALID_REQUEST, _NO_MESSAGE, line)
+    return None
+
+
+def _error(code: int, message: str, line: str) -> JSONRPCError:
+    return JSONRPCError(
+        jsonrpc="2.0", id=_id(_id_token(line)), error=ErrorData(code=code, message=f"{message}; send it anew")
+    )
+
+
+def _id_token(line: str) -> str:
+    """Return where the id of a message begins, though the message cannot be parsed; empty where it has none."""
+    depth, before = 0, ("", "")
+    for found in _TOKENS.finditer(line):
+        word = found[0]
+        if depth == 1 and before == ('"id"', ":"):
+            return word
+        depth += (word in "{[") - (word in "}]")
+        before = (before[1], word)
+    return ""
+
+
+def _id(token: str) -> int | str | None:
+    """Return an id that can be answered; None, which says that there was none, for any other."""
+    if len(token) > _LONGEST_ID:
+        return None
+    try:
+        found = json.loads(token)
+    except ValueError:
+        return None
+    usable = type(found) is int or (isinstance(found, str) and found.isprintable())
+    return found if usable else None

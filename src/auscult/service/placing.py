@@ -1,0 +1,183 @@
+"""Which groups see an uploaded document, and which document of the index it replaces.
+
+Both are decided from the upload and from what its caller sees, and from nothing else. Hidden documents therefore
+cannot be replaced, and no id, count or error tells that they exist:
+
+- A document replaces the one of the same name and the same groups that the caller sees. Anything else is new.
+- A new document of a caller who sees some groups only gets a random ending ("note.md~3f9c0a61b2d4"), always. An ending
+  that is added only when a name is taken would tell that somebody else's document has that name. One that is computed
+  from the name could be occupied on purpose, and would tell a removed document from one that became hidden.
+- Passage ids are unique in an index as well, so they carry the ending, too.
+
+Callers who see all documents get plain ids: nothing is hidden from them.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from auscult.documents import Document
+from auscult.index.access import ACCESS, groups_in
+from auscult.index.reader import GenerationReader, open_current
+
+_ENDING: Final = re.compile(r"(.+)~[0-9a-f]{12}", re.DOTALL)
+_FILE: Final = "file"
+
+
+def access_field(groups: Collection[str]) -> str:
+    """Return groups as the field `access` holds them; empty for everybody."""
+    return ", ".join(sorted(groups))
+
+
+def can_be_written(groups: Collection[str]) -> bool:
+    """Check that a document with these groups is seen by them and no others: a name with a comma would be two."""
+    return groups_in(access_field(groups)) == frozenset(groups)
+
+
+class Placing:
+    """Gives the documents of one upload their groups and ids.
+
+    Args:
+        folder: Of the index.
+        caller: Groups whose documents the caller sees; None for all documents.
+        groups: Groups that the upload is for; none for everybody who may search the index.
+
+    Attributes:
+        left_out: How many documents of each file were left out, since they name groups that the upload is not for.
+    """
+
+    def __init__(self, folder: Path, caller: frozenset[str] | None, groups: frozenset[str]) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._folder = folder
+        self._caller = caller
+        self._groups = groups
+        self._given: set[str] = set()
+
+    def place(self, documents: Iterable[Document]) -> Generator[Document]:
+        """Yield the documents that may be added, with their groups and ids.
+
+        The index is opened when the first document is taken. Take it with the lock of the index held
+        (`update_index` does), so that no other writer hides a document in between.
+        """
+        with closing(open_current(self._folder)) as whole:
+            seen = _Seen(whole if self._caller is None else whole.seen_by(self._caller))
+            for document in documents:
+                groups = self._groups_of(document)
+                if groups is None:
+                    self.left_out[document.metadata.get(_FILE, "")] += 1
+                else:
+                    yield self._placed(document, groups, seen, whole)
+
+    def reasons(self) -> list[tuple[str, str]]:
+        """Return the name of each file that documents were left out of, and why."""
+        return [(file, _reason(count)) for file, count in self.left_out.items()]
+
+    def _groups_of(self, document: Document) -> frozenset[str] | None:
+        """Return the groups that will see a document; None where it has to be left out.
+
+        A document may name fewer groups than the upload is for. It may not name others: to ignore them would show it
+        to people whom its author did not name.
+        """
+        named = [value for name, value in document.metadata.items() if _is_access(name) and value.strip()]
+        if not named:
+            return self._groups
+        own = groups_in(",".join(named))
+        within = own <= self._groups if self._groups else self._caller is None
+        return own if own and within else None
+
+    def _placed(self, document: Document, groups: frozenset[str], seen: _Seen, whole: GenerationReader) -> Document:
+        name = document.doc_id
+        prefixed = f"{access_field(groups)}:{name}" if groups else name
+        found = seen.find(document.metadata.get(_FILE, ""), (prefixed, name), groups)
+        if found is not None and found[0] not in self._given:
+            doc_id, stem = found
+            if self._caller is None:
+                stem = doc_id
+            elif not _ENDING.fullmatch(stem):
+                stem = _ended(doc_id)
+        elif self._caller is None and whole.row_of(prefixed) is None and prefixed not in self._given:
+            doc_id = stem = prefixed
+        else:
+            while whole.row_of(doc_id := _ended(prefixed)) is not None:
+                pass
+            stem = doc_id
+        self._given.add(doc_id)
+        metadata = {field: value for field, value in document.metadata.items() if not _is_access(field)}
+        return replace(
+            document,
+            doc_id=doc_id,
+            passages=tuple(
+                replace(each, passage_id=f"{stem}{each.passage_id.removeprefix(name)}") for each in document.passages
+            ),
+            metadata={**metadata, ACCESS: access_field(groups)} if groups else metadata,
+        )
+
+
+class _Seen:
+    """Finds documents that a caller sees by their names and groups.
+
+    Args:
+        reader: Over these documents alone.
+    """
+
+    def __init__(self, reader: GenerationReader) -> None:
+        self._reader = reader
+        names, self._numbers = reader.values(_FILE)
+        self._files = {name: number for number, name in enumerate(names)}
+        self._ended: dict[str, dict[str, int]] = {}
+
+    def find(self, file: str, names: Iterable[str], groups: frozenset[str]) -> tuple[str, str] | None:
+        """Return a document's id, and what its passages' ids begin with; None where there is none.
+
+        One that was uploaded with an ending comes before one that has the plain name.
+        """
+        ended = self._with_endings(file)
+        for name in names:
+            for row in (ended.get(f"{access_field(groups)}:{name}"), self._reader.row_of(name)):
+                if row is None:
+                    continue
+                record = self._reader.document_record(row)
+                if _same(record.metadata.get(ACCESS, ""), groups):
+                    passages = self._reader.passages_of(row)
+                    first = self._reader.passage_id(passages[0]) if passages else ""
+                    return record.doc_id, first.rpartition("#")[0]
+        return None
+
+    def _with_endings(self, file: str) -> dict[str, int]:
+        """Return rows of a file's documents whose ids have an ending, by their groups and their ids without it."""
+        if file not in self._ended:
+            found: dict[str, int] = {}
+            for row in np.flatnonzero(self._numbers == self._files.get(file, len(self._files))).tolist():
+                record = self._reader.document_record(row)
+                if match := _ENDING.fullmatch(record.doc_id):
+                    found.setdefault(f"{access_field(groups_in(record.metadata.get(ACCESS, '')))}:{match[1]}", row)
+            self._ended[file] = found
+        return self._ended[file]
+
+
+def _same(value: str, groups: frozenset[str]) -> bool:
+    """Check that a document's field names these groups and no others."""
+    return groups_in(value) == groups if groups else not value.strip()
+
+
+def _is_access(field: str) -> bool:
+    """Check whether a field means who may see a document, in whatever letters it is written."""
+    return field.strip().casefold() == ACCESS
+
+
+def _ended(name: str) -> str:
+    return f"{name}~{secrets.token_hex(6)}"
+
+
+def _reason(count: int) -> str:
+    whose = "its field 'access' names" if count == 1 else f"the field 'access' of {count} of its documents names"
+    return f"{whose} groups that this upload is not for; take them out of the field, or use a key that has them"

@@ -1,0 +1,40 @@
+"""A full disk is told as 507, whatever was to be written, and nothing half is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from needs import Needs
+from places import TESTS
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_told_and_leaves_nothing_half(tmp_path: Path, index: Path, needs: Needs) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [*needs.small_disk(disk, "8m"), sys.executable, str(TESTS / "full_disk.py"), str(disk), str(index)]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": _path()}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.strip().splitlines()[-1])
+    full = [507, "no_space"]
+    assert {each: told[each] for each in ("small", "large", "judgement", "removal")} == {
+        "small": full,
+        "large": full,
+        "judgement": full,
+        "removal": full,
+    }
+    assert told["found"] > 0
+    assert (told["jobs"], told["left"]) == ([], [])
+    assert told["after"] == ["done", 1]
+
+
+def _path() -> str:
+    return os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH", "")]))
