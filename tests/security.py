@@ -44,6 +44,7 @@ from guarded_service import documents, make_keys
 from leaflets import generated
 from places import ROOT, TESTS
 from supply_chain import copyleft, licences, unsafe_calls
+from tricklers import FRAMINGS, trickling, upload_head
 
 RESULT = ROOT / "benchmarks" / "results" / "security.json"
 MUTATED = 10_000
@@ -319,6 +320,63 @@ def s6_turns(place: Path) -> Counted:
         "p95 of another, beside, ms": round(1000 * slow, 1),
         "refused of 40 at 30 a minute": len(refused),
     }
+
+
+def s6_slow(place: Path) -> Counted:
+    """Four uploads of each role trickle, a byte every five seconds: others upload and search as before."""
+    worst = {"upload": 0.0, "search": 0.0}
+    uploads = searches = 0
+    statuses: dict[str, Counter[int]] = {}
+    with running(place, [*documents(), *generated(600)]) as service, service.client("ben") as client:
+        shown = {"none": "", "wrong": new_key(), **{role: service.keys[role] for role in ("read", "write", "admin")}}
+        # The first ones open and read what the later ones have ready.
+        _beside(client, 2)
+        for roles in (*((role,) for role in shown), tuple(shown)):
+            heads = [upload_head(shown[role], FRAMINGS[n % len(FRAMINGS)]) for role in roles for n in range(4)]
+            idle: tuple[list[float], list[float]] = ([], [])
+            beside: tuple[list[float], list[float]] = ([], [])
+            counts = statuses[" ".join(roles)] = Counter[int]()
+            # In turns, so that what else this machine does falls on both.
+            for _ in range(4):
+                _extend(idle, _beside(client, 3))
+                with trickling(service.url, heads) as tricklers:
+                    _extend(beside, _beside(client, 3))
+                    assert tricklers.sending or set(roles) <= {"none", "wrong", "read"}, "they trickle"
+                counts.update(tricklers.statuses)
+            uploads, searches = uploads + len(beside[0]), searches + len(beside[1])
+            for name, before, now in zip(worst, idle, beside, strict=True):
+                worst[name] = max(worst[name], float(np.median(now) / np.median(before)))
+                assert np.median(now) < 2 * np.median(before) + 0.01, (roles, name, before, now)
+    refused = sum((each for roles, each in statuses.items() if roles in ("none", "wrong", "read")), Counter[int]())
+    assert set(refused) <= {401, 403, 429}, statuses
+    return {
+        "uploads that trickle at once": f"4 of each of {len(shown)} roles, then {4 * len(shown)}",
+        "uploads of others": uploads,
+        "searches of others": searches,
+        "refused or not in time": 0,
+        "median upload beside, times idle, at most": round(worst["upload"], 2),
+        "median search beside, times idle, at most": round(worst["search"], 2),
+        "trickling ones without the role, statuses": _told(refused),
+    }
+
+
+def _extend(all_seconds: tuple[list[float], list[float]], more: tuple[list[float], list[float]]) -> None:
+    for each, found in zip(all_seconds, more, strict=True):
+        each.extend(found)
+
+
+def _beside(client: httpx.Client, number: int) -> tuple[list[float], list[float]]:
+    """Seconds of uploads, and of searches when what was uploaded has been read."""
+    uploads = []
+    for _ in range(number):
+        name = f"{random.getrandbits(64):x}.md"
+        note = {"files": (name, f"# {name}\n\n## Treatment\n\nRest helps.\n".encode(), "text/markdown")}
+        begun = time.perf_counter()
+        answer = client.post("/api/v1/documents", files=note)
+        uploads.append(time.perf_counter() - begun)
+        assert answer.status_code == 202, answer.text
+        _ended(client, answer.headers["location"])
+    return uploads, _times(client, 3 * number)
 
 
 def _times(client: httpx.Client, number: int) -> list[float]:
@@ -734,8 +792,9 @@ def verify_index(folder: Path) -> str:
 
 CHECKS: dict[str, Callable[[Path], Counted]] = {
     "S1": s1_schema, "S1, mutated": s1_mutated, "S2": s2_readers, "S3": s3_scripts, "S4": s4_names, "S5": s5_matrix,
-    "S6": s6_turns, "S7": s7_audit, "S7, harmed": s7_attacks, "S8": s8_canaries, "S9": s9_deleted,
-    "S10": s10_network, "S11": s11_supply, "S12": s12_uploads, "S13": s13_writes, "R10": r10_full_disk,
+    "S6": s6_turns, "S6, slow": s6_slow, "S7": s7_audit, "S7, harmed": s7_attacks, "S8": s8_canaries,
+    "S9": s9_deleted, "S10": s10_network, "S11": s11_supply, "S12": s12_uploads, "S13": s13_writes,
+    "R10": r10_full_disk,
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from auscult.readers.page_images import PageRenderer
 from auscult.service.access import add_access
 from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback
+from auscult.service.guard.unread import Unread
 from auscult.service.jobs import Jobs
 from auscult.service.metrics import Metrics
 from auscult.service.requests import API, Requests
@@ -53,7 +54,14 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
             state.stop()
 
     app = FastAPI(
-        title="Auscult", version=__version__, description=_ABOUT, lifespan=alive, docs_url=None, redoc_url=None
+        title="Auscult",
+        version=__version__,
+        description=_ABOUT,
+        lifespan=alive,
+        docs_url=None,
+        redoc_url=None,
+        # Such a redirect is made of the header Host, and sends the question along to whatever that says.
+        redirect_slashes=False,
     )
     app.state.auscult = state
     app.state.jobs = Jobs(settings.data_folder, state)
@@ -71,6 +79,7 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         from auscult.service.page.routes import add_page
 
         add_page(app)
-    # Added last, so that it stands around all others: every answer has an id, and no fault gets out.
+    # Added last, so that they stand around all others: every answer has an id, and no fault gets out.
     app.add_middleware(Requests, metrics=app.state.metrics)
+    app.add_middleware(Unread)
     return app

@@ -72,6 +72,22 @@ def allowed(caller: Caller, role: Role, index: str | None = None) -> None:
         raise unknown_index()
 
 
+def may_upload(caller: Caller, changes: bool) -> None:
+    """Let a caller go on who may upload, before it is known to which index.
+
+    Args:
+        caller: Who asks.
+        changes: Whether the service takes changes.
+
+    Raises:
+        Refusal: They may not, or nobody may.
+    """
+    allowed(caller, "write")
+    if not changes:
+        message = "expected a service that takes changes, got one that is read only"
+        raise Refusal(403, "read_only", message, "change the index where it is made: auscult add, auscult remove")
+
+
 _DEEDS: Final = {"read": "ask", "write": "add and remove documents", "admin": "administer"}
 
 

@@ -6,16 +6,20 @@ would read the same index and model into memory again.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any, cast
 
 from auscult.errors import ConfigError, naming_extra
 from auscult.index.reader import open_current
-from auscult.service.settings import Settings
+from auscult.service.settings import Limits, Settings
 
 _BACKLOG = 256
+_HARDLY_ANY = 16_384
+"""Bytes of an answer that may stay unread: its reader is not timed."""
 
 
 def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
@@ -44,7 +48,8 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     access = settings.access
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=_protocol(settings.limits),
+        ws="none",
         # Addresses hold what people ask: none of them is written to a log.
         access_log=False,
         log_config=None,
@@ -61,6 +66,86 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     # The signal that ended it is raised again when it has ended: as it should.
     with suppress(KeyboardInterrupt), listening:
         uvicorn.Server(config).run(sockets=[listening])
+
+
+class _Counted:
+    """A transport that counts the bytes written to it."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self.written = 0
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+        self.written += len(data)
+        self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+def _protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol of a connection, with limits on what comes before a request and after its answer."""
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+    class Connection(HttpToolsProtocol):
+        """Closes connections on which no request comes, and those on which an answer is hardly read."""
+
+        _deadline: asyncio.TimerHandle | None = None
+        _check: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(cast(asyncio.Transport, _Counted(transport)))
+            self._expect_headers()
+
+        def on_headers_complete(self) -> None:
+            self._cancel_deadline()
+            super().on_headers_complete()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if self.cycle.response_complete:
+                # No other request has been read. The deadline of uvicorn ends with the first byte of the next one.
+                self._expect_headers()
+            self._watch_reader()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._watch_reader()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self._cancel_deadline()
+            if self._check is not None:
+                self._check.cancel()
+
+        def _expect_headers(self) -> None:
+            self._cancel_deadline()
+            self._deadline = self.loop.call_later(limits.body_seconds, self.transport.close)
+
+        def _cancel_deadline(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+
+        def _watch_reader(self) -> None:
+            unsent = self.transport.get_write_buffer_size()
+            if unsent > _HARDLY_ANY and self._check is None and limits.least_rate:
+                wanted = min(unsent / 2, limits.least_rate * limits.patience)
+                self._check = self.loop.call_later(limits.patience, self._check_reader, self._sent() + wanted)
+
+        def _check_reader(self, wanted: float) -> None:
+            self._check = None
+            if self._sent() < wanted:
+                self.transport.abort()
+            else:
+                self._watch_reader()
+
+        def _sent(self) -> int:
+            counted = cast(_Counted, self.transport)
+            unsent: int = counted.get_write_buffer_size()
+            return counted.written - unsent
+
+    return Connection
 
 
 def address(settings: Settings, listening: socket.socket) -> str:

@@ -29,6 +29,12 @@ class Limits:
         concurrent: Requests that are in the house at once; more are told to come again.
         per_minute: Requests of one caller in a minute; 0 for as many as there are.
         seconds: That a stopping service gives requests to end.
+        uploads: Uploads that arrive at once; others wait. One caller has a quarter of these places.
+        upload_seconds: For a whole upload to arrive: 256 MB at 71 kB/s, 0.6 Mbit/s.
+        least_rate: Bytes a second that an upload has to arrive with, and a long answer has to be read with; 0 for any.
+            8,000 are one ISDN channel.
+        patience: Seconds that an upload or a reader may fall behind the least rate.
+        body_seconds: For a whole body that uploads nothing, and for the headers of a request.
     """
 
     body: int = 1_000_000
@@ -38,6 +44,11 @@ class Limits:
     concurrent: int = 64
     per_minute: int = 0
     seconds: float = 20.0
+    uploads: int = 8
+    upload_seconds: float = 3600.0
+    least_rate: int = 8_000
+    patience: float = 30.0
+    body_seconds: float = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from auscult.service.caller import Caller
+from auscult.service.caller import Caller, Role
 from auscult.service.errors import Refusal
 from auscult.service.guard.bodies import Bodies
 from auscult.service.guard.buckets import Buckets
 from auscult.service.guard.fairness import Fairness, Turns
 from auscult.service.guard.json_bodies import DEEPEST, json_refusal
+from auscult.service.guard.places import Pace, Places
 from auscult.service.guard.rates import Rates
+from auscult.service.guard.uploads import Uploads
 
+PACE = Pace(rate=1000, patience=30, seconds=60)
 Answer = tuple[int, dict[str, str], bytes]
 
 
@@ -29,6 +32,8 @@ async def asked(
     who: str = "",
     headers: dict[str, str] | None = None,
     path: str = "/api/v1/search",
+    role: Role = "write",
+    method: str = "POST",
 ) -> Answer:
     """What an app answers."""
     sent: list[Message] = []
@@ -46,12 +51,12 @@ async def asked(
 
     scope: Scope = {
         "type": "http",
-        "method": "POST",
+        "method": method,
         "path": path,
         "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
         "query_string": b"",
         "client": ("10.0.0.1", 1),
-        "state": {"caller": Caller(who, "read")},
+        "state": {"caller": Caller(who, role)},
     }
     await app(scope, receive, send)
     start = next(each for each in sent if each["type"] == "http.response.start")
@@ -114,10 +119,10 @@ def test_too_many_requests_are_refused_and_those_of_others_are_not() -> None:
 
 @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=x"])
 def test_long_bodies_are_refused_with_and_without_a_length(kind: str) -> None:
-    app = Bodies(echo, body=100, upload=100)
+    app = Uploads(Bodies(echo, most=100), Places(8, 64, PACE), most=100)
 
     def ask(pieces: Iterator[Message], **headers: str) -> Answer:
-        return asyncio.run(asked(app, pieces, headers={"Content-Type": kind, **headers}))
+        return asyncio.run(asked(app, pieces, headers={"Content-Type": kind, **headers}, path="/api/v1/documents"))
 
     assert ask(in_pieces(50, 2))[0::2] == (200, b"1" * 100)
     assert ask(in_pieces(50, 3))[0] == 413
@@ -130,10 +135,11 @@ def test_long_bodies_are_refused_with_and_without_a_length(kind: str) -> None:
 
 def test_a_caller_who_sends_slowly_holds_nobody_up() -> None:
     async def run() -> list[Answer]:
-        app = Bodies(echo, body=100, upload=100, patience=0.05)
+        pace = Pace(rate=1000, patience=0.05, seconds=60)
+        app = Uploads(Bodies(echo, most=100, seconds=0.05), Places(8, 64, pace), most=100)
         slow = [{"type": "http.request", "body": b"1", "more_body": True}]
         kinds = ({}, {"Content-Type": "multipart/form-data; boundary=x"})
-        return [await asked(app, iter(slow), headers=each) for each in kinds]
+        return [await asked(app, iter(slow), headers=each, path="/api/v1/documents") for each in kinds]
 
     begun = time.perf_counter()
     for status, headers, body in asyncio.run(run()):
@@ -174,7 +180,7 @@ def test_a_refused_body_never_reaches_the_app() -> None:
 
     for body in (b"[" * 100, b"[NaN]"):
         pieces: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
-        status, _, told = asyncio.run(asked(Bodies(never, 1000, 1000), pieces))
+        status, _, told = asyncio.run(asked(Bodies(never, 1000), pieces))
         assert (status, json.loads(told)["error"]["code"]) == (400, "bad_json")
 
 
@@ -327,7 +333,7 @@ def test_health_answers_whoever_waits() -> None:
         app = Fairness(stuck, slots=1, waiting=1)
         busy = [asyncio.create_task(asked(app, who=f"w{n}")) for n in range(2)]
         await asyncio.sleep(0)
-        found = await asyncio.wait_for(asked(app, path="/api/v1/health"), 2)
+        found = await asyncio.wait_for(asked(app, path="/api/v1/health", method="GET"), 2)
         for each in busy:
             each.cancel()
         await asyncio.gather(*busy, return_exceptions=True)

@@ -15,28 +15,39 @@ from auscult.service.guard.bodies import Bodies
 from auscult.service.guard.fairness import Fairness
 from auscult.service.guard.headers import SafeHeaders
 from auscult.service.guard.origins import Origins
+from auscult.service.guard.places import Pace, Places
 from auscult.service.guard.rates import Rates
+from auscult.service.guard.uploads import Uploads
 from auscult.service.settings import Settings
 
 
 def install(app: FastAPI, settings: Settings) -> None:
-    """Put headers, audit, origins, keys, rates, limits of bodies and fairness around an app.
+    """Put headers, audit, origins, keys, rates, limits of uploads and bodies, and fairness around an app.
 
     Raises:
         ConfigError: Strangers would be served, keys cannot be read, or the audit log cannot be kept.
     """
-    gate = Gate(settings)
+    gate, limits = Gate(settings), settings.limits
     audit: AuditLog | None = opened_audit(settings)
     app.state.gate, app.state.audit = gate, audit
+    pace = Pace(rate=limits.least_rate, patience=limits.patience, seconds=limits.upload_seconds)
+    uploads = {
+        "places": Places(limits.uploads, limits.concurrent, pace),
+        "most": limits.upload,
+        "changes": settings.changes,
+        "slots": max(1, limits.threads // 2),
+    }
+    bodies = {"most": limits.body, "seconds": limits.body_seconds, "at_once": max(1, limits.concurrent // 2)}
     layers: list[tuple[type[Any], dict[str, Any]]] = [
         (SafeHeaders, {}),
         *([(CORSMiddleware, _cors(settings))] if settings.access.origins else []),
         *([(Auditing, {"log": audit, "goes_on": settings.access.audit_goes_on})] if audit is not None else []),
         (Origins, {"local": settings.is_local, "allowed": frozenset(settings.access.origins)}),
         (Gatekeeper, {"gate": gate}),
-        (Rates, {"per_minute": settings.limits.per_minute}),
-        (Bodies, {"body": settings.limits.body, "upload": settings.limits.upload}),
-        (Fairness, {"slots": settings.limits.threads, "waiting": settings.limits.concurrent}),
+        (Rates, {"per_minute": limits.per_minute}),
+        (Uploads, uploads),
+        (Bodies, bodies),
+        (Fairness, {"slots": limits.threads, "waiting": limits.concurrent}),
     ]
     # What is added last stands outermost.
     for layer, options in reversed(layers):

@@ -1,12 +1,13 @@
-"""Bodies of requests: so long, within such a time, and JSON that can be read safely; before anything else sees them.
+"""Bodies of requests that upload nothing: read whole before anything else sees them, within a length and a time.
 
-What uploads nothing is read whole here, so that nobody slow holds a thread. Uploads are passed on as they come, and
-counted, whether they say their length or not.
+So nobody who sends slowly holds a thread or a turn. JSON is checked for what a reader would stumble over. Uploads are
+passed on as they arrive (`guard.uploads`).
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -14,13 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.errors import Refusal
 from auscult.service.guard.json_bodies import json_refusal
-from auscult.service.guard.refusing import refuse
+from auscult.service.guard.rates import is_probe
+from auscult.service.guard.refusing import asker_of, refuse, too_many
 
-_PATIENCE: Final = 15.0
-"""Seconds for a whole body, and for each piece of an upload."""
-_SLOW: Final = Refusal(
-    408, "too_slow", "expected a body within 15 seconds, got none", "send it at once", {"Connection": "close"}
-)
+UPLOADED_TO: Final = frozenset({"/api/v1/documents", "/add"})
+"""Addresses that take files; forms of files to any other are short bodies."""
+_FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Bodies:
@@ -28,45 +28,26 @@ class Bodies:
 
     Args:
         app: Behind it.
-        body: Bytes of a request that uploads nothing.
-        upload: Bytes of one that does.
-        patience: Seconds.
+        most: Bytes of a body.
+        seconds: For a whole body.
+        at_once: Bodies of one caller that may be arriving.
     """
 
-    def __init__(self, app: ASGIApp, body: int, upload: int, patience: float = _PATIENCE) -> None:
+    def __init__(self, app: ASGIApp, most: int, seconds: float = 15.0, at_once: int = 32) -> None:
         self.app = app
-        self._body = body
-        self._upload = upload
-        self._patience = patience
+        self._most = most
+        self._seconds = seconds
+        self._at_once = at_once
+        self._arriving: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 400, 408 or 413."""
-        if scope["type"] != "http":
+        """Pass a request on, or refuse it with 400, 408, 413 or 429."""
+        if scope["type"] != "http" or is_upload(scope) or is_probe(scope):
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        uploads = is_upload(scope)
-        most = self._upload if uploads else self._body
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:20]) > most:
-            await refuse(_too_large(most), scope, receive, send)
-        elif uploads:
-            await self._pass_on(scope, receive, send, most)
-        else:
-            await self._read_first(scope, receive, send, most)
-
-    async def _read_first(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
         try:
-            body = await asyncio.wait_for(_whole(receive, most), self._patience)
-        except TimeoutError:
-            await refuse(_SLOW, scope, receive, send)
-            return
-        if body is None:
-            await refuse(_too_large(most), scope, receive, send)
-            return
-        kind = Headers(scope=scope).get("content-type", "application/json")
-        refusal = json_refusal(body) if body and not kind.startswith("application/x-www-form-urlencoded") else None
-        if refusal is not None:
+            body = await self._read(scope, receive)
+        except Refusal as refusal:
             await refuse(refusal, scope, receive, send)
             return
         given = False
@@ -80,48 +61,55 @@ class Bodies:
 
         await self.app(scope, again, send)
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
-        came = 0
-        refusal: Refusal | None = None
-        has_begun = False
-
-        async def counting() -> Message:
-            nonlocal came, refusal
-            if refusal is None:
-                try:
-                    message = await asyncio.wait_for(receive(), self._patience)
-                except TimeoutError:
-                    refusal = _SLOW
-                else:
-                    came += len(message.get("body", b""))
-                    if came <= most:
-                        return message
-                    refusal = _too_large(most)
-            # The reader ends as with a lost connection; what it then says is replaced.
-            return {"type": "http.disconnect"}
-
-        async def sending(message: Message) -> None:
-            nonlocal has_begun
-            if refusal is None or has_begun:
-                has_begun = True
-                await send(message)
-
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        headers = Headers(scope=scope)
+        if declared_length(headers) > self._most:
+            raise too_large(self._most)
+        asker = asker_of(scope)
+        if self._arriving[asker] >= self._at_once:
+            raise too_many(1)
+        self._arriving[asker] += 1
         try:
-            await self.app(scope, counting, sending)
-        except Exception:
-            if refusal is None:
-                raise
-        if refusal is not None and not has_begun:
-            await refuse(refusal, scope, receive, send)
+            async with asyncio.timeout(self._seconds):
+                body = await _whole(receive, self._most)
+        except TimeoutError:
+            message = f"expected a body within {self._seconds:g} seconds, got a part of it"
+            raise Refusal(408, "too_slow", message, "send it at once", {"Connection": "close"}) from None
+        finally:
+            self._arriving[asker] -= 1
+            if not self._arriving[asker]:
+                del self._arriving[asker]
+        is_form = headers.get("content-type", "").lower().startswith(_FORMS)
+        refusal = json_refusal(body) if body and not is_form else None
+        if refusal is not None:
+            raise refusal
+        return body
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether a request brings files."""
-    return Headers(scope=scope).get("content-type", "").lower().startswith("multipart/form-data")
+    """Whether a request brings files to an address that takes some."""
+    kind = Headers(scope=scope).get("content-type", "").lower()
+    return scope["method"] == "POST" and scope["path"] in UPLOADED_TO and kind.startswith("multipart/form-data")
 
 
-async def _whole(receive: Receive, most: int) -> bytes | None:
-    """A body; None where it is longer."""
+def declared_length(headers: Headers) -> float:
+    """Length of a body as its header says it; endless where that is no number, 0 where nothing is said."""
+    length = headers.get("content-length", "0")
+    return int(length[:20]) if length.isascii() and length.isdecimal() else float("inf")
+
+
+def too_large(most: int) -> Refusal:
+    """The refusal of a body that is too long."""
+    message = f"expected a body of {most:,} bytes at most, got more"
+    return Refusal(413, "too_large", message, "send less at once", {"Connection": "close"})
+
+
+async def _whole(receive: Receive, most: int) -> bytes:
+    """Read a body.
+
+    Raises:
+        Refusal: It is longer.
+    """
     parts: list[bytes] = []
     size = 0
     while True:
@@ -131,11 +119,6 @@ async def _whole(receive: Receive, most: int) -> bytes | None:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:
-            return None
+            raise too_large(most)
         if not message.get("more_body", False):
             return b"".join(parts)
-
-
-def _too_large(most: int) -> Refusal:
-    message = f"expected a body of {most:,} bytes at most, got more"
-    return Refusal(413, "too_large", message, "send less at once", {"Connection": "close"})

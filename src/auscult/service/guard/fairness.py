@@ -17,10 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.errors import Refusal
 from auscult.service.guard.bodies import is_upload
+from auscult.service.guard.rates import is_probe
 from auscult.service.guard.refusing import asker_of, refuse, too_many
 
 _WHILE: Final = 5.0
-_QUICK: Final = ("/static/", "/health", "/ready", "/api/v1/health", "/api/v1/ready", "/metrics", "/api/v1/metrics")
+_QUICK: Final = ("/static/", "/api/v1/metrics")
 
 
 class Turns:
@@ -113,20 +114,18 @@ class Turns:
 
 
 class Fairness:
-    """Gives requests their turns; uploads, which take long to arrive, have turns of their own."""
+    """Gives requests their turns; uploads, which take long to arrive, have places of their own (`guard.places`)."""
 
     def __init__(self, app: ASGIApp, slots: int, waiting: int) -> None:
         self.app = app
-        self._asking = Turns(slots, waiting)
-        self._uploading = Turns(slots, waiting)
+        self._turns = Turns(slots, waiting)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on when it is its turn, or refuse it with 429 or 503."""
-        if scope["type"] != "http" or scope["path"].startswith(_QUICK):
+        if scope["type"] != "http" or _needs_none(scope):
             await self.app(scope, receive, send)
             return
-        turns = self._uploading if is_upload(scope) else self._asking
-        asker = asker_of(scope)
+        turns, asker = self._turns, asker_of(scope)
         try:
             await turns.begin(asker)
         except Refusal as refusal:
@@ -146,3 +145,7 @@ class Fairness:
         finally:
             if has_turn:
                 turns.end(asker)
+
+
+def _needs_none(scope: Scope) -> bool:
+    return is_upload(scope) or is_probe(scope) or scope["path"].startswith(_QUICK)
