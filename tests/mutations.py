@@ -47,7 +47,10 @@ TARGETS = ("lab/cdv/test_golden.py",)
 LOSSES = ("lab/training/test_losses.py",)
 
 CDV = (
-    Mutation("Eq. 2: one Bloom hash by default", "auscult_lab/cdv/bloom.py", "hashes: int = 5", "hashes: int = 1", GOLDEN),
+    Mutation(
+        "Eq. 2: one Bloom hash by default", "auscult_lab/cdv/bloom.py",
+        "hashes: int = 5", "hashes: int = 1", GOLDEN,
+    ),
     Mutation("Eq. 2: one Bloom hash for five", "auscult_lab/cdv/bloom.py", "in range(hashes)", "in range(1)", GOLDEN),
     Mutation(
         "Eq. 2: no tanh in the dense layer", "auscult_lab/cdv/bloom.py",
@@ -58,7 +61,9 @@ CDV = (
         "Eq. 4: the last states of both directions", "auscult_lab/modules/recurrent.py",
         "lengths - 1], back[:, 0]", "lengths - 1], back[torch.arange(len(lengths)), lengths - 1]", GOLDEN,
     ),
-    Mutation("Eq. 5: sum for mean", "auscult_lab/cdv/bloom_training.py", "sums[row] / sizes[row]", "sums[row]", TARGETS),
+    Mutation(
+        "Eq. 5: sum for mean", "auscult_lab/cdv/bloom_training.py", "sums[row] / sizes[row]", "sums[row]", TARGETS,
+    ),
     Mutation(
         "Eq. 5: an unseen entity has no vector", "auscult_lab/cdv/spaces.py",
         "vector: FloatArray = self.embed([text])[0]\n        return vector\n\n    def _read",
@@ -163,12 +168,17 @@ TRAINING = (
 
 MODELS = (
     Mutation(
-        "BM25 with another idf", "auscult_lab/scorers/lexical.py", 'method="lucene"', 'method="atire"', ("lab/scorers/test_lexical.py",)
+        "BM25 with another idf", "auscult_lab/scorers/lexical.py",
+        'method="lucene"', 'method="atire"', ("lab/scorers/test_lexical.py",),
     ),
-    Mutation("BM25 blind to length", "auscult_lab/scorers/lexical.py", "k1=k1, b=b,", "k1=k1, b=0.0,", ("lab/scorers/test_lexical.py",)),
+    Mutation(
+        "BM25 blind to length", "auscult_lab/scorers/lexical.py",
+        "k1=k1, b=b,", "k1=k1, b=0.0,", ("lab/scorers/test_lexical.py",),
+    ),
     Mutation(
         "TF-IDF blind to length", "auscult_lab/scorers/lexical.py",
-        "np.sqrt(np.maximum(found.lengths, 1))", "np.sqrt(np.ones(len(found.lengths)))", ("lab/scorers/test_lexical.py",),
+        "np.sqrt(np.maximum(found.lengths, 1))", "np.sqrt(np.ones(len(found.lengths)))",
+        ("lab/scorers/test_lexical.py",),
     ),
     Mutation(
         "query likelihood without its length", "auscult_lab/scorers/lexical.py",
@@ -219,7 +229,8 @@ MODELS = (
 EVALUATION = (
     Mutation(
         "ranking: ties go to true answers", "auscult_lab/evaluation/protocol.py",
-        "np.lexsort((chance, true, -scores))", "np.lexsort((chance, ~true, -scores))", ("lab/evaluation/test_protocol.py",),
+        "np.lexsort((chance, true, -scores))", "np.lexsort((chance, ~true, -scores))",
+        ("lab/evaluation/test_protocol.py",),
     ),
     Mutation(
         "ranking: ties as chance will", "auscult_lab/evaluation/protocol.py",

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from auscult.documents import Document, Section, build_document
+from auscult.encoders import load_model
 from auscult.errors import AuscultError, IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index import storage as storage_room

@@ -104,7 +104,7 @@ class Talking:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talking]:
-    from auscult.models.general.persistence import load
+    from auscult.encoders.general.persistence import load
 
     place = tmp_path_factory.mktemp("served")
     save_general(place / "model")

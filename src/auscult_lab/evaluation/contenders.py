@@ -65,8 +65,8 @@ def open_contenders(
             sentence-transformers folder. That and word vectors count as untrained: nothing says what they were trained
             on, but not for this; a record names the encoder. A model's name and ":parts" opens its entity half and its
             aspect half alone, too, as further contenders; its name and ":fused" opens all evidence with it
-            (`fitting.fused_scorer`) in its place; a colon and a re-ranker's folder behind that, with the first hits read
-            once more.
+            (`fitting.fused_scorer`) in its place; a colon and a re-ranker's folder behind that, with the first hits
+            read once more.
         corpus: What it is to be evaluated on, as `open_corpus` takes it; decides the track.
         split: Whose queries are asked.
         track: "zero-shot" or "adapted", where the model's own training record does not say.

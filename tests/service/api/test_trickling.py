@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from auscult.documents import Original
-from auscult.models import load_model
+from auscult.encoders import load_model
 from auscult.search import build_index
 from auscult.service.access.keys import new_key
 from auscult.service.settings import Limits
