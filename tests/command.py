@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import auscult.cli.main
-from auscult.encoders.registry import KINDS, Kind
+from auscult.encoders.registry import BUILT_IN, Kind
 from encoders import HashedEncoder
 
 
@@ -38,7 +38,7 @@ class Command:
     """Calls `main` as the shell would."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]) -> None:
-        monkeypatch.setitem(KINDS, "hashed", Kind(name="hashed", encoder=_load))
+        monkeypatch.setitem(BUILT_IN, "hashed", Kind(name="hashed", encoder=_load))
         self._monkeypatch = monkeypatch
         self._captured = captured
 

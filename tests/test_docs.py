@@ -302,7 +302,8 @@ def test_functions_of_the_ways_through_the_code_exist() -> None:
     for path in named:
         module, _, function = path.rpartition(".")
         module, _, owner = module.rpartition(".") if module.rpartition(".")[2][0].isupper() else (module, "", "")
-        found = importlib.import_module(f"auscult.{module}")
+        package = "auscult" if (ROOT / "src" / "auscult" / module.partition(".")[0]).exists() else "auscult_lab"
+        found = importlib.import_module(f"{package}.{module}")
         if not callable(getattr(getattr(found, owner) if owner else found, function, None)):
             lost.append(path)
     assert not lost

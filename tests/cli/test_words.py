@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import typer
-from auscult.cli.moved import MOVED
-from typer.testing import CliRunner
 
 from auscult.cli.all_commands import app
 
@@ -48,18 +45,3 @@ def test_a_command_takes_few_options() -> None:
 
 def test_help_teaches_by_an_example() -> None:
     assert not [name for name, command in commands() if f"`{name}" not in (command.help or "")]
-
-
-@pytest.mark.parametrize("word", MOVED)
-def test_old_words_say_what_they_are_called_now(word: str) -> None:
-    for arguments in ([], ["init", "somewhere", "--models", "bm25"], ["--help"]):
-        done = CliRunner().invoke(app, [word, *arguments])
-        assert done.exit_code == 2
-        assert done.output == f"auscult {word} is now {MOVED[word]}\n"
-
-
-def test_articles_of_dumps_are_taken_beside_the_package() -> None:
-    done = CliRunner().invoke(
-        app, ["data", "wikipedia-dump", "dump.xml", "--titles", "list", "--out", "articles.jsonl"]
-    )
-    assert (done.exit_code, done.output) == (2, "auscult data wikipedia-dump is now python -m study wikipedia-dump\n")

@@ -14,7 +14,7 @@ from architectures import VARIANTS, make
 from auscult.documents import Document, build_document
 from auscult.encoders import SENTENCE_TRANSFORMER, SHIPPED, kind_of, load_model
 from auscult.encoders.general.encoder import GeneralEncoder
-from auscult.encoders.registry import KINDS
+from auscult.encoders.registry import kinds as all_kinds
 from auscult.interfaces import DocumentEncoder
 from auscult.search.bulk import BulkEncoder
 from auscult.understanding import Query
@@ -103,7 +103,7 @@ def test_no_encoder_escapes(backbone: Path, tmp_path: Path) -> None:
     for name, each in made.items():
         save(each, tmp_path / name)
     kinds = {kind_of(str(tmp_path / name)).name for name in made}
-    assert kinds | {SENTENCE_TRANSFORMER} == {kind.name for kind in KINDS.values() if kind.encoder}
+    assert kinds | {SENTENCE_TRANSFORMER} == {kind.name for kind in all_kinds().values() if kind.encoder}
 
 
 @every_encoder

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from auscult.encoders.folder import RERANKER, model_folder, read_settings
@@ -80,10 +79,16 @@ def _general(folder: Path) -> DocumentEncoder:
     return load_general(folder)
 
 
-BUILT_IN: Final[Mapping[str, Kind]] = MappingProxyType(
-    {"general": Kind(name="general", encoder=_general), "reranker": Kind(name="reranker")}
-)
+BUILT_IN: Final[Mapping[str, Kind]] = {
+    "general": Kind(name="general", encoder=_general),
+    "reranker": Kind(name="reranker"),
+}
 _GROUP: Final = "auscult.models"
+
+
+def kinds() -> Mapping[str, Kind]:
+    """Return every kind of model by name, those of all extensions included."""
+    return {**BUILT_IN, **{name: load(_GROUP, name) for name in entries(_GROUP)}}
 
 
 def kind_of(name_or_path: str) -> Kind:
@@ -115,7 +120,8 @@ def load_model(name_or_path: str) -> DocumentEncoder:
     """
     kind, folder = kind_of(name_or_path), model_folder(name_or_path)
     if kind.encoder is None:
-        raise ModelError("a model that encodes documents", f"{kind.name!r} in {folder}", "check the path")
+        able = " or ".join(name for name, each in kinds().items() if each.encoder is not None)
+        raise ModelError(f"a model of kind {able}", f"{kind.name!r} in {folder}", "check the path")
     return kind.encoder(folder)
 
 
@@ -132,7 +138,8 @@ def load_scorer(name_or_path: str, *, precision: Precision = "float32") -> Score
     """
     kind, folder = kind_of(name_or_path), model_folder(name_or_path)
     if kind.scorer is None:
-        raise ModelError("a model that scores passages", f"{kind.name!r} in {folder}", "check the path")
+        able = " or ".join(name for name, each in kinds().items() if each.scorer is not None)
+        raise ModelError(f"a model of kind {able}", f"{kind.name!r} in {folder}", "check the path")
     return kind.scorer(folder, precision)
 
 

@@ -18,7 +18,7 @@ from small_medquad import write_model
 
 
 def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from auscult_lab.training import stages
+    from auscult_lab.families import table
     from auscult_lab.training.folder import Outcome
 
     def speaking(*_: object, say: Callable[[str], None], **__: object) -> Any:
@@ -26,7 +26,7 @@ def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
         record = {"model": "e", "best_epoch": 0, "history": []}
         return Outcome(tmp_path / "model", record)
 
-    monkeypatch.setattr(stages, "train", speaking)
+    monkeypatch.setattr(table, "train", speaking)
     experiment = tmp_path / "e.yaml"
     corpora = "corpora: [{name: nhs}]\nvalidation: {corpora: [nhs]}\n"
     experiment.write_text(f"name: e\ntrack: zero-shot\n{corpora}")
@@ -36,7 +36,7 @@ def test_what_is_said_is_printed_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_variant_is_chosen_by_option_or_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from auscult_lab.training import stages
+    from auscult_lab.families import table
     from auscult_lab.training.experiment import DataExperiment
     from auscult_lab.training.folder import Outcome
 
@@ -46,7 +46,7 @@ def test_a_variant_is_chosen_by_option_or_by_path(tmp_path: Path, monkeypatch: p
         trained.append((experiment.name, experiment.seed, folder))
         return Outcome(folder / "model", {"model": "e", "best_epoch": 0, "history": []})
 
-    monkeypatch.setattr(stages, "train", train)
+    monkeypatch.setattr(table, "train", train)
     file = tmp_path / "paper.yaml"
     shared = "track: zero-shot\ncorpora: [{name: nhs}]\nvalidation: {corpora: [nhs]}\n"
     file.write_text(shared + "variants: {one: {}, two: {seed: 5}}\n")
