@@ -1,4 +1,4 @@
-"""Classes of the package that keep a contract, found by what they can do."""
+"""Classes of both packages that keep a contract, found by what they can do."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pkgutil import walk_packages
 from typing import Any
 
 import auscult
+import auscult_lab
 
 
 def classes_with(*methods: str) -> set[type]:
-    """Every class of the package that can be made and has these methods, whatever it says of itself.
+    """Every class of both packages that can be made and has these methods, whatever it says of itself.
 
     A class whose name begins with "_" is what several share.
     """
     return {
         each
-        for module in walk_packages(auscult.__path__, "auscult.")
+        for package in (auscult, auscult_lab)
+        for module in walk_packages(package.__path__, f"{package.__name__}.")
         for each in vars(import_module(module.name)).values()
         if inspect.isclass(each) and each.__module__ == module.name and _stands_alone(each)
         if all(callable(getattr(each, method, None)) for method in methods)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-import auscult.cli.explain
 from auscult.documents import Section, build_document
 from auscult.errors import DataError, ModelError
 from auscult.understanding import Query
+from auscult_lab.cli import model_views
 from auscult_lab.opening import load_ranker
 from auscult_lab.rankers.evidence import find_evidence
 from auscult_lab.rankers.persistence import save
@@ -147,7 +147,7 @@ def test_a_disk_that_is_read_only_is_told_before_the_model_is_read(
     command: Command, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
-    monkeypatch.setattr(auscult.cli.explain, "show_attention", None)
+    monkeypatch.setattr(model_views, "load_ranker", None)
     done = command("explain", str(place / "har"), *QUERY, "-t", str(place / "text.txt"), "-o", str(tmp_path / "x.svg"))
     assert (done.code, done.out) == (2, "")
     assert f"{tmp_path}, which may not be written to" in done.err
