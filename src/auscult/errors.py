@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from auscult import telemetry
+
 
 class AuscultError(Exception):
     """An error caused by input or environment, with its remedy.
@@ -93,6 +95,8 @@ def _installing(extra: str) -> str:
 def naming_extra(extra: str, *packages: str) -> Iterator[None]:
     """Around imports of optional packages: a missing one becomes an error that says what to install.
 
+    What they report to their makers is switched off first.
+
     Args:
         extra: The extra they belong to.
         packages: The packages that may be missing; of any other, the import's own error stays.
@@ -100,6 +104,7 @@ def naming_extra(extra: str, *packages: str) -> Iterator[None]:
     Raises:
         MissingExtraError: One of the packages is missing.
     """
+    telemetry.switch_off()
     try:
         yield
     except ModuleNotFoundError as error:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from auscult import telemetry
 from auscult.errors import ModelError, naming_extra
 from auscult.files.digests import digest_of_files
 
@@ -63,6 +64,7 @@ def model_folder(name_or_path: str | Path) -> Path:
 
 
 def _of_hub(name: str) -> Path:
+    telemetry.switch_off()
     # Only here: it takes a quarter of a second to import.
     from huggingface_hub import snapshot_download
 
