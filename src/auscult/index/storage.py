@@ -8,7 +8,6 @@ stops, CURRENT names a whole store.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shlex
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from auscult.errors import IndexFolderError
+from auscult.files.json_text import parse_json
 from auscult.index.layout import CURRENT, FORMAT_VERSION, LOCK, STORE
 
 _STORE = re.compile(r"store-(\d{6,})")
@@ -76,7 +76,7 @@ def _built_by(folder: Path, generation: str) -> str:
     """The command that builds an index of an older format again, as far as it tells of what it was made."""
     corpus, model = "CORPUS", ""
     try:
-        told = json.loads((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
+        told = parse_json((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
         corpus, model = str(told["corpus"] or corpus), str(told["model"]["path"])
     except (OSError, ValueError, KeyError, TypeError):
         # Damaged, or not of this kind: what is missing is for whoever reads it to fill in.

@@ -257,7 +257,7 @@ def _reaching_nobody() -> Iterator[None]:
     """
     here = "127.0.0.1,localhost,::1"
     # Port 9 discards: nobody serves a proxy there.
-    proxies = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     loopback = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "no_proxy": here, "NO_PROXY": here}
     before = dict(os.environ)
     os.environ.update(proxies | loopback)

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from auscult.errors import ConfigError, DataError
+from auscult.files.json_text import parse_json
 from auscult.service.audit_files import FIRST, Tail, following, head_of, last_of, read_tail, seal
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def _last_whole(path: Path, key: bytes | None) -> tuple[Path, Tail, int]:
         file, number = last_of(path)
         before = read_tail(following(path, number - 1)) if number > 1 else FIRST
         tail = read_tail(file, before) if file.exists() else before._replace(size=0, torn=False)
-        head = json.loads(head_of(path).read_bytes()) if head_of(path).exists() else {"seq": 0}
+        head = parse_json(head_of(path).read_bytes()) if head_of(path).exists() else {"seq": 0}
     except (ValueError, KeyError, TypeError, DataError) as error:
         raise ConfigError(f"a whole audit log at {path}", "a damaged one", remedy) from error
     if int(head["seq"]) > tail.seq:

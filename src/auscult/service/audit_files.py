@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from auscult.errors import DataError
+from auscult.files.json_text import parse_json
 
 
 class Tail(NamedTuple):
@@ -104,7 +105,7 @@ def read_tail(file: Path, before: Tail = FIRST) -> Tail:
         return before._replace(size=0, torn=torn)
     line = whole[:-1].rpartition(b"\n")[2]
     return Tail(
-        int(json.loads(line)["seq"]), hashlib.sha256(line).hexdigest(), size - (len(content) - len(whole)), torn
+        int(parse_json(line)["seq"]), hashlib.sha256(line).hexdigest(), size - (len(content) - len(whole)), torn
     )
 
 
@@ -127,7 +128,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
         with file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 try:
-                    found = json.loads(line)
+                    found = parse_json(line)
                     found["seq"] + 0
                 except (ValueError, KeyError, TypeError) as error:
                     remedy = f"see what is wrong: auscult audit verify {path}"
@@ -164,7 +165,7 @@ def _problem(line: bytes, seq: int, before: str, key: bytes | None) -> str:
     if not line.endswith(b"\n"):
         return "half a record, as of a machine that stopped; nobody was answered for it"
     try:
-        found = json.loads(line)
+        found = parse_json(line)
         told = (found["seq"], found["previous"], found.get("seal", ""))
     except (ValueError, KeyError, TypeError, AttributeError):
         return "no record"
@@ -179,7 +180,7 @@ def _problem(line: bytes, seq: int, before: str, key: bytes | None) -> str:
 
 def _problem_of_head(path: Path, seq: int, last: str, key: bytes | None) -> str:
     try:
-        head = json.loads(head_of(path).read_bytes())
+        head = parse_json(head_of(path).read_bytes())
         told, named = int(head["seq"]), str(head["hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return f"{head_of(path).name}: no head, so that a missing end would not show"
