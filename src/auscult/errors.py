@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from auscult import telemetry
-
 
 class AuscultError(Exception):
     """An error caused by input or environment, with its remedy.
@@ -104,6 +102,9 @@ def naming_extra(extra: str, *packages: str) -> Iterator[None]:
     Raises:
         MissingExtraError: One of the packages is missing.
     """
+    # Only here: all else of this file stands alone, and says what to install where nothing works.
+    from auscult import telemetry
+
     telemetry.switch_off()
     try:
         yield

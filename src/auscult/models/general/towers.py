@@ -12,7 +12,7 @@ Trained by `training.general`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,6 +96,19 @@ def unit(rows: FloatArray) -> FloatArray:
     return found
 
 
+def by_rows(work: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:
+    """Apply row-wise work to some thousand rows at a time, so that its intermediate results stay small.
+
+    Args:
+        work: Takes rows of each array, gives as many.
+        arrays: (rows, ...).
+    """
+    if len(arrays[0]) <= _AT_ONCE:
+        return work(*arrays)
+    begins = range(0, len(arrays[0]), _AT_ONCE)
+    return np.concatenate([work(*(array[begin : begin + _AT_ONCE] for array in arrays)) for begin in begins])
+
+
 def stretch_sums(rows: FloatArray, edges: npt.NDArray[np.int64]) -> FloatArray:
     """The sum of the rows of each stretch, (stretches, width); zeros for an empty one.
 
@@ -110,9 +123,7 @@ def stretch_sums(rows: FloatArray, edges: npt.NDArray[np.int64]) -> FloatArray:
     return sums
 
 
-def _contexts(
-    sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches
-) -> Iterator[tuple[int, FloatArray]]:
+def _contexts(sentences: FloatArray, tokens: npt.NDArray[np.int64], at: Stretches) -> Iterator[tuple[int, FloatArray]]:
     """Sentences beside their passage, their document and their neighbours, and the number of the first of them.
 
     A few thousand at a time: with its hidden layer each takes 27 KB, and a file of 200,000 short ones took 4.7 GB.
