@@ -20,6 +20,7 @@ from auscult.corpora.file_records import FileRecord, Index, Said, digest_of_text
 from auscult.corpora.sectioned import numbered
 from auscult.corpora.waiting import WaitingDocuments, sections_of
 from auscult.documents import Document
+from auscult.documents.building import check_sentences
 from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
 from auscult.interfaces import SentenceSplitter
@@ -237,6 +238,7 @@ class Gathering:
     def _prepared(self, draft: DraftDocument, found: Found) -> DraftDocument:
         try:
             check_texts((draft.title, draft.text), found.name)
+            check_sentences(draft.text, found.name)
         except TooLargeError as error:
             raise UnreadableError(f"{error.name} too large", error.expected, "a larger one", error.remedy) from error
         if not numbered("", sections_of(draft)):

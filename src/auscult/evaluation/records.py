@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auscult.errors import DataError
 from auscult.evaluation.pre_trained import PRE_TRAINED, is_pre_trained
+from auscult.files.json_text import parse_json
 from auscult.files.writing import check_file, write_json
 
 Track = Literal["untrained", "zero-shot", "adapted"]
@@ -208,7 +209,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         DataError: The file is not JSON, or a record lacks a field.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError("a JSON file of result records", f"{path}: {error}", "mend or remove the file") from None
     records = content if isinstance(content, list) else [content]
