@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,6 +62,17 @@ class Needs:
         if not tried or tried.returncode:
             _skip("this machine lets nobody mount a disk of their own (unshare)")
         return words
+
+    def network_watch(self) -> None:
+        """Linux and gcc, to watch calls of the C library by a library that is loaded before it."""
+        if sys.platform != "linux" or shutil.which("gcc") is None:
+            _skip("there is no gcc to build the library that watches network calls, or this is not Linux")
+
+    def read_only_mounts(self) -> None:
+        """The right to mount a folder read-only where only this process and its children see it."""
+        command = ["unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt && mount -o remount,ro /mnt"]
+        if shutil.which("unshare") is None or subprocess.run(command, capture_output=True, check=False).returncode:
+            _skip("this user may not mount a folder read-only")
 
     def file_modes(self) -> None:
         """A user whom the mode of a file can keep from reading it."""

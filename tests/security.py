@@ -42,6 +42,7 @@ from auscult.service.audit_files import records, verify
 from counted import Counted, count
 from guarded_service import documents, make_keys
 from leaflets import generated
+from network_watch import Watch, ask_service, ask_tools, commands, many_documents, prepare
 from places import ROOT, TESTS
 from supply_chain import copyleft, licences, unsafe_calls
 from tricklers import FRAMINGS, trickling, upload_head
@@ -625,6 +626,56 @@ def s12_uploads(place: Path) -> Counted:
     return {"uploads": sum(statuses.values()), "statuses": _told(statuses), "a slow one, status": slow, "lost": 0}
 
 
+def s14_commands(place: Path) -> Counted:
+    """Every command, with the C library watched: look-ups, connections beyond this machine, files that it leaves."""
+    watch = Watch(place / "watch")
+    prepare(watch)
+    every = commands(place / "all")
+    for asked in every:
+        done = watch.auscult(*asked.arguments)
+        assert done.returncode == asked.code, (asked, done.stderr)
+    return {"commands": len(every), **_sent_nothing(watch)}
+
+
+def s14_asked(place: Path) -> Counted:
+    """A minute of a service under load and one of MCP, watched likewise; beside it what the runtime alone would do."""
+    watch, unwatched = Watch(place / "watch"), Watch(place / "other")
+    index = _watched_index(watch, place, 12)
+    with watch.serving(str(index)) as url:
+        requests = ask_service(url, 60)
+    calls = ask_tools(watch, index, 60)
+    counted = {"requests": requests, "calls of tools": calls, **_sent_nothing(watch)}
+    model = ROOT / "src" / "auscult" / "models" / "pretrained" / "fast" / "model.onnx"
+    plain = f"import time, onnxruntime as o; o.InferenceSession({str(model)!r}); time.sleep(60)"
+    unwatched.run(sys.executable, "-c", plain)
+    return {**counted, "look-ups of the runtime alone, not switched off": len(unwatched.calls)}
+
+
+def s14_indexing(place: Path) -> Counted:
+    """A long indexing in this process, in others and by Ray, watched likewise."""
+    watch = Watch(place / "watch")
+    begun = time.perf_counter()
+    for executor in ("here", "processes", "ray"):
+        _watched_index(watch, place / executor, 6_000, "--executor", executor)
+    seconds = time.perf_counter() - begun
+    return {"documents": 18_000, "minutes": round(seconds / 60, 1), **_sent_nothing(watch)}
+
+
+def _watched_index(watch: Watch, place: Path, number: int, *options: str) -> Path:
+    place.mkdir(exist_ok=True)
+    corpus = many_documents(place / "many.jsonl", number)
+    done = watch.auscult("index", str(corpus), "--out", str(place / "index"), *options)
+    assert done.returncode == 0, done.stderr
+    return place / "index"
+
+
+def _sent_nothing(watch: Watch) -> Counted:
+    calls, files = watch.calls, watch.files
+    assert not calls, calls
+    assert not files, files
+    return {"look-ups": 0, "connections beyond this machine": 0, "files of telemetry": 0}
+
+
 def _large_uploads() -> Iterator[list[tuple[str, tuple[str, bytes, str]]]]:
     def named(name: str, content: bytes) -> tuple[str, tuple[str, bytes, str]]:
         return "files", (name, content, "application/octet-stream")
@@ -794,6 +845,7 @@ CHECKS: dict[str, Callable[[Path], Counted]] = {
     "S1": s1_schema, "S1, mutated": s1_mutated, "S2": s2_readers, "S3": s3_scripts, "S4": s4_names, "S5": s5_matrix,
     "S6": s6_turns, "S6, slow": s6_slow, "S7": s7_audit, "S7, harmed": s7_attacks, "S8": s8_canaries,
     "S9": s9_deleted, "S10": s10_network, "S11": s11_supply, "S12": s12_uploads, "S13": s13_writes,
+    "S14, commands": s14_commands, "S14, asked": s14_asked, "S14, indexing": s14_indexing,
     "R10": r10_full_disk,
 }  # fmt: skip
 

@@ -97,6 +97,8 @@ def _installing(extra: str) -> str:
 def naming_extra(extra: str, *packages: str) -> Iterator[None]:
     """Around imports of optional packages: a missing one becomes an error that says what to install.
 
+    What they report to their makers is switched off first.
+
     Args:
         extra: The extra they belong to.
         packages: The packages that may be missing; of any other, the import's own error stays.
@@ -104,6 +106,10 @@ def naming_extra(extra: str, *packages: str) -> Iterator[None]:
     Raises:
         MissingExtraError: One of the packages is missing.
     """
+    # Only here: all else of this file stands alone, and says what to install where nothing works.
+    from auscult import telemetry
+
+    telemetry.switch_off()
     try:
         yield
     except ModuleNotFoundError as error:

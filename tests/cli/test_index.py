@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -153,3 +156,16 @@ def test_mistakes_are_one_sentence_exit_2_and_leave_nothing(
     assert message in done.err
     assert len(done.err.splitlines()) == 1
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_stopped_while_its_modules_load_says_so(number: signal.Signals) -> None:
+    program = (
+        "import os, auscult.cli.main as main\n"
+        f"main.import_module = lambda name: os.kill(os.getpid(), {int(number)})\n"
+        "main.main(['info', 'index'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 128 + number
+    assert done.stderr.startswith("auscult: stopped before the end")
+    assert "Traceback" not in done.stderr

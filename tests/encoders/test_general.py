@@ -13,6 +13,7 @@ import torch
 
 from auscult.documents import Section, build_document
 from auscult.encoders import load_model
+from auscult.encoders.general import towers
 from auscult.encoders.general.encoder import GeneralEncoder, question_of
 from auscult.encoders.general.persistence import set_fusion
 from auscult.encoders.general.readers import MOST_CHARACTERS, WindowReader
@@ -23,6 +24,7 @@ from auscult.search.fusion import Fusion
 from auscult.understanding import Query
 from auscult_lab.general.data import TowerBatch
 from auscult_lab.general.objective import TowerNetwork, listwise
+from leaflets import leaflets
 from random_cdv import documents
 from small_general import make_general, save_general
 
@@ -180,6 +182,21 @@ def test_listwise_counts_all_that_is_right() -> None:
     expected = (-np.log((odds[0] + odds[1]) / odds.sum()) + np.log(2)) / 2
     assert float(listwise(scores, right, among)) == pytest.approx(expected, rel=1e-5)
     assert float(listwise(scores[2:], right[2:])) == 0
+
+
+def test_a_long_document_is_placed_in_pieces_as_it_is_at_once(
+    encoder: GeneralEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [*leaflets(), build_document(doc_id="empty", title="", sections=[Section("", "")])]
+    whole = encoder.encode_passages(documents)
+    sizes: list[int] = []
+    dense = Towers._dense
+    monkeypatch.setattr(towers, "_AT_ONCE", 2)
+    monkeypatch.setattr(Towers, "_dense", lambda own, name, rows: sizes.append(len(rows)) or dense(own, name, rows))
+    for (sentences, passages), (pieces, others) in zip(whole, encoder.encode_passages(documents), strict=True):
+        np.testing.assert_allclose(pieces, sentences, atol=1e-6)
+        np.testing.assert_allclose(others, passages, atol=1e-6)
+    assert max(sizes) == 2
 
 
 def test_the_error_function_is_as_exact_as_single_precision() -> None:

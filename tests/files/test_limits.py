@@ -57,6 +57,11 @@ def test_what_is_no_limit_is_refused(told: str, monkeypatch: pytest.MonkeyPatch)
         ("word=50", ["short words", "a " + "x" * 51], r"words of at most 50 characters.*line 2"),
         ("document=60", ["short", "many words " * 6], r"a document of at most 60 characters.*line 2"),
         ("line=200", ["short", "many words " * 20], r"a line of at most 200 bytes.*line 2"),
+        (
+            "sentences=3",
+            ["One gland. Two glands.", "Gout hurts. It swells. It burns. It ends."],
+            r"a document of at most 3 sentences.*line 2",
+        ),
         ("file=100", ["short", "some words " * 8], r"a file of at most 100 bytes, unpacked.*line 2"),
     ],
 )

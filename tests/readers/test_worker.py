@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,25 @@ def test_limits_are_set_by_the_variable(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AUSCULT_LIMITS", "hours=5")
     with pytest.raises(ConfigError, match="seconds, reading, drafts"):
         limits()
+
+
+def test_files_are_not_read_ahead_of_drafts_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUSCULT_LIMITS", "document=30")
+    begun: list[int] = []
+
+    def content(number: int) -> bytes:
+        begun.append(number)
+        return b"Words of more than thirty characters."
+
+    files = [Found(f"{number}.txt", 0, partial(content, number)) for number in range(12)]
+    taken = Reading(readers=READERS, processes=2).read(files, lambda found, digest: False)
+    for number in range(12):
+        assert next(taken).found.name == f"{number}.txt"
+        time.sleep(0.2)
+        # Two are under way when the first of them fills the room, and the one that is taken next is read.
+        assert max(begun) <= number + 3
+    assert next(taken, None) is None
+    assert sorted(begun) == [*range(12)]
 
 
 def test_who_stops_asking_waits_for_no_file() -> None:

@@ -73,6 +73,7 @@ def test_uploaded_files_stay_in_their_folder(service: Guarded, name: str) -> Non
         *(f"segment-{n:06d}" for n in range(99)),
         "index.sqlite-wal",
         "index.sqlite-shm",
+        "CURRENT.draft",
         "lock",
         "audit.jsonl.head",
     }

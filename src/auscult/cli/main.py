@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from auscult import __version__
+from auscult import __version__, telemetry
 from auscult.cli.options import run_plugins
 from auscult.errors import AuscultError
 from auscult.extensions import entries, load
@@ -129,17 +129,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     An interrupt ends it with 130. A wish to end (SIGTERM) is an interrupt, too, that ends it with 143: what is half
     done is cleared away.
     """
+    # Before a plugin imports anything.
+    telemetry.switch_off()
     terminated = _interrupted_by(signal.SIGTERM)
     try:
         application(_named(sys.argv[1:] if arguments is None else arguments))(args=arguments)
     except AuscultError as error:
         _say(str(error))
         sys.exit(2)
+    except KeyboardInterrupt:
+        # Before the command line's library runs the command: while its modules load.
+        _stop(terminated)
     except SystemExit as end:
         # The command line's library makes such an exit of an interrupt.
         if end.code == _INTERRUPTED:
-            _say("stopped before the end; the same command can be given again")
-            sys.exit(_TERMINATED if terminated else _INTERRUPTED)
+            _stop(terminated)
         raise
     except MemoryError:
         _say("expected memory enough, got the end of it; close other programs, or choose a smaller --batch-size")
@@ -162,6 +166,11 @@ def _interrupted_by(number: int) -> list[int]:
     if threading.current_thread() is threading.main_thread():
         signal.signal(number, interrupt)
     return came
+
+
+def _stop(terminated: Sequence[int]) -> NoReturn:
+    _say("stopped before the end; the same command can be given again")
+    sys.exit(_TERMINATED if terminated else _INTERRUPTED)
 
 
 def _say(sentence: str) -> None:

@@ -102,7 +102,9 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
         ids = [concept.concept_id for concept in known]
         names = {name: tuple([ids[number] for number in each]) for name, each in numbers.items()}
         return Stored(known, [_concept(*fields) for fields in codes], names, _brought(told.get("brought")))
-    except (ValueError, TypeError, IndexError, AttributeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (
+        ValueError, TypeError, IndexError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
+    ) as error:  # fmt: skip
         raise DataError(f"a knowledge base file {where}", f"a damaged one: {error}", remedy) from error
     finally:
         if collecting:

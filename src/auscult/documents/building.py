@@ -10,7 +10,11 @@ from auscult.documents.document import Document, Passage, Sentence
 from auscult.documents.original import Original
 from auscult.documents.splitting import default_splitter
 from auscult.documents.structure import paragraphs, unwrapped
+from auscult.files.limits import TooLargeError, limits
 from auscult.interfaces import SentenceSplitter
+
+#: A sentence ends at one of these, or the text does.
+_ENDS = "\n.!?;:…。！？"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,25 @@ def segment_passage(text: str, start: int, end: int, splitter: SentenceSplitter 
                 )
             )
     return tuple(sentences)
+
+
+def check_sentences(text: str, where: str, splitter: SentenceSplitter | None = None) -> None:
+    """Check that a document has no more sentences than it may.
+
+    Only texts with more ends of lines and of sentences than that are split.
+
+    Args:
+        text: The document's text.
+        where: It stands, for the error.
+        splitter: As for `segment_passage`.
+
+    Raises:
+        TooLargeError: It has more.
+    """
+    most = limits().sentences
+    ends = sum(map(text.count, _ENDS))
+    if ends >= most and len(segment_passage(text, 0, len(text), splitter)) > most:
+        raise TooLargeError("sentences", "a document of", "sentences", where)
 
 
 def build_document(

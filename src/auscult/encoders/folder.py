@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from auscult import telemetry
 from auscult.errors import ModelError, naming_extra
 from auscult.files.digests import digest_of_files
+from auscult.files.json_text import parse_json
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,6 +65,7 @@ def model_folder(name_or_path: str | Path) -> Path:
 
 
 def _of_hub(name: str) -> Path:
+    telemetry.switch_off()
     # Only here: it takes a quarter of a second to import.
     from huggingface_hub import snapshot_download
 
@@ -90,7 +93,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
         remedy = f"give the folder that 'auscult train' wrote, a shipped name, or {HUB}owner/name for one of the hub"
         raise ModelError(f"{names} or a folder with a {SETTINGS}", repr(str(folder)), remedy)
     try:
-        settings = json.loads(described.read_text(encoding="utf-8"))
+        settings = parse_json(described.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"a readable {SETTINGS}", f"{described} ({error})", "copy the model again") from error
     if not isinstance(settings, dict):

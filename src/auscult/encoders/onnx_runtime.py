@@ -1,10 +1,14 @@
-"""ONNX Runtime on the processor: opening a file, and rounding one to 8 bits. The only file that imports it."""
+"""ONNX Runtime on the processor: opening a file, and rounding one to 8 bits. The only file that imports it.
+
+It reports to its maker unless told otherwise before its first import, so every import is by `_runtime`.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from auscult import telemetry
 from auscult.errors import ModelError, naming_extra
 
 
@@ -18,9 +22,7 @@ def open_session(path: Path, *, threads: int = 0) -> Any:
     Raises:
         ModelError: The file is none, or damaged.
     """
-    # Only here: few commands run a transformer.
-    import onnxruntime
-
+    onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     # Processors with AVX2 that have no instruction for 8-bit products add pairs of them up in 16 bits, which overflow:
@@ -42,5 +44,18 @@ def quantise(path: Path, smaller: Path) -> None:
         MissingExtraError: The package is not installed.
     """
     with naming_extra("onnx", "onnx", "onnxruntime"):
+        _runtime()
         from onnxruntime.quantization import quantize_dynamic
     quantize_dynamic(str(path), str(smaller), op_types_to_quantize=["MatMul", "Gemm"], per_channel=True)
+
+
+def _runtime() -> Any:
+    """Import ONNX Runtime, without its telemetry."""
+    telemetry.switch_off()
+    # Only here: few commands run a transformer.
+    import onnxruntime
+
+    # For a program that has imported it before, and for versions that do not read the variable. Old ones lack the call.
+    if disable := getattr(onnxruntime, "disable_telemetry_events", None):
+        disable()
+    return onnxruntime

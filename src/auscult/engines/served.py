@@ -7,7 +7,6 @@ worse than all that are shown: neither its rounding nor its order of equals chan
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ import numpy as np
 from auscult.engines.contract import Engine, Filters
 from auscult.engines.opening import open_engine
 from auscult.errors import EngineError, IndexFolderError
+from auscult.files.json_text import parse_json
 from auscult.index import ANY, Between, GroupBy, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
 from auscult.interfaces import FloatArray
@@ -137,6 +137,6 @@ def engine_of(folder: Path) -> str | None:
     if not place.is_file():
         return None
     try:
-        return str(json.loads(place.read_text(encoding="utf-8"))["url"])
+        return str(parse_json(place.read_text(encoding="utf-8"))["url"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise IndexFolderError(f"an engine's address in {place}", f"{error!r}", "publish the index again") from error

@@ -30,6 +30,7 @@ class Limits:
         line: Bytes of a line.
         file: Bytes of a file, unpacked.
         document: Characters of a document.
+        sentences: Sentences of a document, which are encoded together: 100,000 short ones take 1.2 GB.
         word: Characters without white space between them: a model may read each of them with each.
         memory: Bytes that indexing may take, looked at before and after each batch; 0 for all that there are.
         source: Bytes of a file that is read as a whole (PDF, HTML, a note ...), unpacked.
@@ -44,6 +45,7 @@ class Limits:
     line: int = 256 * 10**6
     file: int = 32 * 10**9
     document: int = 10**8
+    sentences: int = 100_000
     word: int = 10**5
     memory: int = 0
     source: int = 256 * 10**6

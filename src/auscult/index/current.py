@@ -6,7 +6,6 @@ word. A generation is therefore written down a second time, outside the log, bef
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import zlib
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auscult.errors import IndexFolderError
+from auscult.files.json_text import parse_json
 from auscult.index.layout import CURRENT, FORMAT_VERSION
 from auscult.index.manifest import Manifest
 
@@ -117,7 +117,7 @@ def _built_by(folder: Path, generation: str) -> str:
     """The command that builds an index of an older format again, as far as it tells of what it was made."""
     corpus, model = "CORPUS", ""
     try:
-        told = json.loads((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
+        told = parse_json((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
         corpus, model = str(told["corpus"] or corpus), str(told["model"]["path"])
     except (OSError, ValueError, KeyError, TypeError):
         # Damaged, or not of this kind: what is missing is for whoever reads it to fill in.

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from auscult.errors import IndexBusyError
+from auscult.files.json_text import parse_json
 from auscult.index.layout import LOCK
 
 
@@ -77,7 +78,7 @@ class FolderLock:
 
 def _describe(content: bytes) -> str:
     try:
-        holder = json.loads(content)
+        holder = parse_json(content)
         return f"pid {holder['pid']} on host {holder['host']} since {holder['since']}"
     except (ValueError, KeyError, TypeError):
         return "another process"

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from auscult.errors import IndexFolderError
+from auscult.files.json_text import parse_json
 from auscult.index.layout import FORMAT, FORMAT_VERSION, READ_VERSIONS
 from auscult.interfaces import DocumentEncoder
 
@@ -134,9 +135,16 @@ class Manifest:
             where: It was, for errors.
 
         Raises:
-            IndexFolderError: It is of another format.
+            IndexFolderError: It is of another format, or no manifest.
         """
-        data = json.loads(content)
+        try:
+            return cls._from_record(parse_json(content), where)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            remedy = "put a backup in its place, or build the index again"
+            raise IndexFolderError("a manifest", f"something else at {where} ({error})", remedy) from error
+
+    @classmethod
+    def _from_record(cls, data: dict[str, Any], where: str) -> Manifest:
         version = data.pop("format_version")
         if data.pop("format") != FORMAT or version not in READ_VERSIONS:
             raise IndexFolderError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 import zlib
@@ -140,18 +141,24 @@ class Store:
         if mode == "rwc":
             # Nobody sees it before it is whole: its commit is the rename that publishes its folder.
             connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA} {_ORIGINALS}")
-        else:
-            connection.execute("PRAGMA synchronous=FULL")
         try:
+            if mode != "rwc":
+                connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN" if mode == "ro" else "BEGIN IMMEDIATE")
             # The transaction begins with the first look.
             connection.execute("SELECT count(*) FROM state").fetchone()
         except sqlite3.OperationalError:
-            log = self.path.with_name(f"{self.path.name}-wal")
-            if mode != "ro" or log.exists():
-                raise
-            # A place where nothing may be written, so that nothing changes.
             connection.close()
+            log = self.path.with_name(f"{self.path.name}-wal")
+            read_only = os.statvfs(self.path.parent).f_flag & os.ST_RDONLY
+            if mode != "ro" or (log.exists() and not read_only):
+                raise
+            # Where nothing may be written, nothing changes. An immutable database is read without its log, so one with
+            # commits there may not be opened that way.
+            if log.exists() and log.stat().st_size:
+                expected = f"an index whose log has been merged, on the read-only disk of {self.path.parent}"
+                remedy = "merge it where it may be written (auscult optimize INDEX), and copy it from there"
+                raise IndexFolderError(expected, f"commits in {log.name}", remedy) from None
             connection = sqlite3.connect(f"{name}&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
         return connection
 

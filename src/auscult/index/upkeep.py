@@ -180,7 +180,8 @@ def _locked(folder: Path) -> Iterator[Path]:
     """The folder of an index, written by nobody else."""
     if current_store(folder) is None and not folder.is_dir():
         open_current(folder)
-    lock = FolderLock(folder)
+    with storage_errors(folder):
+        lock = FolderLock(folder)
     try:
         with storage_errors(folder):
             yield folder

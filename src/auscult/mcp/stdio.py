@@ -6,7 +6,6 @@ ever. Here it gets an error of JSON-RPC, with the id that the line has.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -108,7 +107,7 @@ def _id(token: str) -> int | str | None:
     if len(token) > _LONGEST_ID:
         return None
     try:
-        found = json.loads(token)
+        found = parse_json(token)
     except ValueError:
         return None
     usable = type(found) is int or (isinstance(found, str) and found.isprintable())

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import LifoQueue
+from threading import Condition
 
+from auscult.files.limits import limits
 from auscult.readers.archives import Found
 from auscult.readers.columns import Columns
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
@@ -52,12 +54,18 @@ class Reading:
     def __init__(
         self, columns: Columns | None = None, readers: Mapping[str, str] = READERS, processes: int = 0
     ) -> None:
-        number = processes or min(_MOST, os.cpu_count() or 1)
+        # Together they may take what this machine has.
+        fit = max(1, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // limits().reading)
+        number = processes or min(_MOST, os.cpu_count() or 1, fit)
         # The one that was used last is taken first: few files start few processes.
         self._free: LifoQueue[ReadingProcess] = LifoQueue()
         self._all = [ReadingProcess(columns, readers) for _ in range(number)]
         for process in self._all:
             self._free.put(process)
+        self._turn = Condition()
+        # Characters of drafts that wait to be taken, and the number of the file whose drafts are taken next.
+        self._held = self._next = 0
+        self._stopped = False
 
     def read(self, files: Iterable[Found], known: Callable[[Found, str], bool]) -> Iterator[FileRead]:
         """The files, read.
@@ -67,15 +75,19 @@ class Reading:
             known: Whether a file, of a digest, need not be read.
         """
         under_way: deque[Future[FileRead]] = deque()
+        self._held, self._stopped = 0, False
         with ThreadPoolExecutor(len(self._all)) as threads:
             try:
-                for found in files:
-                    under_way.append(threads.submit(self._one, found, known))
+                for number, found in enumerate(files, self._next):
+                    under_way.append(threads.submit(self._one, number, found, known))
                     if len(under_way) >= _AHEAD * len(self._all):
-                        yield under_way.popleft().result()
+                        yield self._taken(under_way.popleft())
                 while under_way:
-                    yield under_way.popleft().result()
+                    yield self._taken(under_way.popleft())
             except BaseException:
+                with self._turn:
+                    self._stopped = True
+                    self._turn.notify_all()
                 for waiting in under_way:
                     waiting.cancel()
                 for process in self._all:
@@ -86,7 +98,24 @@ class Reading:
                 for process in self._all:
                     process.close()
 
-    def _one(self, found: Found, known: Callable[[Found, str], bool]) -> FileRead:
+    def _taken(self, future: Future[FileRead]) -> FileRead:
+        read = future.result()
+        with self._turn:
+            self._held -= _size(read)
+            self._next += 1
+            self._turn.notify_all()
+        return read
+
+    def _one(self, number: int, found: Found, known: Callable[[Found, str], bool]) -> FileRead:
+        # Files are read ahead as long as what waits is small; the one that is taken next never waits.
+        with self._turn:
+            self._turn.wait_for(lambda: self._stopped or self._held <= limits().document or number == self._next)
+        read = self._read(found, known)
+        with self._turn:
+            self._held += _size(read)
+        return read
+
+    def _read(self, found: Found, known: Callable[[Found, str], bool]) -> FileRead:
         digest = ""
         try:
             content = found.content()
@@ -102,3 +131,8 @@ class Reading:
                 self._free.put(process)
         except UnreadableError as problem:
             return FileRead(found, digest, [], problem)
+
+
+def _size(read: FileRead) -> int:
+    """Characters of a file's drafts."""
+    return sum(len(draft.text) for _, draft in read.drafts)

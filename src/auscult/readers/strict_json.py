@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
+from auscult.files.json_text import nested_more_than
 from auscult.readers.contract import UnreadableError
 
 _DEEPEST: Final = 200
@@ -30,7 +31,8 @@ def strict_json(text: str) -> Any:
     except ValueError as error:
         # A number of thousands of digits.
         raise _broken("a number that is too long") from error
-    _check_depth(value)
+    if nested_more_than(_DEEPEST, value):
+        raise _too_deep()
     return value
 
 
@@ -44,21 +46,6 @@ def _object(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
 
 def _constant(name: str) -> NoReturn:
     raise _broken(f"{name}, which JSON does not have")
-
-
-def _check_depth(value: Any) -> None:
-    level = [value]
-    for _ in range(_DEEPEST):
-        inner: list[Any] = []
-        for each in level:
-            if isinstance(each, dict):
-                inner += each.values()
-            elif isinstance(each, list):
-                inner += each
-        level = [each for each in inner if isinstance(each, dict | list)]
-        if not level:
-            return
-    raise _too_deep()
 
 
 def _broken(got: str) -> UnreadableError:

@@ -217,12 +217,13 @@ class _Ray:
     """Tasks of a Ray cluster, which starts dead workers again by itself."""
 
     def __init__(self, model: str, workers: int) -> None:
-        with naming_extra("ray", "ray"):
-            import ray
-        self._ray: Any = ray
         # A cluster that there is has cores of its own.
         own = None if "RAY_ADDRESS" in os.environ else workers or usable_cores()
-        self._ray.init(log_to_driver=False, include_dashboard=False if own else None, num_cpus=own)
+        with _reaching_nobody() if own else nullcontext():
+            with naming_extra("ray", "ray"):
+                import ray
+            self._ray: Any = ray
+            self._ray.init(log_to_driver=False, include_dashboard=False if own else None, num_cpus=own)
         self.ahead = 2 * max(1, own or workers or int(self._ray.cluster_resources().get("CPU", 1)))
         self._model = model
         self._read: Any = ray.remote(max_retries=_TRIES)(read_chunk)
@@ -245,6 +246,29 @@ class _Ray:
             return found
 
         return wait
+
+
+@contextmanager
+def _reaching_nobody() -> Iterator[None]:
+    """Keep a Ray cluster that is started here to this machine.
+
+    It would look for this machine's address by a connection to a public name server, and its helper process asks the
+    metadata services of three clouds where it runs, although usage statistics are off.
+    """
+    here = "127.0.0.1,localhost,::1"
+    # Port 9 discards: nobody serves a proxy there.
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    loopback = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "no_proxy": here, "NO_PROXY": here}
+    before = dict(os.environ)
+    os.environ.update(proxies | loopback)
+    try:
+        yield
+    finally:
+        for name in proxies | loopback:
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]
 
 
 def read_chunk(model: str, documents: list[Document]) -> Read:

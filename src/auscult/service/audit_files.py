@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from auscult.errors import DataError
+from auscult.files.json_text import parse_json
 from auscult.service.audit_heads import Head, head_of, read_head, same_seal, seal
 
 _LONGEST: Final = 1 << 26
@@ -326,10 +326,7 @@ def _lines(file: Any) -> Iterable[bytes]:
 
 
 def _record(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
+    found = parse_json(line)
     if not isinstance(found, dict) or type(found.get("seq")) is not int:
         raise ValueError("no record")
     return found
@@ -349,10 +346,7 @@ def _problem(line: bytes, seq: int, before: str, key: bytes | None) -> str:
     if found.get("previous") != before:
         return "it does not follow the line before it: that one was changed"
     if key is not None:
-        try:
-            its_own = seal(found, key)
-        except RecursionError:
-            return "no record"
+        its_own = seal(found, key)
         if not same_seal(str(found.get("seal", "")), its_own):
             return "its seal is not of this key: it was changed, or written without the key"
     return ""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from auscult.errors import DataError
+from auscult.files.json_text import parse_json
 
 _BYTES: Final = 320
 _LONGEST: Final = 4096
@@ -95,8 +96,8 @@ def parse_head(content: str | bytes, where: str) -> Head:
     if len(content) > _LONGEST:
         raise DataError(expected, f"more than {_LONGEST:,} bytes", remedy)
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
+        found = parse_json(content)
+    except ValueError:
         raise DataError(expected, "no JSON", remedy) from None
     if not isinstance(found, dict):
         raise DataError(expected, f"JSON that is no object: {_short(found)}", remedy)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auscult.errors import DataError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_folder
 from auscult.index.reader import GenerationReader
 
@@ -104,7 +105,7 @@ def read(folder: Path) -> Iterator[Judged]:
         )
     for line in path.read_bytes().splitlines():
         try:
-            told = json.loads(line)
+            told = parse_json(line)
             span = tuple(told["span"]) if told["span"] else None
             yield Judged(**{**told, "aspects": tuple(told["aspects"]), "span": span})
         except (ValueError, TypeError, KeyError):

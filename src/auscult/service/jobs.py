@@ -6,7 +6,6 @@ not ended by then is "interrupted", and nothing of it is in the index. One job i
 
 from __future__ import annotations
 
-import json
 import logging
 import queue
 import shutil
@@ -20,6 +19,7 @@ from uuid import uuid4
 
 from auscult.documents import Document
 from auscult.errors import AuscultError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 from auscult.index.access import groups_in
 from auscult.provenance import now
@@ -107,7 +107,7 @@ class Jobs:
         """Read what there was before, and begin to work."""
         for path in sorted(self._records.glob("*.json")):
             with suppress(OSError, ValueError, TypeError, KeyError):
-                job = _from_json(json.loads(path.read_text(encoding="utf-8")))
+                job = _from_json(parse_json(path.read_text(encoding="utf-8")))
                 if job.standing not in ENDED:
                     job = replace(
                         job,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from auscult.errors import IndexFolderError
+from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument
 
 
@@ -57,7 +58,7 @@ class FileRecord:
             IndexFolderError: It is something else.
         """
         try:
-            digest, stem, said, problem, remarks = json.loads(content)
+            digest, stem, said, problem, remarks = parse_json(content)
             documents = tuple(Said(*each) for each in said)
             return cls(digest=digest, stem=stem, said=documents, problem=tuple(problem), remarks=tuple(remarks))
         except (ValueError, TypeError) as error:

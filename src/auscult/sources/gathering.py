@@ -17,6 +17,7 @@ from typing import Self
 
 from auscult import __version__
 from auscult.documents import Document
+from auscult.documents.building import check_sentences
 from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
 from auscult.interfaces import SentenceSplitter
@@ -237,6 +238,7 @@ class Gathering:
     def _prepared(self, draft: DraftDocument, found: Found) -> DraftDocument:
         try:
             check_texts((draft.title, draft.text), found.name)
+            check_sentences(draft.text, found.name)
         except TooLargeError as error:
             raise UnreadableError(f"{error.name} too large", error.expected, "a larger one", error.remedy) from error
         if not numbered("", sections_of(draft)):

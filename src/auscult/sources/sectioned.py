@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from auscult.documents import Document, Section, build_document
+from auscult.documents.building import check_sentences
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, check_texts
 from auscult.files.records import BadRecords, Record, RecordError, check_id, read_many, reject, settle, too_large
@@ -163,8 +164,9 @@ def _checked(draft: Draft, record: Record, seen: set[str], seen_passages: set[st
         reject("missing field", record.where, "an id", "an empty one")
     check_id(draft.doc_id, record.where)
     try:
-        texts = (section.text for section in draft.sections) if draft.text is None else (draft.text,)
+        texts = [section.text for section in draft.sections] if draft.text is None else [draft.text]
         check_texts((draft.title, *texts), record.where)
+        check_sentences("\n\n".join(texts), record.where)
     except TooLargeError as error:
         raise too_large(error) from error
     if draft.doc_id in seen:

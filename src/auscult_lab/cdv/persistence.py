@@ -34,6 +34,7 @@ from auscult.encoders.folder import (
 )
 from auscult.errors import ModelError
 from auscult.files.digests import digest_of_file
+from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder, whole_or_nothing, write_json
 from auscult.interfaces import FloatArray
 from auscult_lab.cdv.encoder import CdvEncoder
@@ -131,7 +132,7 @@ def save_space(space: TargetSpace, path: Path) -> None:
 
 def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
     """Read what `save_space` wrote, onto the word vectors it was made with."""
-    described = json.loads(read_said(path)["space"])
+    described = parse_json(read_said(path)["space"])
     return _restore_space("space", described, [vectors], read_arrays(path))
 
 

@@ -18,6 +18,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders import load_model
 from auscult.errors import DataError, MissingExtraError, ModelError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.modules.averaged_words import AveragedWords, sentence_tokens, tokenize
@@ -52,7 +53,7 @@ def word_vectors(
         with whole_or_nothing(done) as partial, partial.open("wb") as file:
             np.savez(file, settings=np.array(json.dumps(settings)), table=arrays["table"])
     with np.load(done, allow_pickle=False) as kept:
-        return from_state({"table": kept["table"]}, json.loads(str(kept["settings"]))), shares
+        return from_state({"table": kept["table"]}, parse_json(str(kept["settings"]))), shares
 
 
 def _lines(experiment: DataExperiment, data: TrainingData) -> Iterator[list[str]]:

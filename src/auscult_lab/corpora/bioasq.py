@@ -23,6 +23,7 @@ from pathlib import Path
 
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.json_text import parse_json
 from auscult.files.packed import open_unpacked
 from auscult.files.records import BadRecords, Record, RecordError, read_records, reject, settle
 from auscult.interfaces import Judgement, SentenceSplitter
@@ -190,7 +191,7 @@ def _task_b_records(path: Path) -> list[Record]:
     """The questions of a Task B file; `line` is a question's number in it."""
     try:
         with open_unpacked(path) as stream:
-            content = json.load(stream)
+            content = parse_json(stream.read())
     except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError("a JSON file of BioASQ Task B", f"{path}: {error}", "fetch the file again") from None
     whole = Record(path, 1, content)

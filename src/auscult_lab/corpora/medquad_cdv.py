@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import CorpusMissingError, DataError
+from auscult.files.json_text import parse_json
 
 ANNOTATIONS = "MedQuAD_test_annotations.json"
 SOURCES = "MedQuAD_test_sources.tsv"
@@ -69,7 +69,7 @@ def read_annotations(folder: Path) -> CdvAnnotations:
     """
     content = _read(folder / ANNOTATIONS)
     try:
-        top = json.loads(content)
+        top = parse_json(content)
         documents = {document["id"]: _document(document) for document in top["documents"]}
         queries = tuple(_query(query) for query in top["queries"])
     except (ValueError, KeyError, IndexError, TypeError) as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import ModelError
+from auscult.files.json_text import parse_json
 from auscult_lab.encoders.bi import BiConfig, BiEncoder
 from auscult_lab.encoders.towers import TowersConfig
 from auscult_lab.modules.backbone import Backbone, Pooling, find_file, open_backbone
@@ -141,7 +142,7 @@ def _read(name_or_path: str, file: str) -> object:
     if path is None:
         return None
     try:
-        content: object = json.loads(path.read_text(encoding="utf-8"))
+        content: object = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"a readable {file}", f"{path} ({error})", "copy the model again") from error
     return content

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from auscult.errors import ModelError
+from auscult.files.json_text import parse_json
 from auscult.interfaces import Precision
 from auscult_lab.encoders.base import PassageRanker
 from auscult_lab.encoders.bi import BiEncoder
@@ -79,7 +80,7 @@ def _form(folder: Path) -> Form | None:
     if not described.is_file():
         return None
     try:
-        form = json.loads(described.read_text(encoding="utf-8"))["form"]
+        form = parse_json(described.read_text(encoding="utf-8"))["form"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError("a readable form.json", f"{described} ({error})", "convert the model again") from error
     if form not in FORMS:

@@ -7,12 +7,12 @@ FOLDER/CORPUS.json       what it cost, where and when, and of which model, queri
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from auscult import __version__
 from auscult.errors import DataError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import file_name, write_json
 from auscult.provenance import find_revision
 from auscult_lab.evaluation.comparison import Contender
@@ -66,7 +66,7 @@ def _kept(task: Task, contender: Contender, rankings: Path, described: Path, ide
     if not (described.is_file() and rankings.is_file()):
         return None
     try:
-        kept = json.loads(described.read_text(encoding="utf-8"))
+        kept = parse_json(described.read_text(encoding="utf-8"))
         if kept["identity"] != identity:
             return None
         found = {ranking.query_id: ranking for ranking in read_run(rankings)}

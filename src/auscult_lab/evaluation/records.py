@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auscult.errors import DataError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import check_file, write_json
 from auscult_lab.evaluation.pre_trained import PRE_TRAINED, is_pre_trained
 
@@ -208,7 +209,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         DataError: The file is not JSON, or a record lacks a field.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError("a JSON file of result records", f"{path}: {error}", "mend or remove the file") from None
     records = content if isinstance(content, list) else [content]

@@ -23,6 +23,7 @@ import torch
 from auscult.encoders.folder import opening, read_arrays, write_arrays
 from auscult.errors import ModelError
 from auscult.files.digests import digest_of_file
+from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder, write_json
 from auscult.interfaces import FloatArray
 
@@ -98,7 +99,7 @@ def load(folder: Path) -> KnowledgeVectors:
         ModelError: A file is missing, damaged, of another training or of another format.
     """
     with opening("a whole folder of knowledge vectors", folder, _REMEDY):
-        record = json.loads((folder / _DESCRIBED).read_bytes())
+        record = parse_json((folder / _DESCRIBED).read_bytes())
         if (found := record.get("format", 1)) != FORMAT:
             expected = f"knowledge vectors of format {FORMAT}, entities in the most triples first"
             raise ModelError(expected, f"format {found} in {folder}", _OLD_REMEDY)

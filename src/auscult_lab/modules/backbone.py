@@ -166,7 +166,8 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
     Raises:
         ModelError: There is none of that name, it cannot be opened, or it is no encoder that reads several texts.
     """
-    from transformers import AutoTokenizer
+    with naming_extra("transformers", "transformers"):
+        from transformers import AutoTokenizer
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(name_or_path)

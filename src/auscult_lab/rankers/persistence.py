@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import torch
 from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, opening, read_arrays, under, write_arrays
 from auscult.errors import ModelError
 from auscult.files.digests import digest_of_file
+from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder, write_json
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.modules.word_vectors import from_state
@@ -77,7 +77,7 @@ def load(folder: Path) -> RankerScorer:
     """
     with opening("a whole ranker's folder", folder):
         described = (folder / SETTINGS).read_bytes()
-        settings = json.loads(described)
+        settings = parse_json(described)
         if digest_of_file(folder / _WEIGHTS) != settings["weights_sha256"]:
             raise ModelError("the weights that model.json tells of", f"others in {folder}", REMEDY)
         tensors = read_arrays(folder / _WEIGHTS)

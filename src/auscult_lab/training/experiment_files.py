@@ -33,6 +33,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auscult.errors import ConfigError
+from auscult.files.json_text import MOST_LEVELS, nested_more_than
 
 _DEEPEST = 8
 _Kind = TypeVar("_Kind", bound=BaseModel)
@@ -164,7 +165,7 @@ def with_fields(fields: Mapping[str, object], said: Iterable[tuple[str, str]]) -
     for path, text in said:
         *above, name = path.split(".")
         try:
-            own: _Fields = {name: yaml.safe_load(text)}
+            own: _Fields = {name: _value(yaml.SafeLoader(text))}
         except yaml.YAMLError as error:
             raise ConfigError("a value as in an experiment file", f"{path}={text}", "put it in quotes") from error
         for each in reversed(above):
@@ -259,13 +260,29 @@ def _parted(path: Path) -> tuple[Path, str | None]:
 
 def _parse(file: Path) -> _Fields:
     try:
-        fields = _Loader(file.read_text(encoding="utf-8")).get_single_data()
+        fields = _value(_Loader(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise ConfigError("a readable YAML experiment file", f"{file} ({reason})", "check path and syntax") from error
     if not isinstance(fields, dict):
         raise ConfigError("a YAML experiment file of fields", f"{file} without any", "see experiments/ for examples")
     return fields
+
+
+def _value(loader: yaml.SafeLoader) -> Any:
+    """Parse the one document of a YAML text, of at most as many levels as JSON may have.
+
+    Raises:
+        yaml.YAMLError: It is malformed, or nested more deeply.
+    """
+    try:
+        value = loader.get_single_data()
+    except RecursionError:
+        value = None
+    else:
+        if not nested_more_than(MOST_LEVELS, value):
+            return value
+    raise yaml.YAMLError(f"nested more than {MOST_LEVELS} levels deep")
 
 
 class _Loader(yaml.SafeLoader):

@@ -23,6 +23,7 @@ from typing import Any
 
 from auscult.errors import ConfigError, DataError
 from auscult.files.digests import digest_of_files
+from auscult.files.json_text import parse_json
 from auscult.files.writing import partial_of, write_json, write_text
 from auscult.provenance import now, origin
 from auscult_lab.training.experiment import DataExperiment, Settings
@@ -83,7 +84,7 @@ def _check_same(experiment: Settings, meant: dict[str, str], folder: Path) -> No
         raise BegunOtherwiseError(f"the experiment that {folder} was begun with", "other settings", remedy)
     stands_for = folder / _STANDS_FOR
     if stands_for.is_file():
-        before = json.loads(stands_for.read_text(encoding="utf-8"))
+        before = _read_json(stands_for)
         for field, digest in meant.items():
             if before.get(field, digest) != digest:
                 expected = f"what '{field}' stood for when {folder} was begun"
@@ -168,19 +169,27 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
         _go_on(folder)
         return None
     model = folder / "model"
-    try:
-        record = json.loads(kept.read_text(encoding="utf-8"))
-    except ValueError as error:
-        remedy = "delete it, and the training goes on from where its folder left off"
-        raise DataError("the record of a training", f"{kept} ({error})", remedy) from error
+    record = _read_json(kept, "delete it, and the training goes on from where its folder left off")
     tell(f"already trained: {model}")
     return Outcome(model, record)
+
+
+def _read_json(path: Path, remedy: str = "train again with --restart, or choose another --out") -> Any:
+    """Read a file of a training's folder.
+
+    Raises:
+        DataError: It is damaged.
+    """
+    try:
+        return parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError("the record of a training", f"{path} ({error})", remedy) from error
 
 
 def _go_on(folder: Path) -> None:
     """Add this code and machine to those that have worked on a training; of what began an older folder none is told."""
     kept, own = folder / _ORIGINS, origin()
-    told = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else [dict.fromkeys(own, "")]
+    told = _read_json(kept) if kept.is_file() else [dict.fromkeys(own, "")]
     if told[-1] != own:
         write_text(kept, json.dumps([*told, own], indent=1))
 
@@ -192,7 +201,7 @@ def made_by(folder: Path) -> dict[str, Any]:
         "version", "revision" and "hardware" as it began, empty where a folder of before they were kept does not say;
         "continued_by", a list of the same, where it went on with others; and "date", now.
     """
-    first, *others = json.loads((folder / _ORIGINS).read_text(encoding="utf-8"))
+    first, *others = _read_json(folder / _ORIGINS)
     return {**first, **({"continued_by": others} if others else {}), "date": now()}
 
 
@@ -225,7 +234,7 @@ def remember(content: dict[str, Any], path: Path) -> dict[str, Any]:
         BegunOtherwiseError: It was other content.
     """
     if path.is_file():
-        if json.loads(path.read_text(encoding="utf-8")) != content:
+        if _read_json(path) != content:
             remedy = "put them back, choose another --out, or pass --restart to begin anew"
             raise BegunOtherwiseError("the documents that this training was begun with", "others", remedy)
         return content
@@ -254,7 +263,7 @@ def describe(experiment: DataExperiment, history: History, folder: Path) -> dict
         "validation": history.epochs[history.best],
         "history": history.epochs,
         "experiment": experiment.model_dump(mode="json"),
-        **({"stands_for": json.loads(stands_for.read_text(encoding="utf-8"))} if stands_for.is_file() else {}),
+        **({"stands_for": _read_json(stands_for)} if stands_for.is_file() else {}),
         **made_by(folder),
     }
 

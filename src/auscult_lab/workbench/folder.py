@@ -21,6 +21,7 @@ from typing import Any
 
 from auscult.errors import ConfigError, DataError
 from auscult.files.digests import digest_of_files
+from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing, write_json, write_text
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Protocol
@@ -111,7 +112,7 @@ class WorkFolder:
             remedy = "make one: auscult try MYDATA --out " + str(self.root)
             raise ConfigError("the folder of a workbench", f"{self.root} without workbench.json", remedy)
         try:
-            found = Description(**json.loads(self.described.read_text(encoding="utf-8")))
+            found = Description(**parse_json(self.described.read_text(encoding="utf-8")))
             if lost := _COUNTS - found.counts.keys():
                 raise ValueError(f"counts without {', '.join(sorted(lost))}")
             return found
@@ -144,7 +145,7 @@ class WorkFolder:
         if not self.entities.is_file():
             return tuple(queries)
         try:
-            said = json.loads(self.entities.read_text(encoding="utf-8"))
+            said = parse_json(self.entities.read_text(encoding="utf-8"))
             named = [(each, said.get(each.query_id, {})) for each in queries]
             return tuple(
                 replace(each, entity=own.get("entity") or each.entity, aspects=tuple(own.get("aspects", ())))

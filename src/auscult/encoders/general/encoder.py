@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document
 from auscult.encoders.general.readers import Counts, WindowReader
-from auscult.encoders.general.towers import SIDES, Side, Stretches, Towers, stretch_sums, unit
+from auscult.encoders.general.towers import SIDES, Stretches, Towers, by_rows, stretch_sums, unit
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 
@@ -78,13 +78,12 @@ class GeneralEncoder:
             for passage in document.passages
         ]
         sums, tokens = self.reader.read(texts)
-        read = unit(sums)
-        placed = self.towers.place(read, tokens, at)
+        placed = self.towers.place(by_rows(unit, sums), tokens, at)
         weights = tokens[:, None].astype(np.float32)
         passages = {side: unit(stretch_sums(placed[side] * weights, at.passages)) for side in SIDES}
-        questions = self._question(sums)
-        sentences = self._join(placed, questions)
-        whole = self._join(passages, self._questions(questions * weights, tokens, at))
+        questions = by_rows(self._question, sums)
+        sentences = by_rows(self._join, *(placed[side] for side in SIDES), questions)
+        whole = self._join(*(passages[side] for side in SIDES), self._questions(questions * weights, tokens, at))
         by_sentence, by_passage = (np.split(rows, edges[1:-1]) for rows, edges in (
             (sentences, at.of_documents), (whole, at.documents),
         ))  # fmt: skip
@@ -133,9 +132,9 @@ class GeneralEncoder:
         whole = unit(stretch_sums(sums, at.passages))
         return unit(self.start_share * start + (1 - self.start_share) * whole)
 
-    def _join(self, sides: Mapping[Side, FloatArray], question: FloatArray) -> FloatArray:
+    def _join(self, *parts: FloatArray) -> FloatArray:
         """Unit rows whose parts have equal length; a passage without sentences is zeros."""
-        return unit(np.hstack([*(sides[side] for side in SIDES), question]))
+        return unit(np.hstack(parts))
 
 
 def question_of(query: Query) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from auscult.errors import ConfigError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing
 
 KeyRole = Literal["read", "write", "admin"]
@@ -124,7 +125,7 @@ def read(path: Path) -> list[Key]:
     if mode & _OPEN_TO_OTHERS:
         raise ConfigError(f"{path} to be its owner's alone", "one that others may write", f"chmod 600 {path}")
     try:
-        told = json.loads(content)
+        told = parse_json(content)
         if told["format"] != _FORMAT:
             raise ValueError(told["format"])
         return [_key(each) for each in told["keys"]]

@@ -7,7 +7,6 @@ role opens nothing.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, Final
 import jwt
 
 from auscult.errors import ConfigError
+from auscult.files.json_text import parse_json
 from auscult.service.access.keys import ROLES, KeyRole
 
 ALGORITHMS: Final = ("RS256", "ES256", "EdDSA")
@@ -130,7 +130,7 @@ def _texts(told: object) -> tuple[str, ...]:
 
 def _read_set(path: Path) -> jwt.PyJWKSet:
     try:
-        return jwt.PyJWKSet.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        return jwt.PyJWKSet.from_dict(parse_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, jwt.PyJWTError, AttributeError) as error:
         remedy = "save the issuer's keys there (its jwks_uri), or give their address"
         raise ConfigError(f"a JSON Web Key Set at {path}", f"{type(error).__name__}", remedy) from error
