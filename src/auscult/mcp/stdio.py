@@ -20,6 +20,8 @@ from mcp.shared.message import SessionMessage
 from mcp.types import ErrorData, JSONRPCError, JSONRPCNotification, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from auscult.files.json_text import parse_json
+
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 _LONGEST_ID: Final = 200
