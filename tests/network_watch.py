@@ -9,10 +9,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -59,6 +62,9 @@ class Watch:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        # Short: a name of a socket, of which Ray makes some there, has at most 107 bytes.
+        self._temporary = Path(tempfile.mkdtemp(prefix="w"))
+        weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
         self._library = folder / "network_watch.so"
         self._log = folder / "calls.tsv"
         command = ["gcc", "-O1", "-shared", "-fPIC", "-o", str(self._library), str(LIBRARY), "-ldl"]
@@ -67,13 +73,14 @@ class Watch:
     @property
     def environment(self) -> dict[str, str]:
         """The environment of a watched process."""
-        homes = {"HOME": "home", "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config", "TMPDIR": "tmp"}
+        homes = {"HOME": "home", "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config"}
         for name in homes.values():
             (self._folder / name).mkdir(exist_ok=True)
         source = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         return {
             **{name: value for name, value in os.environ.items() if name not in _SETTLED},
             **{name: str(self._folder / place) for name, place in homes.items()},
+            "TMPDIR": str(self._temporary),
             "LD_PRELOAD": str(self._library),
             "AUSCULT_WATCH": str(self._log),
             "AUSCULT_DATA": str(self._folder / "data"),
@@ -99,12 +106,8 @@ class Watch:
     @property
     def files(self) -> list[str]:
         """Files that commands left in home, cache and temporary folders, but for caches of what was asked for."""
-        left = [
-            str(path.relative_to(self._folder))
-            for name in ("home", "cache", "config", "tmp")
-            for path in (self._folder / name).rglob("*")
-            if path.is_file()
-        ]
+        places = (*(self._folder / name for name in ("home", "cache", "config")), self._temporary)
+        left = [str(path) for place in places for path in place.rglob("*") if path.is_file()]
         return [path for path in left if not any(cache in path for cache in _CACHES) and "/ray/session" not in path]
 
     @contextmanager

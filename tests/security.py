@@ -645,7 +645,7 @@ def s14_asked(place: Path) -> Counted:
         requests = ask_service(url, 60)
     calls = ask_tools(watch, index, 60)
     counted = {"requests": requests, "calls of tools": calls, **_sent_nothing(watch)}
-    model = ROOT / "src" / "auscult" / "models" / "pretrained" / "fast" / "model.onnx"
+    model = ROOT / "src" / "auscult" / "encoders" / "pretrained" / "fast" / "model.onnx"
     plain = f"import time, onnxruntime as o; o.InferenceSession({str(model)!r}); time.sleep(60)"
     unwatched.run(sys.executable, "-c", plain)
     return {**counted, "look-ups of the runtime alone, not switched off": len(unwatched.calls)}

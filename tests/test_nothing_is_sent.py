@@ -15,6 +15,8 @@ from network_watch import LOOK_UPS, Watch, ask_service, ask_tools, commands, man
 from places import ROOT
 
 # Packages that report to their makers, or import one that does, unless they are told otherwise before their import.
+SECONDS = 15
+"""`make security` asks for a minute."""
 REPORTING = ("onnxruntime", "huggingface_hub", "transformers", "onnxscript", "gliner", "ray")
 _SWITCHES = ("switch_off", "naming_extra", "_runtime")
 
@@ -91,7 +93,7 @@ def test_the_runtime_does_report_where_nobody_switches_it_off(needs: Needs, tmp_
     """Shows that the watch sees the fault that was there: with a version of the runtime that reports."""
     needs.network_watch()
     seen = Watch(tmp_path)
-    model = ROOT / "src" / "auscult" / "models" / "pretrained" / "fast" / "model.onnx"
+    model = ROOT / "src" / "auscult" / "encoders" / "pretrained" / "fast" / "model.onnx"
     seen.run(sys.executable, "-c", f"import time, onnxruntime as o; o.InferenceSession({str(model)!r}); time.sleep(20)")
     import onnxruntime
 
@@ -103,8 +105,8 @@ def test_the_runtime_does_report_where_nobody_switches_it_off(needs: Needs, tmp_
 @pytest.mark.slow
 def test_a_service_and_the_tools_send_and_leave_nothing(watch: Watch, index: Path) -> None:
     with watch.serving(str(index)) as url:
-        assert ask_service(url, 60) > 10
-    assert ask_tools(watch, index, 60) > 10
+        assert ask_service(url, SECONDS) > 10
+    assert ask_tools(watch, index, SECONDS) > 10
     check(watch)
 
 
@@ -131,7 +133,7 @@ def test_a_long_indexing_sends_and_leaves_nothing(executor: str, needs: Needs, w
 
 def test_every_import_of_a_package_that_reports_is_behind_the_switch() -> None:
     seen = set()
-    for file in sorted((ROOT / "src" / "auscult").rglob("*.py")):
+    for file in sorted((ROOT / "src").rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         if not any(f"import {name}" in text or f"from {name}" in text for name in REPORTING):
             continue

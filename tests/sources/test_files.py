@@ -8,6 +8,7 @@ import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from auscult.interfaces import Corpus
 from auscult.readers.columns import Columns
 from auscult.sources.file_records import FileRecord, Index, Said, others
 from auscult.sources.files import Choices, FilesCorpus
-from auscult.sources.gathering import Gathered
+from auscult.sources.gathering import Gathered, Gathering
 from auscult.sources.jsonl import JsonlCorpus
 from auscult.sources.opening import opens_as_files
 from auscult_lab.corpora.beir import BeirCorpus
@@ -322,3 +323,27 @@ def test_a_record_comes_back_and_a_damaged_one_is_told() -> None:
     for content in ("", "{}", '["d"]', '["d", "s", [["a"]], [], []]'):
         with pytest.raises(IndexFolderError):
             FileRecord.from_json(content)
+
+
+def test_a_key_that_comes_again_and_again_takes_one_look_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    class Ids(set[str]):
+        def __contains__(self, item: object) -> bool:
+            nonlocal looks
+            looks += 1
+            return super().__contains__(item)
+
+    beginning = Gathering.__init__
+
+    def begin(own: Gathering, *arguments: Any, **named: Any) -> None:
+        beginning(own, *arguments, **named)
+        own._ids = Ids()
+
+    monkeypatch.setattr(Gathering, "__init__", begin)
+    lines = [json.dumps({"id": "1", "title": "Gout", "text": f"Gout {number} hurts."}) for number in range(300)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with FilesCorpus(tmp_path).gather(None) as gathered:
+        assert [*gathered.origins][:3] == ["a.jsonl#1", "a.jsonl#1~2", "a.jsonl#1~3"]
+        assert len(gathered.origins) == 300
+    assert looks < 3 * 300

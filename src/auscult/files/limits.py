@@ -30,7 +30,7 @@ class Limits:
         line: Bytes of a line.
         file: Bytes of a file, unpacked.
         document: Characters of a document.
-        sentences: Sentences of a document, which are encoded together: 100,000 short ones take 1.2 GB.
+        sentences: Sentences of a document, which are encoded together: 100,000 take 1.2 to 1.8 GB.
         word: Characters without white space between them: a model may read each of them with each.
         memory: Bytes that indexing may take, looked at before and after each batch; 0 for all that there are.
         source: Bytes of a file that is read as a whole (PDF, HTML, a note ...), unpacked.

@@ -220,9 +220,10 @@ class Gathering:
     def _waits(self, drafts: list[tuple[str, DraftDocument]], stem: str, read: FileRead, own: set[str]) -> FileRecord:
         said: list[Said] = []
         self._ids -= own
+        last: dict[str, int] = {}
         for number, (name, draft) in enumerate(drafts, 1):
             ending = "" if not draft.key else f"#{number}" if self._hide else f"#{_line(draft.key)}"
-            doc_id = self._free(f"{stem}{ending}")
+            doc_id = self._free(f"{stem}{ending}", last)
             self._ids.add(doc_id)
             access = self._access or draft.metadata.get("access", "")
             place = doc_id if self._hide else f"{read.found.name}{ending}"
@@ -259,12 +260,20 @@ class Gathering:
                 return each
         return self._free(f"{name}~{hashlib.sha256(self._origins[found.root].encode()).hexdigest()[:8]}")
 
-    def _free(self, doc_id: str) -> str:
-        """An id that nobody has."""
-        number, free = 1, doc_id
+    def _free(self, doc_id: str, last: dict[str, int] | None = None) -> str:
+        """An id that nobody has.
+
+        Args:
+            doc_id: Preferred.
+            last: Number that was given last, by id: a file may have one key a hundred thousand times.
+        """
+        number = last.get(doc_id, 1) if last else 1
+        free = doc_id if number == 1 else f"{doc_id}~{number}"
         while free in self._ids:
             number += 1
             free = f"{doc_id}~{number}"
+        if last is not None:
+            last[doc_id] = number
         return free
 
     def _tell(self, name: str, record: FileRecord, *, unchanged: bool) -> None:

@@ -52,7 +52,7 @@ def test_any_heading_has_clean_aspects(heading: str) -> None:
 
 
 def test_every_line_of_the_table_counts() -> None:
-    path = resources.files("auscult.concepts").joinpath("note_aspects.tsv")
+    path = resources.files("auscult_lab.corpora").joinpath("note_aspects.tsv")
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     rows = list(csv.reader(lines, delimiter="\t"))[1:]
     assert len({heading_key(heading) for heading, _ in rows}) == len(rows) == len(NoteAspects.load())
