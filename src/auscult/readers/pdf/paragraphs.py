@@ -1,0 +1,165 @@
+"""Paragraphs and list items of a PDF, rebuilt from lines, and its tables among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from auscult.readers.pdf.tables import cells_of, marks, stretches, without_markers_apart
+from auscult.readers.pdf.words import Piece, Word, piece_of, rows_of, usual_size
+
+_ENDED: Final = re.compile(r"[.:;!?]['\"”’)\]]*$")
+_LARGER: Final = 1.08
+# In sizes of the font.
+_LOOSE: Final = 0.25
+_GAP: Final = 0.5
+_INDENT: Final = 0.9
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph, a list item, or a table.
+
+    Attributes:
+        lines: Of a paragraph or an item, from top to bottom.
+        rows: Of a table: cells of pieces.
+        marked: Begins with a list's marker.
+    """
+
+    lines: list[Piece] = field(default_factory=list)
+    rows: list[list[list[Piece]]] = field(default_factory=list)
+    marked: bool = False
+
+    @property
+    def words(self) -> list[Word]:
+        """All of its words, in order."""
+        pieces = self.lines or [piece for row in self.rows for cell in row for piece in cell]
+        return [word for piece in pieces for word in piece.words]
+
+    @property
+    def size(self) -> float:
+        """Of most of its letters."""
+        return usual_size(self.words)
+
+    @property
+    def bold(self) -> bool:
+        """Whether all of it is."""
+        return all(word.bold for word in self.words)
+
+
+def blocks_of(region: Sequence[Piece]) -> list[Block]:
+    """What a stretch of a page holds, from top to bottom."""
+    found: list[Block] = []
+    lines: list[Piece] = []
+    for is_table, rows in stretches([without_markers_apart(row) for row in rows_of(region)]):
+        if is_table:
+            found += _paragraphs(lines)
+            lines = []
+            found.append(Block(rows=cells_of(rows)))
+        else:
+            lines += [piece_of(word for piece in row for word in piece.words) for row in rows]
+    return found + _paragraphs(lines)
+
+
+def continued(blocks: Sequence[Block]) -> list[Block]:
+    """Blocks of a whole document: a paragraph that a column's or a page's end cut is one again."""
+    found: list[Block] = []
+    for block in blocks:
+        if found and _continues(found[-1], block):
+            found[-1].lines.extend(block.lines)
+        else:
+            found.append(block)
+    return found
+
+
+def _continues(block: Block, following: Block) -> bool:
+    if not block.lines or not following.lines or following.marked:
+        return False
+    last, first = block.lines[-1], following.lines[0]
+    apart = first.words[0].page != last.words[-1].page or first.top < last.top
+    alike = block.bold == following.bold and max(block.size, following.size) <= _LARGER * min(
+        block.size, following.size
+    )
+    unfinished = len(last.words) > 1 and not _ENDED.search(last.words[-1].text)
+    return apart and alike and unfinished and first.words[0].text[:1].islower()
+
+
+def _paragraphs(lines: Sequence[Piece]) -> list[Block]:
+    """Lines from top to bottom as paragraphs and list items."""
+    if not lines:
+        return []
+    right = _right_edges(lines)
+    within = _inner_gap(lines, right)
+    found = [_begun(lines[0])]
+    for before, line in pairwise(lines):
+        if _breaks(found[-1], before, line, right[round(before.size)], within):
+            found.append(_begun(line))
+        else:
+            found[-1].lines.append(line)
+    return found
+
+
+def _begun(line: Piece) -> Block:
+    return Block(lines=[line], marked=len(line.words) > 1 and marks(line.words[0]))
+
+
+def _right_edges(lines: Sequence[Piece]) -> dict[int, float]:
+    """How far lines of a size reach."""
+    edges: dict[int, float] = {}
+    for line in lines:
+        edges[round(line.size)] = max(edges.get(round(line.size), 0.0), line.right)
+    return edges
+
+
+def _inner_gap(lines: Sequence[Piece], right: dict[int, float]) -> float | None:
+    """The usual gap between two lines of a paragraph, in sizes of the font."""
+    gaps = [
+        (line.top - before.bottom) / max(before.size, 1.0)
+        for before, line in pairwise(lines)
+        if round(before.size) == round(line.size) and _full(before, line, right[round(before.size)])
+    ]
+    return median(gaps) if gaps else None
+
+
+def _full(before: Piece, line: Piece, right: float) -> bool:
+    """Whether the next line's first word had no place any more on the line before."""
+    first = line.words[0]
+    return before.right + 0.3 * before.size + first.right - first.left > right - 0.3 * before.size
+
+
+def _breaks(block: Block, before: Piece, line: Piece, right: float, within: float | None) -> bool:
+    """Whether a line begins a new paragraph."""
+    size = max(before.size, line.size)
+    if size > _LARGER * min(before.size, line.size):
+        return True
+    if before.bold != line.bold and not _runs_on(before, line, right):
+        return True
+    if len(line.words) > 1 and marks(line.words[0]):
+        return True
+    gap = (line.top - before.bottom) / max(size, 1.0)
+    if gap > (_GAP if within is None else within + _LOOSE) or gap < -size:
+        return True
+    if _sentence_goes_on(before, line, right):
+        return False
+    if block.marked and line.left < block.lines[0].left - 0.3 * size:
+        return True
+    indented = before.left + _INDENT * size < line.left < before.left + 4 * size
+    return (indented and not block.marked and len(block.lines) > 1) or not _full(before, line, right)
+
+
+def _sentence_goes_on(before: Piece, line: Piece, right: float) -> bool:
+    """Whether a line that has some place left ends within a word or a sentence."""
+    last, small = before.words[-1].text, line.words[0].text[:1].islower()
+    if small and len(last) > 2 and last[-1] in "-\u2010\u00ad":
+        return True
+    nearly = right - before.right < 0.25 * (right - before.left)
+    return small and nearly and len(before.words) > 3 and not _ENDED.search(last)
+
+
+def _runs_on(before: Piece, line: Piece, right: float) -> bool:
+    """Whether a sentence of which some words are bold goes over a line's end: the lines are of one paragraph."""
+    return _full(before, line, right) and not _ENDED.search(before.words[-1].text) and line.words[0].text[:1].islower()
