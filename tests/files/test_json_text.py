@@ -98,7 +98,7 @@ _BY_ITSELF = {
     "auscult/readers/pdf/page_images.py",
     "auscult/readers/records/rows.py",
     "auscult/readers/process/serving.py",
-    "auscult/readers/records/strict_json.py",
+    "auscult/readers/records/fhir.py",
     "auscult/readers/process/wire.py",
     "auscult/readers/process/worker.py",
     "auscult/search/fusion.py",

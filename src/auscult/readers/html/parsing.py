@@ -12,8 +12,8 @@ import re
 from collections import defaultdict
 from typing import Final
 
-from auscult.readers.html import elements as known
-from auscult.readers.html.entities import pieces, unescaped
+from auscult.readers.html import standard as known
+from auscult.readers.html.standard import pieces, unescaped
 from auscult.readers.tree import Element, Piece
 
 _NAME: Final = re.compile(r"[^\s/>]++")

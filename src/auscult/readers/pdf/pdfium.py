@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from auscult.readers.contract import UnreadableError
-    from auscult.readers.pdf.glyphs import PageContent
+    from auscult.readers.pdf.words import PageContent
 
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
@@ -78,7 +78,7 @@ class Pdf:
         """
         from pypdfium2 import raw
 
-        from auscult.readers.pdf.glyphs import page_content
+        from auscult.readers.pdf.words import page_content
 
         with self._page(number) as page:
             text = page.get_textpage()

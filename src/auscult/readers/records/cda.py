@@ -14,8 +14,7 @@ from auscult.readers.dates import iso_date
 from auscult.readers.drafting import Facts, draft_of
 from auscult.readers.flow import Flow
 from auscult.readers.records.attachments import Attachment, read_attachment
-from auscult.readers.roles import Role
-from auscult.readers.tree import Element, written
+from auscult.readers.tree import Element, Role, written
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/cda+xml"

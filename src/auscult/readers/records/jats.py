@@ -8,8 +8,7 @@ from auscult.readers.contract import DraftDocument
 from auscult.readers.dates import iso_of
 from auscult.readers.drafting import Facts, draft_of
 from auscult.readers.flow import Flow
-from auscult.readers.roles import Role
-from auscult.readers.tree import Element, Piece, descend, written
+from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
 MEDIA_TYPE: Final = "application/jats+xml"

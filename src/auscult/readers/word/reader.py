@@ -21,8 +21,7 @@ from auscult.readers.tables import readable_rows
 from auscult.readers.tree import Piece, written
 from auscult.readers.word.package import WordParts, child, is_word_package, local, value, word_parts
 from auscult.readers.word.styles import Lists, Styles
-from auscult.readers.word.tables import Cell, cells_of, header_of, is_data
-from auscult.readers.word.text import ParagraphText, paragraph_text
+from auscult.readers.word.text import Cell, ParagraphText, cells_of, header_of, is_data, paragraph_text
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _DULL_TITLE: Final = re.compile(
