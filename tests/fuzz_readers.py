@@ -34,11 +34,11 @@ from typing import Any
 
 from auscult.documents import build_document, check_document
 from auscult.files.limits import VARIABLE, limits
-from auscult.readers import reading
 from auscult.readers.contract import DraftDocument, SourceFile
-from auscult.readers.reading import FileRead, Reading
+from auscult.readers.process import reading
+from auscult.readers.process.reading import FileRead, Reading
+from auscult.readers.process.worker import ReadingProcess
 from auscult.readers.walking import walk
-from auscult.readers.worker import ReadingProcess
 from good_files import good_files
 from hostile_files import GROUPS, hostile_files
 

@@ -7,7 +7,7 @@ from docx import Document
 from docx.enum.text import WD_BREAK
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.docx import DocxReader, word_source
+from auscult.readers.word.reader import DocxReader, word_source
 from small_pdfs import grey_png
 from small_word_files import GOUT, add_xml, part_of, saved, with_parts, word_leaflet
 

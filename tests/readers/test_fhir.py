@@ -10,7 +10,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.fhir import FhirReader
+from auscult.readers.records.fhir import FhirReader
 from readings import read, read_sample, sources_of
 
 READER = FhirReader()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.html import HtmlReader
+from auscult.readers.html.reader import HtmlReader
 from readings import SAMPLES, read, read_sample, sources_of
 
 READER = HtmlReader()

@@ -12,8 +12,8 @@ from PIL import Image
 
 from auscult.errors import DataError
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.page_images import MOST_PIXELS, PageRenderer, RenderLimits, page_png
-from auscult.readers.pdf import PdfReader
+from auscult.readers.pdf.page_images import MOST_PIXELS, PageRenderer, RenderLimits, page_png
+from auscult.readers.pdf.reader import PdfReader
 from small_pdfs import Drawn, leaflet
 
 

@@ -16,7 +16,7 @@ from reportlab.platypus.flowables import Flowable
 from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.pdf import PdfReader
+from auscult.readers.pdf.reader import PdfReader
 from small_pdfs import CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet, wrapped
 
 BOLD = ("Helvetica-Bold", 10)

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from auscult.errors import ConfigError
-from auscult.readers.columns import Columns
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.rows import RowReader
+from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import RowReader
 
 
 def read(name: str, content: str, columns: str = "") -> list[DraftDocument]:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from auscult.readers.contract import SourceFile
-from auscult.readers.worker import ReadingProcess
+from auscult.readers.process.worker import ReadingProcess
 
 
 @pytest.mark.slow

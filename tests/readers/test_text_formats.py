@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from any_text import ANY_TEXT
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
-from auscult.readers.fhir import FhirReader
-from auscult.readers.html import HtmlReader
+from auscult.readers.html.reader import HtmlReader
 from auscult.readers.markdown import MarkdownReader
-from auscult.readers.xml import XmlReader
+from auscult.readers.records.fhir import FhirReader
+from auscult.readers.records.xml import XmlReader
 from readings import SAMPLES, check_draft
 
 FORMATS: dict[str, tuple[Reader, str]] = {

@@ -12,8 +12,7 @@ from auscult.documents import Section
 from auscult.documents.original import RUN, WORD
 from auscult.errors import DataError
 from auscult.readers.contract import DraftDocument
-from auscult.readers.spool import Spool
-from auscult.readers.wire import draft_from_bytes, draft_to_bytes, packed, unpacked
+from auscult.readers.process.wire import Spool, draft_from_bytes, draft_to_bytes, packed, unpacked
 
 
 def draft_of(text: str, cuts: list[int]) -> DraftDocument:

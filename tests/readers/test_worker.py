@@ -15,8 +15,8 @@ from auscult.errors import ConfigError
 from auscult.files.limits import limits
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.reading import Reading
-from auscult.readers.worker import ReadingProcess
+from auscult.readers.process.reading import Reading
+from auscult.readers.process.worker import ReadingProcess
 from harmful_readers import READERS
 
 GOOD = SourceFile("good.txt", b"PLAN:\nRest.\n")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.xml import XmlReader
+from auscult.readers.records.xml import XmlReader
 from readings import SAMPLES, read, read_sample, sources_of
 
 READER = XmlReader()

@@ -17,7 +17,7 @@ from auscult.files.records import left_out
 from auscult.files.writing import check_file, write_json
 from auscult.index.reader import GenerationReader
 from auscult.interfaces import Corpus
-from auscult.readers.columns import Columns
+from auscult.readers.records.columns import Columns
 from auscult.readers.report import Report
 from auscult.search.explain import printable
 from auscult.sources.file_records import FileRecord, Index

@@ -2,7 +2,7 @@
 
 A reader is a class without state that names its format. It never opens a file, a network address or a process: it gets
 bytes, and whatever it meets in them (an external entity, a link, an image's address) stays words. It runs in a process
-of its own under limits of time and memory (`readers.worker`), because files come from anywhere.
+of its own under limits of time and memory (`readers.process.worker`), because files come from anywhere.
 
 A draft's text is what a person reads, and every section stands at an offset of it. `runs` or `words` say where in the
 file each piece of that text is (`documents.original`), so that a highlight goes back to the file.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from auscult.readers.html_entities import unescaped
+from auscult.readers.html.standard import unescaped
 
 HARD_BREAK: Final = "\n"
 _TOKEN: Final = re.compile(

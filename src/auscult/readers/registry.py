@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
 
-from auscult.readers.columns import Columns
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
 from auscult.readers.others import problem_of
+from auscult.readers.records.columns import Columns
 
 _ROWS = "rows"
 READERS: Mapping[str, str] = MappingProxyType(
     {
-        "pdf": "auscult.readers.pdf:PdfReader",
-        "docx": "auscult.readers.docx:DocxReader",
-        "fhir": "auscult.readers.fhir:FhirReader",
-        "xml": "auscult.readers.xml:XmlReader",
-        "html": "auscult.readers.html:HtmlReader",
-        _ROWS: "auscult.readers.rows:RowReader",
+        "pdf": "auscult.readers.pdf.reader:PdfReader",
+        "docx": "auscult.readers.word.reader:DocxReader",
+        "fhir": "auscult.readers.records.fhir:FhirReader",
+        "xml": "auscult.readers.records.xml:XmlReader",
+        "html": "auscult.readers.html.reader:HtmlReader",
+        _ROWS: "auscult.readers.records.rows:RowReader",
         "markdown": "auscult.readers.markdown:MarkdownReader",
         # Nearly everything is text: what no other reader recognises.
         "note": "auscult.readers.notes:NoteReader",

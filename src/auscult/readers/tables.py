@@ -5,14 +5,20 @@
 
 A row is found, shown and cited without the rest of its table, and is worth little without its header. What a cell is
 made of is the caller's: strings, or pieces that know where in a file they stand.
+
+Tables of marked-up text: which of them hold data, where their header is, and cells that span rows and columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final, TypeVar
 
-Piece = TypeVar("Piece")
+from auscult.readers.tree import Element, Piece, Role, descend, written
+
+Part = TypeVar("Part")
 
 BETWEEN: Final = " | "
 _BEHIND_LABEL: Final = ": "
@@ -22,9 +28,9 @@ _LONGEST_LABEL: Final = 80
 
 def readable_rows(
     header: Sequence[str] | None,
-    rows: Sequence[Sequence[Sequence[Piece]]],
-    written: Callable[[str], Piece],
-) -> list[list[Piece]]:
+    rows: Sequence[Sequence[Sequence[Part]]],
+    written: Callable[[str], Part],
+) -> list[list[Part]]:
     """One line of pieces a row, without line breaks between them.
 
     Args:
@@ -58,8 +64,8 @@ def merged_header(rows: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, map(str.strip, column)))) for column in columns]
 
 
-def _line(labels: Sequence[str], row: Sequence[Sequence[Piece]], written: Callable[[str], Piece]) -> list[Piece]:
-    line: list[Piece] = []
+def _line(labels: Sequence[str], row: Sequence[Sequence[Part]], written: Callable[[str], Part]) -> list[Part]:
+    line: list[Part] = []
     for column, cell in enumerate(row):
         if not cell:
             continue
@@ -71,4 +77,125 @@ def _line(labels: Sequence[str], row: Sequence[Sequence[Piece]], written: Callab
     return line
 
 
-__all__ = ["BETWEEN", "merged_header", "readable_lines", "readable_rows"]
+ROWS: Final = ("tr", "row")
+CELLS: Final = ("td", "th", "entry")
+_CAPTIONS: Final = ("caption", "title")
+# What a cell that spans rows says is repeated in each of them: short cells, and few of them.
+_LONGEST_REPEATED: Final = 80
+_WIDEST: Final = 40
+_LONGEST_CELL: Final = 1000
+
+Pieces = Callable[[Element], list[Piece]]
+
+
+@dataclass(slots=True)
+class _Row:
+    """One row: the pieces of each column, and whether they are a header, a heading of rows, or one cell for all."""
+
+    header: bool
+    cells: list[list[Piece]] = field(default_factory=list)
+    labelled: bool = False
+    alone: bool = False
+
+
+def is_data(table: Element, role: Callable[[Element], Role]) -> bool:
+    """Whether a table holds data; else it lays out a page: it has one column, or tables, headings or pages of text.
+
+    Args:
+        table: Its element.
+        role: The part that an element plays.
+    """
+    if table.get("role") in ("presentation", "none"):
+        return False
+    widest = width = length = 0
+    for node in descend(table, lambda each: role(each) not in (Role.DROPPED, Role.TABLE)):
+        if isinstance(node, Piece):
+            length += len(node.text)
+        elif node.tag in ROWS:
+            width = length = 0
+        elif node.tag in CELLS:
+            width, length = width + 1, 0
+            widest = max(widest, width)
+        elif role(node) in (Role.TABLE, Role.HEADING) and node.tag not in _CAPTIONS:
+            return False
+        if length > _LONGEST_CELL:
+            return False
+    return widest > 1
+
+
+def readable_table(table: Element, pieces: Pieces) -> list[list[Piece]]:
+    """Lines of a table of data: its caption, then a line a row, the header's words with each.
+
+    Args:
+        table: `is_data`.
+        pieces: The words of a cell on one line.
+    """
+    captions = [line for each in table.elements if each.tag in _CAPTIONS and (line := pieces(each))]
+    rows = _rows(table, pieces)
+    above = 0
+    while above < len(rows) and rows[above].header:
+        above += 1
+    header = merged_header([[_text(cell) for cell in row.cells[:_WIDEST]] for row in rows[:above]]) if above else None
+    if header is not None and above == len(rows):
+        # Nothing but headers: the first column's headings, each with its cells, are all that there is.
+        return captions + [line for row in rows for line in readable_rows(None, [row.cells], written)]
+    filled = [row for row in rows[above:] if any(row.cells)]
+    lines = [] if filled else readable_rows(header, [], written)
+    for alone, together in groupby(filled, lambda row: row.alone):
+        cells = [_with_row_heading(row.cells) if row.labelled and not header else row.cells for row in together]
+        lines += readable_rows(None if alone else header, cells, written)
+    return captions + lines
+
+
+def _rows(table: Element, pieces: Pieces) -> list[_Row]:
+    """All rows, with what reaches into them from above."""
+    rows: list[_Row] = []
+    below: dict[int, tuple[int, list[Piece]]] = {}
+    in_head = {id(row) for head in table.all("thead") for row in head.all(*ROWS)}
+    for element in table.all(*ROWS):
+        if element.dropped:
+            continue
+        cells = [each for each in element.elements if each.tag in CELLS and not each.dropped]
+        header = id(element) in in_head or (not in_head and all(each.tag == "th" for each in cells))
+        row = _Row(header and bool(cells))
+        row.labelled = len(cells) > 1 and cells[0].tag == "th" and all(each.tag != "th" for each in cells[1:])
+        row.alone = len(cells) == 1 and _span(cells[0], "colspan") > 1
+        waiting = dict(below)
+        below = {column: (left - 1, cell) for column, (left, cell) in waiting.items() if left > 1}
+        for cell in cells:
+            _from_above(row, waiting)
+            found = pieces(cell)
+            column, rowspan = len(row.cells), _span(cell, "rowspan")
+            if rowspan > 1 and column < _WIDEST and len(text := _text(found)) <= _LONGEST_REPEATED:
+                below[column] = (rowspan - 1, [written(text)] if text else [])
+            row.cells.append(found)
+            across = _span(cell, "colspan") - 1
+            row.cells += [[written(_text(found))] if header and found else [] for _ in range(across)]
+        _from_above(row, waiting)
+        rows.append(row)
+    return rows
+
+
+def _from_above(row: _Row, waiting: dict[int, tuple[int, list[Piece]]]) -> None:
+    while (column := len(row.cells)) in waiting:
+        row.cells.append(waiting.pop(column)[1])
+
+
+def _with_row_heading(cells: list[list[Piece]]) -> list[list[Piece]]:
+    """The first cell as the label of the second."""
+    if len(cells) < 2 or not cells[0] or not cells[1]:
+        return cells
+    colon = [] if _text(cells[0]).endswith((":", "?")) else [written(":")]
+    return [[*cells[0], *colon, written(" "), *cells[1]], *cells[2:]]
+
+
+def _span(cell: Element, name: str) -> int:
+    told = cell.get(name)
+    return min(int(told), _WIDEST) if told.isascii() and told.isdigit() and len(told) < 6 and int(told) else 1
+
+
+def _text(pieces: list[Piece]) -> str:
+    return " ".join("".join(piece.text for piece in pieces).split())
+
+
+__all__ = ["BETWEEN", "CELLS", "ROWS", "is_data", "merged_header", "readable_lines", "readable_rows", "readable_table"]

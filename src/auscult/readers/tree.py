@@ -1,9 +1,33 @@
-"""Marked-up text as a tree: elements, and pieces of text that know where in the source they stand."""
+"""Marked-up text as a tree: elements, the parts they play, and text that knows where in the source it stands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from typing import Final, NamedTuple
+
+
+class Role(Enum):
+    """The part that an element plays in a text.
+
+    INLINE goes on with the line. ITEM and NUMBERED stand in lists, which are BLOCKs, on lines of their own behind a
+    marker. A DEFINITION goes on behind its TERM. BREAK ends a line. VERBATIM keeps its white space. A TABLE becomes
+    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read.
+    """
+
+    INLINE = auto()
+    BLOCK = auto()
+    LIST = auto()
+    NUMBERED = auto()
+    ITEM = auto()
+    TERM = auto()
+    DEFINITION = auto()
+    BREAK = auto()
+    VERBATIM = auto()
+    TABLE = auto()
+    HEADING = auto()
+    DROPPED = auto()
+
 
 NOWHERE: Final = -1
 
@@ -89,4 +113,4 @@ def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> 
             stack.extend(reversed(node.children))
 
 
-__all__ = ["NOWHERE", "Element", "Piece", "descend", "written"]
+__all__ = ["NOWHERE", "Element", "Piece", "Role", "descend", "written"]

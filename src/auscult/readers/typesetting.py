@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from auscult.readers.flow import Flow
-from auscult.readers.grids import is_data, readable_table
-from auscult.readers.roles import Role
-from auscult.readers.tree import Element, Piece, descend, written
+from auscult.readers.tables import is_data, readable_table
+from auscult.readers.tree import Element, Piece, Role, descend, written
 
 _DEEPEST_INDENT: Final = 6
 # 10<sup>9</sup> is no 109: a raised number behind a number is parted from it.

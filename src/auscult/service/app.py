@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI
 
 from auscult import __version__
 from auscult.interfaces import DocumentEncoder
-from auscult.readers.page_images import PageRenderer
+from auscult.readers.pdf.page_images import PageRenderer
 from auscult.service.access import add_access
 from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback

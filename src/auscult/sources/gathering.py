@@ -22,10 +22,10 @@ from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, check_texts, limits
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
-from auscult.readers.columns import Columns
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified
-from auscult.readers.reading import FileRead, Reading
+from auscult.readers.process.reading import FileRead, Reading
+from auscult.readers.records.columns import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import name_of, walk
 from auscult.sources.file_records import FileRecord, Index, Said, digest_of_text, others

@@ -12,7 +12,7 @@ from auscult.documents import Document, Original, Section, build_document
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.spool import Place, Spool
+from auscult.readers.process.wire import Place, Spool
 from auscult.sources.sectioned import numbered
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from auscult.documents import Original
 from auscult.index.reader import GenerationReader
 from auscult.index.store import DocumentRecord
-from auscult.readers.page_images import PageRenderer
+from auscult.readers.pdf.page_images import PageRenderer
 from auscult.search.explain import explain
 from auscult.service import answering, hits, models, understood
 from auscult.service.caller import Asking, Caller, allowed

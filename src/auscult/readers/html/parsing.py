@@ -1,0 +1,228 @@
+"""HTML as a tree whose pieces of text know where in the source they stand; any input, in time linear in its length.
+
+Parsers that build a document as a browser does (html5lib, Lexbor) forget offsets; the standard library's tokenizer is
+quadratic on some input and tells lines of tags, not of the characters that an entity stands for. So this reads tags by
+the rules of the HTML standard's tokenizer, and nests them by its rules of what closes what, without the repair of
+misnested formatting, which moves no text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final
+
+from auscult.readers.html import standard as known
+from auscult.readers.html.standard import pieces, unescaped
+from auscult.readers.tree import Element, Piece
+
+_NAME: Final = re.compile(r"[^\s/>]++")
+_ATTRIBUTE: Final = re.compile(r"[\s/]*+(?:([^\s/>=][^\s/>=]*+|=)(\s*+=\s*+)?)?")
+_UNQUOTED: Final = re.compile(r"[^\s>]*+")
+_XHTML: Final = "http://www.w3.org/1999/xhtml"
+_TABLE: Final = frozenset({"table"})
+_PARTS_OF_TABLES: Final = known.CELLS | known.ROW_GROUPS | {"tr"}
+_CELLS_AND_TABLES: Final = known.CELLS | {"table"}
+_LETTER: Final = re.compile(r"[a-zA-Z]")
+
+
+def parse_html(source: str) -> Element:
+    """The tree of a page or of a part of one.
+
+    Args:
+        source: Decoded characters of it, whatever they are.
+
+    Returns:
+        An element without a name that holds all others; tags and attributes in lower case, of the attributes those of
+        `html_elements.KEPT_ATTRIBUTES`.
+    """
+    return _Parser(source).parse()
+
+
+class _Parser:
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._end = len(source)
+        self._root = Element("")
+        self._open = [self._root]
+        # At which depths elements of a name are open, so that no tag ever searches for its partner.
+        self._depths: dict[str, list[int]] = defaultdict(list)
+        self._containers: list[int] = []
+        self._missing: set[str] = set()
+        self._is_xml = _XHTML in source[:2000]
+
+    def parse(self) -> Element:
+        source, place = self._source, 0
+        while place < self._end:
+            tag = source.find("<", place)
+            if tag < 0:
+                break
+            following = source[tag + 1 : tag + 2]
+            if _LETTER.match(following):
+                self._text(place, tag)
+                place = self._start_tag(tag + 1)
+            elif following == "/":
+                self._text(place, tag)
+                place = self._end_tag(tag + 2)
+            elif following in ("!", "?") and following:
+                self._text(place, tag)
+                place = self._declaration(tag + 1)
+            else:
+                self._text(place, tag + 1)
+                place = tag + 1
+        self._text(place, self._end)
+        return self._root
+
+    def _text(self, start: int, end: int) -> None:
+        if end > start:
+            if self._open[-1].tag == "head" and not self._source[start:end].isspace():
+                self._close("head")
+            self._open[-1].children.extend(pieces(self._source, start, end))
+
+    def _find(self, sought: str, place: int) -> int:
+        """Where something stands next; the end where it does not, which is looked for once."""
+        if sought in self._missing:
+            return self._end
+        found = self._source.find(sought, place)
+        if found < 0:
+            self._missing.add(sought)
+        return found if found >= 0 else self._end
+
+    def _declaration(self, place: int) -> int:
+        source = self._source
+        if source.startswith("!--", place):
+            if source.startswith((">", "->"), place + 3):
+                return source.index(">", place) + 1
+            return self._find("-->", place + 3) + 3
+        if source.startswith("![CDATA[", place):
+            # XHTML's; in HTML it is a comment, whose words nobody meant to hide.
+            end = self._find("]]>", place + 8)
+            if end > place + 8:
+                self._open[-1].children.append(Piece(source[place + 8 : end], place + 8, end))
+            return end + 3
+        return self._find(">", place) + 1
+
+    def _end_tag(self, place: int) -> int:
+        named = _NAME.match(self._source, place)
+        if named is None or not _LETTER.match(self._source, place):
+            return self._find(">", place) + 1
+        tag = named.group().lower()
+        end, _, _ = self._attributes(named.end())
+        if tag == "br":
+            # HTML reads "</br>" as "<br>"; in XML it ends one.
+            if not self._is_xml:
+                self._append(Element("br"))
+        else:
+            self._close(tag)
+        return end
+
+    def _start_tag(self, place: int) -> int:
+        named = _NAME.match(self._source, place)
+        tag = named.group().lower() if named else ""
+        place, attributes, closed = self._attributes(named.end() if named else place)
+        element = Element(tag, attributes)
+        if tag not in known.IN_HEAD and self._open[-1].tag == "head":
+            self._close("head")
+        if tag in known.CLOSES:
+            self._close_implied(*known.CLOSES[tag])
+        self._append(element)
+        # "<div/>" is "<div>" to a browser, but not where the page says that it is XML.
+        if closed and (self._is_xml or tag not in known.CONTAINERS | known.RAW):
+            return place
+        if tag in known.RAW:
+            return self._raw(element, place)
+        if tag not in known.VOID:
+            self._depths[tag].append(len(self._open))
+            if tag in known.CONTAINERS:
+                self._containers.append(len(self._open))
+            self._open.append(element)
+        return place
+
+    def _raw(self, element: Element, place: int) -> int:
+        """The text of an element that holds no others; where to go on."""
+        closing = f"</{element.tag}"
+        end, after = self._end, self._end
+        if closing not in self._missing:
+            found = re.compile(re.escape(closing) + r"(?=[\s/>])", re.IGNORECASE).search(self._source, place)
+            if found is not None:
+                end, after = found.start(), self._find(">", found.end()) + 1
+            else:
+                self._missing.add(closing)
+        if element.tag in known.WITH_REFERENCES:
+            if closing in self._missing:
+                # Never closed: a browser shows an empty page. Its words up to the next tag are what was meant.
+                end = after = self._find("<", place)
+            element.children.extend(pieces(self._source, place, end))
+        return after
+
+    def _append(self, element: Element) -> None:
+        self._open[-1].children.append(element)
+
+    def _deepest(self, tags: frozenset[str]) -> int:
+        if tags is known.CONTAINERS:
+            return self._containers[-1] if self._containers else 0
+        return max((depths[-1] for tag in tags if (depths := self._depths.get(tag))), default=0)
+
+    def _close_implied(self, closes: frozenset[str], within: frozenset[str]) -> None:
+        """Close what a start tag closes."""
+        depths = [open_[-1] for tag in closes if (open_ := self._depths.get(tag))]
+        if depths:
+            barrier = self._deepest(within)
+            self._cut(min((depth for depth in depths if depth > barrier), default=len(self._open)))
+
+    def _close(self, tag: str) -> None:
+        """Close what an end tag closes, if anything."""
+        depths = self._depths.get(tag)
+        if tag in known.HEADINGS and not depths:
+            depth = self._deepest(known.HEADINGS)
+        elif not depths or tag in ("body", "html"):
+            return
+        else:
+            depth = depths[-1]
+        if tag == "table":
+            barrier = 0
+        elif tag in _PARTS_OF_TABLES:
+            barrier = self._deepest(_TABLE)
+        elif tag in known.FORMATTING:
+            # Text after it belongs to the block in between, which stays open.
+            barrier = self._deepest(known.CONTAINERS)
+        else:
+            barrier = self._deepest(_CELLS_AND_TABLES)
+        if depth > barrier:
+            self._cut(depth)
+
+    def _cut(self, depth: int) -> None:
+        """Close all from a depth on."""
+        while len(self._open) > depth:
+            tag = self._open.pop().tag
+            self._depths[tag].pop()
+            if tag in known.CONTAINERS:
+                self._containers.pop()
+
+    def _attributes(self, place: int) -> tuple[int, dict[str, str], bool]:
+        """The attributes of a tag: where it ends, those that are kept, whether it closes itself."""
+        source = self._source
+        kept: dict[str, str] = {}
+        while place < self._end:
+            match = _ATTRIBUTE.match(source, place)
+            if match is None or match.group(1) is None:
+                end = match.end() if match else place
+                return end + 1, kept, source[max(end - 1, place) : end] == "/"
+            place = match.end()
+            start = end = place
+            if match.group(2):
+                quote = source[place : place + 1]
+                if quote in ('"', "'") and quote:
+                    start, end = place + 1, self._find(quote, place + 1)
+                    place = end + 1
+                else:
+                    unquoted = _UNQUOTED.match(source, place)
+                    start, end = place, unquoted.end() if unquoted else place
+                    place = end
+            name = match.group(1).lower()
+            if name in known.KEPT_ATTRIBUTES and name not in kept:
+                kept[name] = unescaped(source[start:end])
+        return self._end, kept, False
+
+
+__all__ = ["parse_html"]

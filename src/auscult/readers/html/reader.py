@@ -1,0 +1,180 @@
+"""Web pages: their text as people read it, every character with its place in the page's source.
+
+Headings begin sections; lists, definitions and tables keep their shape (`readers.tables`); links are their labels and
+are never followed; navigation, banners, forms and hidden parts are left out (`readers.html.cleaning`). What the head of
+a page says of it becomes its facts: title, publisher, address, language, date, authors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from auscult.readers.contract import DraftDocument, SourceFile
+from auscult.readers.dates import iso_date
+from auscult.readers.decoding import decoded
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
+from auscult.readers.html import standard as known
+from auscult.readers.html.cleaning import Care, clean
+from auscult.readers.html.parsing import parse_html
+from auscult.readers.tree import Element, Role
+from auscult.readers.typesetting import Typesetter
+
+# The first that is there: what was changed last is what counts.
+_DATES: Final = (
+    "article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified", "last-modified", "datemodified",
+    "dcterms.date", "dc.date", "date", "article:published_time", "dcterms.issued", "dcterms.created",
+    "citation_publication_date", "datepublished",
+)  # fmt: skip
+_AUTHORS: Final = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
+_SITES: Final = ("og:site_name", "application-name", "dc.publisher", "dcterms.publisher")
+_SEPARATOR: Final = re.compile(r"\s+(?:[|·»•–—-]|::)\s+")
+_LONGEST_SITE = 6
+_LONGEST_FACT: Final = 500
+
+
+def facts_of(page: Element) -> Facts:
+    """Read a page's head: its title without the site's name, the site, the canonical address, language, date, authors.
+
+    Where the head has no date, the first `<time>` is it.
+    """
+    told: dict[str, list[str]] = {}
+    for meta in page.all("meta"):
+        name = (meta.get("property") or meta.get("name")).strip().lower()
+        if name and (content := " ".join(meta.get("content").split())[:_LONGEST_FACT]):
+            told.setdefault(name, []).append(content)
+    source = next((told[name][0] for name in _SITES if name in told), "")
+    titled = page.first("title")
+    metadata: dict[str, str] = {}
+    root = page.first("html")
+    if language := (root.get("lang") or root.get("xml:lang")).strip() if root else "":
+        metadata["language"] = language[:35]
+    dates = [each for name in _DATES for each in told.get(name, ())] or [
+        each.get("datetime") for each in page.all("time")
+    ]
+    if date := next(filter(None, map(iso_date, dates)), ""):
+        metadata["date"] = date
+    if authors := next((told[name] for name in _AUTHORS if name in told), []):
+        metadata["author"] = "; ".join(dict.fromkeys(authors))
+    title, site = without_site(titled.words() if titled else "", source)
+    return Facts(
+        title=title or told.get("og:title", [""])[0],
+        source=source or site,
+        url=_canonical(page) or told.get("og:url", [""])[0],
+        metadata=metadata,
+    )
+
+
+def without_site(title: str, site: str) -> tuple[str, str]:
+    """A page's title without the name of the site beside it, and that name; empty where there is none.
+
+    "Gout - Symptoms - NHS" is "Gout - Symptoms" where the site is called so, or where its name is not known: up to six
+    words at the end that begin with a capital are taken for it.
+    """
+    separators = list(_SEPARATOR.finditer(title))
+    if not separators:
+        return title, ""
+    first, last = title[: separators[0].start()], title[separators[-1].end() :]
+    named = site.casefold() == last.casefold() if site else len(last.split()) <= _LONGEST_SITE and last[:1].isupper()
+    if named:
+        return title[: separators[-1].start()], last
+    if site and site.casefold() == first.casefold():
+        return title[separators[0].end() :], first
+    return title, ""
+
+
+def _canonical(page: Element) -> str:
+    for link in page.all("link"):
+        if "canonical" in link.get("rel").lower().split() and link.get("href").startswith(("http://", "https://")):
+            return link.get("href").strip()
+    return ""
+
+
+_BEGINNING: Final = re.compile(rb"\s*(?:<!--.*?-->\s*)*+<(?:!doctype\s+html|html|head|body|title|h1)\b", re.I | re.S)
+_XHTML: Final = re.compile(rb"\s*<\?xml[^>]*>\s*(?:<!--.*?-->\s*)*+<(?:!doctype\s+html|html)\b", re.I | re.S)
+_CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
+_DECLARED: Final = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w-]+)", re.IGNORECASE)
+_ROLES: Final = {
+    **dict.fromkeys(known.BLOCKS | known.ROW_GROUPS | known.CELLS | {"tr", "body", "legend"}, Role.BLOCK),
+    **dict.fromkeys(known.HEADINGS, Role.HEADING),
+    **dict.fromkeys(known.LISTS, Role.LIST),
+    "ol": Role.NUMBERED,
+    "li": Role.ITEM,
+    "dt": Role.TERM,
+    "dd": Role.DEFINITION,
+    "br": Role.BREAK,
+    "pre": Role.VERBATIM,
+    "table": Role.TABLE,
+}
+
+
+class HtmlReader:
+    """Reads HTML and XHTML, whole pages and parts of them, however broken."""
+
+    name = "HTML"
+    suffixes = (".html", ".htm", ".xhtml", ".xht")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it begins as a page does, or is called as one and begins with a tag."""
+        head = file.head
+        if _BEGINNING.match(head) or _XHTML.match(head):
+            return True
+        return file.suffix in self.suffixes and not head.startswith((b"%PDF", b"PK", b"{\\rtf"))
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The page.
+
+        Raises:
+            UnreadableError: It has no words.
+        """
+        yield read_page(file.content)
+
+
+def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
+    """A page, or a part of one.
+
+    Args:
+        content: Its bytes.
+        care: How much of what is not its text is left out: of the narrative of a record, what is not seen.
+
+    Raises:
+        UnreadableError: It has no words.
+    """
+    source, encoding = decoded(content, declared_encoding(content[:4096]))
+    page = parse_html(source)
+    facts = facts_of(page)
+    clean(page, care)
+    flow = Flow()
+    Typesetter(flow, role_of, level_of).set(page)
+    return draft_of(flow, facts, media_type="text/html", encoding=encoding)
+
+
+def declared_encoding(head: bytes) -> str:
+    """What the first bytes of a page say its encoding is; empty where they say nothing."""
+    if declared := _DECLARED.match(head.lstrip()):
+        return declared[1].decode("ascii", "replace")
+    for meta in parse_html(head.decode("latin-1")).all("meta"):
+        if charset := meta.get("charset").strip():
+            return charset
+        if meta.get("http-equiv").lower() == "content-type" and (found := _CHARSET.search(meta.get("content"))):
+            return found[1]
+    return ""
+
+
+def role_of(element: Element) -> Role:
+    """The part that an element of HTML plays."""
+    role = _ROLES.get(element.tag, Role.INLINE)
+    return Role.HEADING if role is not Role.HEADING and element.get("role") == "heading" else role
+
+
+def level_of(element: Element) -> int:
+    """The level of a heading."""
+    told = element.get("aria-level")
+    if told in ("1", "2", "3", "4", "5", "6"):
+        return int(told)
+    return int(element.tag[1]) if element.tag in known.HEADINGS else 2
+
+
+__all__ = ["HtmlReader", "declared_encoding", "facts_of", "level_of", "role_of", "without_site"]

@@ -1,0 +1,171 @@
+"""Drafts as bytes: on their way out of the process that reads, and where they wait on the disk.
+
+They are JSON and arrays, so that nothing in them is ever run. They wait in a file without a name: nobody else opens it,
+and it is gone with the process.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.documents.building import Section
+from auscult.documents.original import RUN, WORD
+from auscult.errors import DataError
+from auscult.readers.contract import DraftDocument
+
+_SIZE = 8
+_SAID = ("text", "title", "key", "media_type", "encoding", "source", "url")
+
+
+def packed(*parts: bytes) -> bytes:
+    """Byte strings behind each other, each with its length before it."""
+    return b"".join(len(part).to_bytes(_SIZE, "little") + part for part in parts)
+
+
+def unpacked(content: bytes) -> list[bytes]:
+    """What `packed` joined.
+
+    Raises:
+        DataError: It is something else.
+    """
+    parts, at = [], 0
+    while at < len(content):
+        end = at + _SIZE + int.from_bytes(content[at : at + _SIZE], "little")
+        if end > len(content):
+            raise _broken("a part that is cut short")
+        parts.append(content[at + _SIZE : end])
+        at = end
+    return parts
+
+
+def draft_to_bytes(draft: DraftDocument) -> bytes:
+    """A draft, as `draft_from_bytes` reads it."""
+    told = {name: getattr(draft, name) for name in _SAID} | {
+        "sections": [[s.heading, len(s.text), s.passage_id, s.aspect, s.start, list(s.above)] for s in draft.sections],
+        "paths": [list(path) for path in draft.heading_paths],
+        "pages": [[float(width), float(height)] for width, height in draft.pages],
+        "entity_ids": list(draft.entity_ids),
+        "metadata": dict(draft.metadata),
+        "remarks": list(draft.remarks),
+        "has_content": draft.content is not None,
+    }
+    # Not by escapes, of which two that are half a surrogate pair each would come back as one character.
+    head = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return packed(head, draft.content or b"", draft.runs.astype(RUN).tobytes(), draft.words.astype(WORD).tobytes())
+
+
+def draft_from_bytes(content: bytes) -> DraftDocument:
+    """What `draft_to_bytes` wrote, whose every section stands where it says in the text.
+
+    Raises:
+        DataError: It is something else.
+    """
+    try:
+        head, held, runs, words = unpacked(content)
+        told = json.loads(head.decode("utf-8", "surrogatepass"))
+        said = {name: _text(told[name]) for name in _SAID}
+        return DraftDocument(
+            **said,
+            sections=_sections(said["text"], told["sections"]),
+            content=held if told["has_content"] else None,
+            heading_paths=[tuple(map(_text, path)) for path in told["paths"]],
+            runs=_inside(np.frombuffer(runs, RUN), said["text"]),
+            words=_inside(np.frombuffer(words, WORD), said["text"]),
+            pages=[(float(width), float(height)) for width, height in told["pages"]],
+            entity_ids=tuple(map(_text, told["entity_ids"])),
+            metadata=_texts(told["metadata"]),
+            remarks=tuple(map(_text, told["remarks"])),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _broken(type(error).__name__) from error
+
+
+def _sections(text: str, told: Sequence[Sequence[Any]]) -> list[Section]:
+    """Sections, in order and none over another."""
+    sections, reached = [], 0
+    for each in told:
+        section = _section(text, *each)
+        if section.start is None or section.start < reached:
+            raise ValueError(section.start)
+        reached = section.start + len(section.text)
+        sections.append(section)
+    return sections
+
+
+def _inside(rows: npt.NDArray[Any], text: str) -> npt.NDArray[Any]:
+    """Ranges that are ranges of the text."""
+    if len(rows) and (int(rows["end"].max()) > len(text) or bool((rows["start"] > rows["end"]).any())):
+        raise ValueError(len(text))
+    return rows
+
+
+def _section(
+    text: str, heading: str, length: int, passage_id: str, aspect: str, start: int, above: list[str]
+) -> Section:
+    if not 0 <= start <= start + length <= len(text):
+        raise ValueError(start)
+    path = tuple(map(_text, above))
+    return Section(_text(heading), text[start : start + length], _text(passage_id), _text(aspect), start, path)
+
+
+def _texts(value: Mapping[Any, Any]) -> dict[str, str]:
+    return {_text(name): _text(told) for name, told in value.items()}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _broken(got: str) -> DataError:
+    return DataError("a draft of a document", got, "report it: the process that reads wrote something else")
+
+
+class Place(NamedTuple):
+    """Where a draft waits: its first byte, and how many there are."""
+
+    start: int
+    size: int
+
+
+class Spool:
+    """Drafts, each taken back as often as it is asked for."""
+
+    def __init__(self) -> None:
+        # Closed by whoever opened this.
+        self._file = tempfile.TemporaryFile(prefix="auscult-")  # noqa: SIM115
+        self._end = 0
+
+    def put(self, draft: DraftDocument) -> Place:
+        """Let a draft wait.
+
+        Raises:
+            OSError: The disk is full.
+        """
+        content = draft_to_bytes(draft)
+        self._file.seek(self._end)
+        self._file.write(content)
+        place = Place(self._end, len(content))
+        self._end += len(content)
+        return place
+
+    def get(self, place: Place) -> DraftDocument:
+        """The draft that waits somewhere."""
+        self._file.seek(place.start)
+        return draft_from_bytes(self._file.read(place.size))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()

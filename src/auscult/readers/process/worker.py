@@ -1,0 +1,279 @@
+"""Reading in a process of its own, under limits of time, memory and size; what goes wrong there is one file's problem.
+
+A process is used for many files, one after the other, and replaced now and then, and after a file that it did not come
+back from. Small notes cost a fraction of a millisecond each. Questions and answers pass by pipes that never block.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from auscult.errors import DataError
+from auscult.files.limits import VARIABLE, limits
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.process.serving import DRAFT, END, REFUSED, SIZE
+from auscult.readers.process.wire import draft_from_bytes, packed, unpacked
+from auscult.readers.records.columns import Columns
+from auscult.readers.registry import READERS
+
+CHUNK = 1 << 16
+
+
+class GoneError(Exception):
+    """The process ended, or said what it should not."""
+
+
+class SlowError(Exception):
+    """The process did not answer in time."""
+
+
+def exchange(
+    process: subprocess.Popen[bytes], question: bytes, most: int, seconds: float
+) -> Iterator[tuple[bytes, bytes]]:
+    """Ask, and give the answers as they come, up to the last.
+
+    Args:
+        process: That answers; its pipes do not block.
+        question: As it reads it.
+        most: Bytes of an answer.
+        seconds: That it may take; time that passes between one answer's being taken and the next does not count.
+    """
+    if process.stdin is None or process.stdout is None:
+        raise RuntimeError("a process without pipes")
+    asking, answering = process.stdin.fileno(), process.stdout.fileno()
+    left, held = memoryview(question), bytearray()
+    spent = 0.0
+    with selectors.DefaultSelector() as ready:
+        ready.register(answering, selectors.EVENT_READ)
+        ready.register(asking, selectors.EVENT_WRITE)
+        while True:
+            begun = time.monotonic()
+            found = ready.select(seconds - spent)
+            spent += time.monotonic() - begun
+            if not found or spent > seconds:
+                raise SlowError
+            for key, _ in found:
+                if key.fd == asking:
+                    left = _send(asking, left)
+                    if not left:
+                        ready.unregister(asking)
+                elif not _receive(answering, held):
+                    raise GoneError(_ending(process))
+            while (answer := _answer(held, most)) is not None:
+                yield answer
+                if answer[0] in (END, REFUSED):
+                    return
+
+
+def _send(descriptor: int, left: memoryview) -> memoryview:
+    try:
+        return left[os.write(descriptor, left[:CHUNK]) :]
+    except BlockingIOError:
+        return left
+    except BrokenPipeError:
+        # Why, its answers' end tells.
+        return memoryview(b"")
+
+
+def _receive(descriptor: int, held: bytearray) -> bool:
+    """Take what has come; whether more may."""
+    try:
+        come = os.read(descriptor, 16 * CHUNK)
+    except BlockingIOError:
+        return True
+    held += come
+    return bool(come)
+
+
+def _answer(held: bytearray, most: int) -> tuple[bytes, bytes] | None:
+    """The first answer of what has come, taken out of it; None where it is not whole."""
+    if len(held) <= SIZE:
+        return None
+    kind = bytes(held[:1])
+    size = int.from_bytes(held[1 : 1 + SIZE], "little")
+    if kind not in (DRAFT, END, REFUSED):
+        raise GoneError("a reader that said something else")
+    if size > most:
+        raise too_much(most)
+    end = 1 + SIZE + size
+    if len(held) < end:
+        return None
+    content = bytes(held[1 + SIZE : end])
+    del held[:end]
+    return kind, content
+
+
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    """How a process ended, in words."""
+    code = process.wait()
+    if code >= 0:
+        return f"one at which the reader ended (exit code {code})"
+    with suppress(ValueError):
+        return f"one at which the reader broke down ({signal.Signals(-code).name})"
+    return "one at which the reader broke down"
+
+
+def too_much(most: int) -> UnreadableError:
+    """The error of a file of which more is made than may be.
+
+    Args:
+        most: Bytes that may be.
+    """
+    remedy = f"leave it out, or raise the limit ({VARIABLE}='drafts={most * 10}')"
+    return UnreadableError("too large", f"a file of which at most {most:,} bytes are made", "more", remedy)
+
+
+#: Files that a process reads before it is replaced: what a parser leaks stays small.
+_TURN = 2_000
+#: Seconds that a process may take to begin.
+_START = 60
+
+
+class ReadingProcess:
+    """Reads files, each in at most so much time and memory.
+
+    Args:
+        columns: What columns of tables mean.
+        readers: Module and class of each reader, by name.
+    """
+
+    def __init__(self, columns: Columns | None = None, readers: Mapping[str, str] = READERS) -> None:
+        self._columns = columns or Columns()
+        self._readers = dict(readers)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._read = 0
+
+    def read(self, file: SourceFile) -> Iterator[tuple[str, DraftDocument]]:
+        """A file's documents, each with the format's name.
+
+        Raises:
+            UnreadableError: It cannot be read, or not within the limits.
+        """
+        most = limits()
+        if self._read >= _TURN:
+            self.close()
+        self._read += 1
+        taken = 0
+        try:
+            process = self._started()
+            question = packed(json.dumps({"name": file.name}).encode(), file.content)
+            for kind, content in exchange(process, question, most.drafts, most.seconds):
+                taken += len(content)
+                if kind == END:
+                    return
+                if kind == REFUSED:
+                    raise _refused(content)
+                if taken > most.drafts:
+                    raise too_much(most.drafts)
+                name, draft = unpacked(content)
+                yield name.decode(), draft_from_bytes(draft)
+        except SlowError:
+            self.close()
+            remedy = f"leave it out, or give it longer ({VARIABLE}='seconds={most.seconds * 10}')"
+            raise UnreadableError(
+                "timed out", f"a file that is read in {most.seconds} s", "one that takes longer", remedy
+            ) from None
+        except GoneError as gone:
+            self.close()
+            raise UnreadableError("reader ended", "a file that can be read", str(gone), "leave it out") from None
+        except UnreadableError as error:
+            if error.kind == "too large":
+                self.close()
+            raise
+        except DataError as error:
+            self.close()
+            raise UnreadableError("reader failed", error.expected, error.got, error.remedy) from None
+        except BaseException:
+            # Half an answer may be under way.
+            self.close()
+            raise
+
+    def kill(self) -> None:
+        """End the process under whoever waits for its answer, which will be that it has ended."""
+        if (process := self._process) is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """End the process; the next file begins another."""
+        process, self._process, self._read = self._process, None, 0
+        if process is None:
+            return
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None:
+            return self._process
+        most = limits()
+        process = self._process = subprocess.Popen(
+            [sys.executable, "-B", "-P", "-m", "auscult.readers.process.serving"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+            cwd=os.sep,
+            # An interrupt is for the command: it ends this process itself.
+            start_new_session=True,
+        )
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+        told = {
+            "columns": self._columns.told,
+            "readers": self._readers,
+            "memory": most.reading,
+            "seconds": most.seconds,
+        }
+        try:
+            for _ in exchange(process, packed(json.dumps(told).encode()), CHUNK, _START):
+                pass
+        except (SlowError, GoneError) as error:
+            self.close()
+            raise DataError("a process that reads files", "none that begins", "check the installation") from error
+        return process
+
+
+def _refused(content: bytes) -> UnreadableError:
+    try:
+        kind, expected, got, remedy = map(str, json.loads(content))
+    except (ValueError, TypeError) as error:
+        raise GoneError("a reader that said something else") from error
+    if kind == "too much memory":
+        most = limits().reading
+        expected = f"a file that is read in {most:,} bytes of memory"
+        remedy = f"leave it out, or raise the limit ({VARIABLE}='reading={most * 2}')"
+    return UnreadableError(kind, expected, got, remedy)
+
+
+def _environment() -> dict[str, str]:
+    """What the process is told of ours: where code is, and no secrets."""
+    kept = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", VARIABLE)
+    found = {name: os.environ[name] for name in kept if name in os.environ}
+    found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)  # noqa: PTH100
+    # One thread is enough for what arrays there are.
+    return found | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+__all__ = ["CHUNK", "GoneError", "SlowError", "exchange", "too_much"]

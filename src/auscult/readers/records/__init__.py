@@ -1,0 +1,1 @@
+"""Records of fields: FHIR, XML (CDA, JATS), tables and JSON lines."""

@@ -1,0 +1,127 @@
+"""Clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
+
+The structured entries below each section say the same in codes and are not read. Of the patient only the record number
+is kept, as metadata; name, address and birth date are left where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from auscult.readers.contract import DraftDocument
+from auscult.readers.dates import iso_date
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
+from auscult.readers.records.attachments import Attachment, read_attachment
+from auscult.readers.tree import Element, Role, written
+from auscult.readers.typesetting import Typesetter
+
+MEDIA_TYPE: Final = "application/cda+xml"
+_LOINC: Final = "2.16.840.1.113883.6.1"
+_ROLES: Final = {
+    **dict.fromkeys(("caption", "footnote", "paragraph", "td", "th", "tr", "tbody", "thead", "tfoot"), Role.BLOCK),
+    **dict.fromkeys(("footnoteRef", "renderMultiMedia"), Role.DROPPED),
+    "br": Role.BREAK,
+    "item": Role.ITEM,
+    "table": Role.TABLE,
+}
+
+
+def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]:
+    """The document; that of its attachment where its body is one.
+
+    Args:
+        root: `ClinicalDocument`.
+        encoding: That the file was decoded by.
+        name: Of the file.
+
+    Raises:
+        UnreadableError: It has no words.
+    """
+    facts = _facts(root)
+    body = root.child("component", "nonXMLBody", "text")
+    if body is not None and (body.get("representation") == "B64" or body.child("reference")):
+        reference = body.child("reference")
+        attachment = Attachment(
+            media_type=body.get("mediaType"),
+            data="" if reference else body.words(),
+            url=reference.get("value") if reference else "",
+            title=facts.title,
+        )
+        yield from read_attachment(attachment, facts, name)
+        return
+    flow = Flow()
+    typesetter = Typesetter(flow, _role_of, lambda _: 1)
+    if titled := root.child("title"):
+        typesetter.heading(titled, 1)
+    if body is not None:
+        typesetter.set(body)
+    for section, depth in _sections(root):
+        if (heading := section.child("title")) is None or not heading.words():
+            heading = Element("title")
+            heading.children.append(written(_code(section, "displayName") or "Section"))
+        typesetter.heading(heading, depth + 1)
+        if text := section.child("text"):
+            typesetter.set(text)
+            flow.block()
+    yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+
+
+def _sections(root: Element) -> Iterator[tuple[Element, int]]:
+    """All sections in order, each with its depth from 1."""
+    body = root.child("component", "structuredBody")
+    stack = [(body, 0)] if body else []
+    while stack:
+        element, depth = stack.pop()
+        if element.tag == "section":
+            yield element, depth
+        inner = [part for each in element.elements if each.tag == "component" for part in each.elements]
+        stack.extend((part, depth + 1) for part in reversed(inner) if part.tag == "section")
+
+
+def _role_of(element: Element) -> Role:
+    if element.tag == "list":
+        return Role.NUMBERED if element.get("listType") == "ordered" else Role.LIST
+    if element.get("revised") == "delete":
+        return Role.DROPPED
+    return _ROLES.get(element.tag, Role.INLINE)
+
+
+def _facts(root: Element) -> Facts:
+    patient = root.child("recordTarget", "patientRole", "id")
+    person = root.child("author", "assignedAuthor", "assignedPerson", "name")
+    custodian = root.child("custodian", "assignedCustodian", "representedCustodianOrganization", "name")
+    language, effective, identity = (root.child(name) for name in ("languageCode", "effectiveTime", "id"))
+    titled = root.child("title")
+    told = {
+        "patient": (patient.get("extension") or patient.get("root")) if patient else "",
+        "date": iso_date(effective.get("value")) if effective else "",
+        "author": " ".join(each.words() for each in person.elements) or person.words() if person else "",
+        "language": language.get("code") if language else "",
+        "type": _code(root, "displayName"),
+        "document": (identity.get("extension") or identity.get("root")) if identity else "",
+        "sections": "; ".join(dict.fromkeys(filter(None, (_loinc(section) for section, _ in _sections(root))))),
+    }
+    return Facts(
+        title=titled.words() if titled else _code(root, "displayName"),
+        source=custodian.words() if custodian else "",
+        metadata={key: value for key, value in told.items() if value},
+    )
+
+
+def _code(element: Element, attribute: str) -> str:
+    code = element.child("code")
+    return code.get(attribute) if code else ""
+
+
+def _loinc(section: Element) -> str:
+    return f"LOINC:{_code(section, 'code')}" if _code(section, "codeSystem") == _LOINC else ""
+
+
+def is_cda(root: Element) -> bool:
+    """Whether a file is a clinical document."""
+    return root.tag == "ClinicalDocument"
+
+
+__all__ = ["MEDIA_TYPE", "is_cda", "read_cda"]

@@ -1,0 +1,201 @@
+"""Tables of separated values, and JSON lines or lists: a document a row."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from auscult.documents import Section
+from auscult.documents.note_headings import note_sections
+from auscult.documents.original import RUN
+from auscult.files.limits import limits
+from auscult.files.rows import read_cells, separator_of
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.notes import decode
+from auscult.readers.records.columns import SCHEMA, ColumnMissingError, Columns
+
+_TABLES = (".csv", ".tsv")
+_LINES = (".jsonl", ".ndjson", ".json")
+_SEPARATORS = ",;\t"
+_WORD = re.compile(r"\w")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_BETWEEN = "\n\n"
+_HOW = "say what columns mean: --read map=text=COLUMN,title=COLUMN"
+
+
+class RowReader:
+    """Reads tables and JSON lines, in the public schema or by a mapping. A row's original is its text.
+
+    Args:
+        columns: The mapping; an empty one takes names as they are.
+    """
+
+    name = "table"
+    suffixes = _TABLES + _LINES
+
+    def __init__(self, columns: Columns | None = None) -> None:
+        self._columns = columns or Columns()
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether a file is named as a table, or named and begun as JSON."""
+        if file.suffix in _LINES:
+            return file.head.lstrip()[:1] in (b"{", b"[")
+        return file.suffix in _TABLES
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """A document a row; rows without words are told in a remark."""
+        text, _ = decode(file.content)
+        rows = _objects(text) if file.suffix in _LINES else _cells(text)
+        wordless: list[int] = []
+        found = 0
+        # A file's remarks stand with one of its documents: its last, when all is known.
+        last: DraftDocument | None = None
+        for number, fields in rows:
+            draft = self._draft(fields, number)
+            if draft is None:
+                wordless.append(number)
+                continue
+            if last is not None:
+                yield last
+            last, found = draft, found + 1
+        if last is None:
+            raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
+        yield _remarking(last, wordless)
+
+    def _draft(self, fields: dict[str, Any], number: int) -> DraftDocument | None:
+        try:
+            record = self._columns.record(fields, number) if self._columns.fits(fields) else _as_named(fields, number)
+        except ColumnMissingError as error:
+            got = f"{error.got} (line {number})"
+            raise UnreadableError("missing column", error.expected, got, error.remedy) from error
+        text, sections = _sections(record)
+        if not _WORD.search(text):
+            return None
+        return DraftDocument(
+            text=text,
+            sections=sections,
+            title=record.get("title", ""),
+            key=record["id"],
+            media_type="text/plain",
+            content=text.encode("utf-8"),
+            encoding="utf-8",
+            runs=np.array([(0, len(text), 0, len(text))], RUN),
+            source=record.get("source", ""),
+            url=record.get("url", ""),
+            entity_ids=record.get("entity_ids", ()),
+            metadata=record["metadata"],
+        )
+
+
+def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
+    """A row whose columns are called as the public schema calls them."""
+    folded = {name.strip().lower(): value for name, value in fields.items() if value not in (None, "")}
+    if not ({"text", "sections"} & set(folded)):
+        if {"text", "sections"} & {name.strip().lower() for name in fields}:
+            folded["text"] = ""
+        else:
+            held = ", ".join(fields) or "none"
+            raise ColumnMissingError("a column or field 'text'", f"only {held}", _HOW)
+    metadata = folded.pop("metadata", {})
+    told = metadata if isinstance(metadata, dict) else {}
+    told |= {name: value for name, value in folded.items() if name not in (*SCHEMA, "sections")}
+    entities = folded.get("entity_ids", [])
+    return {
+        **{name: str(folded[name]) for name in SCHEMA if name in folded and name != "entity_ids"},
+        "id": str(folded.get("id", number)).strip(),
+        "entity_ids": entities.split() if isinstance(entities, str) else [str(each) for each in entities],
+        "metadata": {name: value for name, value in told.items() if isinstance(value, str) and value.strip()}
+        | _access(told),
+    } | ({"sections": folded["sections"]} if "sections" in folded else {})
+
+
+def _access(told: dict[str, Any]) -> dict[str, str]:
+    """Return the groups that may see a row, where they are no text: those of a list; else a comma, for no group."""
+    value = next((value for name, value in told.items() if name.strip().casefold() == "access"), None)
+    if value is None or isinstance(value, str):
+        return {}
+    named = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [""]
+    return {"access": ", ".join(named) or ","} if named else {}
+
+
+def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:
+    """The text and its sections: as they are given, or found by headings."""
+    if "sections" not in record:
+        text = record["text"]
+        return text, note_sections(text)
+    sections, parts, at = [], [], 0
+    for each in record["sections"] if isinstance(record["sections"], list) else []:
+        told = each if isinstance(each, dict) else {}
+        heading, part = str(told.get("heading") or ""), str(told.get("text") or "")
+        if _WORD.search(part):
+            sections.append(Section(heading, part, start=at))
+            parts.append(part)
+            at += len(part) + len(_BETWEEN)
+    return _BETWEEN.join(parts), sections
+
+
+def _cells(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    lines = iter(text.splitlines(keepends=True))
+    first = next(lines, "")
+    try:
+        rows = read_cells(chain([first], lines), separator_of(first, _SEPARATORS), longest=limits().line)
+        _, names = next(rows)
+        for number, cells in rows:
+            if len(cells) == len(names):
+                yield number, dict(zip(names, cells, strict=True))
+            elif cells:
+                raise _broken("table", f"{len(names)} columns", f"{len(cells)} (line {number})")
+    except csv.Error as error:
+        raise _broken("table", "values between separators", str(error)) from error
+
+
+def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    halves = _SURROGATE.search(text) is not None
+    try:
+        found = _whole(text)
+        if found is None:
+            found = ((number, json.loads(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+        for number, each in found:
+            if not isinstance(each, dict):
+                raise _broken("JSON", "JSON objects", f"something else (line {number})")
+            yield number, _without_halves(each) if halves else each
+    except (ValueError, RecursionError) as error:
+        where = (
+            f"malformed JSON ({error.msg} in line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        )
+        raise _broken("JSON", "one JSON object a line, or a list of them", where or "malformed JSON") from error
+
+
+def _without_halves(value: dict[str, Any]) -> dict[str, Any]:
+    """An object whose strings hold no half of a surrogate pair, which JSON can write and no file of text can hold."""
+    written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+    mended: dict[str, Any] = json.loads(written.decode("utf-16", "replace"))
+    return mended
+
+
+def _whole(text: str) -> Iterator[tuple[int, Any]] | None:
+    """The objects of a file that is one value: a list of them, or one; None where it is lines."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        if text.lstrip().startswith("["):
+            raise
+        return None
+    return iter(enumerate(value if isinstance(value, list) else [value], 1))
+
+
+def _remarking(draft: DraftDocument, wordless: list[int]) -> DraftDocument:
+    if not wordless:
+        return draft
+    return replace(draft, remarks=[f"{len(wordless)} rows without words, first: line {wordless[0]}"])
+
+
+def _broken(kind: str, expected: str, got: str) -> UnreadableError:
+    return UnreadableError(f"broken {kind}", expected, got, "correct the file")

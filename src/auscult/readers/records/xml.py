@@ -1,0 +1,239 @@
+"""XML by its root element: JATS articles, MedQuAD, clinical documents of HL7, and any other as its text.
+
+A file becomes a tree whose pieces of text know where in the source they stand; nothing but the given bytes is looked
+at. The standard library's Expat tells where each event begins, which trees of elements (ElementTree, lxml) forget.
+Entities that a file declares are refused before one is expanded, a document type is not loaded, and there is no handler
+that could open what an external entity names.
+
+In XML of an unknown vocabulary an element with words is a block, and one that is called as headings are, a heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.entities import html5
+from typing import Final, NoReturn
+from xml.parsers import expat
+
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.decoding import decoded
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow
+from auscult.readers.medquad import is_medquad, read_medquad
+from auscult.readers.records.cda import is_cda, read_cda
+from auscult.readers.records.jats import articles_in, read_jats
+from auscult.readers.tree import Element, Piece, Role
+from auscult.readers.typesetting import Typesetter
+
+_DECLARED: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.-]+)", re.IGNORECASE)
+
+
+def parse_xml(content: bytes) -> tuple[Element, str, str]:
+    """The tree of a file.
+
+    Args:
+        content: Its bytes.
+
+    Returns:
+        The root element, names without namespace prefixes ("xmlns" stays an attribute); the decoded source that pieces
+        stand in; what it was decoded by.
+
+    Raises:
+        UnreadableError: It is empty, not well-formed, or declares entities.
+    """
+    if not content.strip():
+        raise UnreadableError("empty file", "an XML file", "no bytes but white space", "check how it was saved")
+    declared = _DECLARED.match(content[:1000])
+    source, encoding = decoded(content, declared[1].decode("ascii", "replace") if declared else "")
+    return _Builder(source).built(), source, encoding
+
+
+class _Builder:
+    """Builds the tree from Expat's events; Expat counts bytes of UTF-8, and pieces count characters."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._bytes = source.encode("utf-8", "replace")
+        self._ascii = len(self._bytes) == len(source)
+        self._byte = self._character = 0
+        self._top = Element("")
+        self._open = [self._top]
+        self._from = self._to = 0
+        self._in_cdata = False
+        # The source is UTF-8 now, whatever its declaration says.
+        parser = expat.ParserCreate("utf-8")
+        parser.UseForeignDTD(True)
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.StartCdataSectionHandler = self._start_cdata
+        parser.EndCdataSectionHandler = self._end_cdata
+        parser.SkippedEntityHandler = self._skipped
+        parser.EntityDeclHandler = self._declared
+        self._parser = parser
+
+    def built(self) -> Element:
+        try:
+            self._parser.Parse(self._bytes, True)
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code)
+            raise UnreadableError(
+                "broken XML", "well-formed XML", f"{reason} in line {error.lineno}", "mend the file, or export it again"
+            ) from error
+        return self._top.elements[0]
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._flush()
+        local = {key if key == "xmlns" else key.rpartition(":")[2]: value for key, value in attributes.items()}
+        element = Element(name.rpartition(":")[2], local)
+        self._open[-1].children.append(element)
+        self._open.append(element)
+
+    def _end(self, _: str) -> None:
+        self._flush()
+        self._open.pop()
+
+    def _text(self, text: str) -> None:
+        start = self._place()
+        source = self._source
+        if source.startswith("&", start) and not self._in_cdata:
+            self._whole(text, start, source.index(";", start) + 1)
+            return
+        # Expat reads "\r\n" as "\n"; the piece is what stands there.
+        end = start + (2 if text == "\n" and source.startswith("\r\n", start) else len(text))
+        if start != self._to:
+            self._flush()
+            self._from = start
+        self._to = end
+
+    def _whole(self, text: str, start: int, end: int) -> None:
+        self._flush()
+        self._open[-1].children.append(Piece(text, start, end))
+
+    def _flush(self) -> None:
+        if self._to > self._from:
+            self._open[-1].children.append(Piece(self._source[self._from : self._to], self._from, self._to))
+        self._from = self._to
+
+    def _skipped(self, name: str, is_parameter: bool) -> None:
+        """A reference to an entity of a document type that is not loaded: those of HTML are known without."""
+        if not is_parameter:
+            start = self._place()
+            self._whole(html5.get(f"{name};", f"&{name};"), start, start + len(name) + 2)
+
+    def _start_cdata(self) -> None:
+        self._in_cdata = True
+
+    def _end_cdata(self) -> None:
+        self._in_cdata = False
+
+    def _declared(self, *_: object) -> NoReturn:
+        raise UnreadableError(
+            "declared entities",
+            "XML without entities of its own",
+            "an entity declaration, which can blow up memory or point at other files",
+            "export the file with entities resolved",
+        )
+
+    def _place(self) -> int:
+        """The character that the event begins at."""
+        at = self._parser.CurrentByteIndex
+        if self._ascii:
+            return at
+        # Events come in order, so that each byte is counted once.
+        self._character += len(self._bytes[self._byte : at].decode("utf-8"))
+        self._byte = at
+        return self._character
+
+
+MEDIA_TYPE: Final = "application/xml"
+_HEADINGS: Final = frozenset({"title", "head", "heading", "name"})
+
+
+def read_plain(root: Element, encoding: str) -> DraftDocument:
+    """One document. Elements among words go on with the line; attributes are not read.
+
+    Args:
+        root: The root element.
+        encoding: That the file was decoded by.
+
+    Raises:
+        UnreadableError: It has no words.
+    """
+    flow = Flow()
+    top = Element("")
+    top.children.append(root)
+    _prepare(root)
+    Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(top)
+    return draft_of(flow, Facts(), media_type=MEDIA_TYPE, encoding=encoding)
+
+
+def _prepare(root: Element) -> None:
+    """Give each element its part and each heading the depth that it stands in."""
+    stack = [(root, 0, False)]
+    while stack:
+        element, depth, among_words = stack.pop()
+        leaf = not element.elements
+        mixed = any(isinstance(child, Piece) and child.text.strip() for child in element.children)
+        if among_words:
+            part = "inline"
+        elif element.tag.lower() in _HEADINGS and (leaf or mixed):
+            part = "heading"
+        else:
+            part = "block"
+        element.attributes = {"part": part, "level": str(min(depth, 99))}
+        stack.extend((child, depth + 1, among_words or mixed) for child in element.elements)
+
+
+def _role_of(element: Element) -> Role:
+    return {"inline": Role.INLINE, "heading": Role.HEADING}.get(element.get("part"), Role.BLOCK)
+
+
+_HTML: Final = re.compile(r"(?:\s|<\?.*?\?>|<!--.*?-->)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+_FHIR: Final = "http://hl7.org/fhir"
+
+
+class XmlReader:
+    """Reads XML. Document types are not loaded, entities of a file's own are refused, nothing is fetched."""
+
+    name = "XML"
+    suffixes = (".xml", ".nxml", ".cda", ".ccda")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it begins with an XML declaration, or is called as XML and begins with a tag; pages are HTML."""
+        head = file.head
+        encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
+        begin = head.decode(encoding, "replace").lstrip()
+        if _HTML.match(begin):
+            return False
+        return begin.startswith("<?xml") or (file.suffix in self.suffixes and begin.startswith("<"))
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The document, or the articles of a set.
+
+        Raises:
+            UnreadableError: It is not well-formed, declares entities, or has no words.
+        """
+        root, _, encoding = parse_xml(file.content)
+        if root.get("xmlns") == _FHIR:
+            raise UnreadableError("FHIR as XML", "FHIR as JSON", "FHIR as XML", "export it as JSON")
+        if is_cda(root):
+            yield from read_cda(root, encoding, file.name)
+        elif is_medquad(root):
+            yield read_medquad(root, encoding)
+        elif articles := [each for each in articles_in(root) if each.child("front")]:
+            for number, article in enumerate(articles, start=1):
+                draft = read_jats(article, encoding)
+                yield draft if len(articles) == 1 else _keyed(draft, number)
+        else:
+            yield read_plain(root, encoding)
+
+
+def _keyed(draft: DraftDocument, number: int) -> DraftDocument:
+    return replace(draft, key=draft.metadata.get("pmcid") or draft.metadata.get("doi") or str(number))
+
+
+__all__ = ["MEDIA_TYPE", "XmlReader", "parse_xml", "read_plain"]

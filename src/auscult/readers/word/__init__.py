@@ -1,0 +1,1 @@
+"""Word: the paragraphs, lists and tables of a DOCX file."""

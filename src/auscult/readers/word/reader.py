@@ -1,0 +1,268 @@
+"""Word files (.docx): text with headings as sections, lists with their markers, tables a row a line.
+
+Tracked deletions, hidden text, comments, headers, footers and tables of contents are left out; tracked insertions
+count; text boxes stand behind the paragraph that they hang on, footnotes at the end. A Word file has no source of
+characters that a person could look at, so there is a plain one, which `word_source` gives: the texts of all paragraphs
+in the order of the file, those of cells among them, a line break behind each. Runs say where in it the text stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.dates import iso_date
+from auscult.readers.drafting import Facts, draft_of
+from auscult.readers.flow import Flow, has_words
+from auscult.readers.tables import readable_rows
+from auscult.readers.tree import Piece, written
+from auscult.readers.word.package import WordParts, child, is_word_package, local, value, word_parts
+from auscult.readers.word.styles import Lists, Styles
+from auscult.readers.word.text import Cell, ParagraphText, cells_of, header_of, is_data, paragraph_text
+
+MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_DULL_TITLE: Final = re.compile(
+    r"(?:word document|document\d*|untitled.*|title|microsoft word.*|.*\.(?:docx?|dotx?|pdf))|[\W\d_]+", re.IGNORECASE
+)
+_LONGEST_BOLD: Final = 100
+_AROUND: Final = ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag", "AlternateContent", "Choice")
+_DEEPEST: Final = 20
+
+
+class DocxReader:
+    """Reads Word files."""
+
+    name = "Word"
+    suffixes: tuple[str, ...] = (".docx", ".docm", ".dotx")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it is an archive that holds a Word document, or one whose name says so."""
+        if not file.head.startswith(b"PK"):
+            return False
+        return file.suffix in self.suffixes or is_word_package(file.content)
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The file's one document.
+
+        Raises:
+            UnreadableError: It is broken, encrypted, made to harm, or without words.
+        """
+        parts = word_parts(file.content)
+        walk = _Walk(parts)
+        walk.all()
+        if not has_words(walk.flow.text):
+            raise _without_words(parts.pictures)
+        draft = draft_of(walk.flow, walk.facts(), media_type=MEDIA_TYPE, encoding="")
+        remarks = ("tracked deletions are left out",) if walk.deleted else ()
+        yield replace(draft, remarks=remarks)
+
+
+def word_source(content: bytes) -> str:
+    """The plain text that runs point into: all paragraphs' texts, each with a line break behind it.
+
+    Raises:
+        UnreadableError: As `DocxReader.read`.
+    """
+    walk = _Walk(word_parts(content))
+    walk.all()
+    return "".join(walk.source)
+
+
+class _Walk:
+    """Goes through a Word file once, from top to bottom."""
+
+    def __init__(self, parts: WordParts) -> None:
+        self.flow = Flow()
+        self.source: list[str] = []
+        self.deleted = False
+        self._parts = parts
+        self._styles, self._lists = Styles(parts.styles), Lists(parts.numbering)
+        self._at = 0
+        body = child(parts.document, "body")
+        self._body = body if body is not None else ()
+        self._title = ""
+        self._lower, self._by_bold = self._shape()
+
+    def all(self) -> None:
+        """Everything: the text, then its notes."""
+        self._blocks(self._body, 0)
+        self.flow.block()
+        notes = [*self._notes(self._parts.footnotes), *self._notes(self._parts.endnotes)]
+        if notes:
+            self.flow.begin_heading(2)
+            self.flow.add(written("Footnotes"))
+            self.flow.end_heading()
+        for note in notes:
+            self._blocks(note, 0)
+
+    def facts(self) -> Facts:
+        """What the file says of itself."""
+        told = {local(each): (each.text or "").strip() for each in _held(self._parts.properties) if not len(each)}
+        title = "" if _DULL_TITLE.fullmatch(told.get("title", "")) else " ".join(told.get("title", "").split())
+        created, modified = iso_date(told.get("created", "")), iso_date(told.get("modified", ""))
+        said = {"author": told.get("creator", ""), "created": created, "date": modified or created}
+        metadata = {name: held for name, held in said.items() if held}
+        return Facts(title=self._title or title, metadata=metadata)
+
+    def _shape(self) -> tuple[int, bool]:
+        """How many levels headings stand below their own, and whether bold lines are headings, for want of styles."""
+        titles = highest = headings = 0
+        for paragraph in _paragraphs(self._body):
+            style = self._styles.of(paragraph)
+            titles += style.title
+            highest += style.level == 1
+            headings += style.level > 0
+        # The first level is the title's: a title has its style, or is the one heading above all others.
+        return (0 if not titles and highest == 1 and headings > 1 else 1), not headings
+
+    def _blocks(self, holder: Any, depth: int) -> None:
+        for element in holder:
+            name = local(element)
+            if name == "p":
+                self._paragraph(element)
+            elif name == "tbl":
+                self._table(element, depth)
+            elif name in _AROUND and depth < _DEEPEST and not _is_contents(element):
+                self._blocks(element, depth + 1)
+
+    def _paragraph(self, paragraph: Any) -> None:
+        style = self._styles.of(paragraph)
+        found = self._text(paragraph, bold=style.bold)
+        pieces = self._placed(found)
+        marker = self._lists.marker(style.list_id, style.list_level) if style.list_id and has_words(found.text) else ""
+        level = self._level(style.title, style.level, found, bool(marker))
+        if style.contents or not found.text.strip():
+            pass
+        elif level:
+            self.flow.begin_heading(level)
+            for piece in pieces:
+                self.flow.add(piece)
+            self.flow.end_heading()
+        elif marker:
+            self.flow.marker(marker)
+            self._lines(pieces)
+        else:
+            self.flow.block()
+            self._lines(pieces)
+            self.flow.block()
+        for box in found.boxes:
+            self._blocks(box, 0)
+
+    def _level(self, title: bool, level: int, found: ParagraphText, marked: bool) -> int:
+        """The level of the heading that a paragraph is, 1 for the title; 0 for none."""
+        words = found.text.strip()
+        if title and not self._title:
+            self._title = " ".join(words.split())
+            return 1
+        if level or title:
+            return max(level, 1) + self._lower
+        looks = self._by_bold and found.bold and not marked and len(words) <= _LONGEST_BOLD and words[-1:] not in ".,;"
+        return 2 if looks and has_words(words) else 0
+
+    def _lines(self, pieces: list[Piece]) -> None:
+        for number, piece in enumerate(pieces):
+            if number:
+                self.flow.line()
+            self.flow.add(piece)
+
+    def _table(self, table: Any, depth: int) -> None:
+        rows = [[*cells_of(row)] for row in _rows(table)]
+        if not is_data(rows) or any(self._styles.of(each).level for each in _paragraphs(table)):
+            for row in rows:
+                for cell in row:
+                    if depth < _DEEPEST and not cell.goes_on:
+                        self._blocks(cell.element, depth + 1)
+            return
+        boxes: list[Any] = []
+        filled = [[self._cell(cell, boxes) for cell in row] for row in rows]
+        texts = [[" ".join(piece.text for piece in cell) for cell in row] for row in filled]
+        header = header_of(table, rows, texts)
+        self.flow.block()
+        for line in readable_rows(texts[0] if header else None, filled[1:] if header else filled, written):
+            self.flow.line()
+            for piece in line:
+                self.flow.add(piece)
+        self.flow.block()
+        for box in boxes:
+            self._blocks(box, depth + 1)
+
+    def _cell(self, cell: Cell, boxes: list[Any]) -> list[Piece]:
+        """A cell's words on one line; text boxes that hang on it are put aside."""
+        if cell.goes_on:
+            return []
+        pieces: list[Piece] = []
+        for paragraph in _paragraphs(cell.element):
+            style = self._styles.of(paragraph)
+            found = self._text(paragraph, bold=style.bold)
+            cell.note(found)
+            boxes += found.boxes
+            for piece in self._placed(found):
+                if piece.text.strip():
+                    pieces += [written(" ")] if pieces else []
+                    pieces.append(piece)
+        return pieces
+
+    def _text(self, paragraph: Any, *, bold: bool) -> ParagraphText:
+        found = paragraph_text(paragraph, bold_style=bold)
+        self.deleted |= found.deleted
+        return found
+
+    def _placed(self, found: ParagraphText) -> list[Piece]:
+        """A paragraph's lines, at their places in the source, to whose end they are added."""
+        self.source += [found.text, "\n"]
+        pieces, at = [], self._at
+        for line in found.text.split("\n"):
+            pieces.append(Piece(line, at, at + len(line)))
+            at += len(line) + 1
+        self._at = at
+        return pieces
+
+    def _notes(self, root: Any) -> Iterator[Any]:
+        for note in _held(root):
+            # Lines that part notes from the text are notes, too, of a type of their own.
+            is_note = local(note) in ("footnote", "endnote") and value(note, "type") in ("", "normal")
+            if is_note and has_words("".join(paragraph_text(each).text for each in _paragraphs(note))):
+                yield note
+
+
+def _held(element: Any) -> Any:
+    return element if element is not None else ()
+
+
+def _rows(table: Any) -> Iterator[Any]:
+    """A table's rows; those that were deleted, and the change is not accepted, are none."""
+    for element in table:
+        if local(element) == "tr":
+            if child(element, "trPr", "del") is None:
+                yield element
+        elif local(element) in _AROUND:
+            yield from _rows(element)
+
+
+def _paragraphs(holder: Any) -> Iterator[Any]:
+    """All paragraphs below an element, in order, but for those of text boxes, which come with their own."""
+    for element in holder:
+        name = local(element)
+        if name == "p":
+            yield element
+        elif name not in ("del", "moveFrom", "Fallback"):
+            yield from _paragraphs(element)
+
+
+def _is_contents(element: Any) -> bool:
+    """Whether a block is a table of contents, which Word writes by itself."""
+    gallery = child(element, "sdtPr", "docPartObj", "docPartGallery")
+    return value(gallery) == "Table of Contents"
+
+
+def _without_words(pictures: int) -> UnreadableError:
+    if pictures:
+        remedy = "recognise its text first: print it to a PDF, then run ocrmypdf on that"
+        return UnreadableError("scanned Word file", "a Word file with text", "one of pictures alone", remedy)
+    return UnreadableError("empty Word file", "a Word file with words", "one without", "leave it out")
+
+
+__all__ = ["MEDIA_TYPE", "DocxReader", "word_source"]
