@@ -11,9 +11,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from auscult.service.caller import ANYONE, Caller
 from auscult.service.errors import Refusal
-from auscult.service.guard.places import Arrival, Pace, Places
-from auscult.service.guard.unread import Unread
-from auscult.service.guard.uploads import Uploads
+from auscult.service.guard.bodies import Unread
+from auscult.service.guard.uploads import Arrival, Pace, Places, Uploads
 from auscult.service.settings import Limits
 from instant_loop import run_at_once
 

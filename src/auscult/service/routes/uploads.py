@@ -15,12 +15,9 @@ from auscult.index.reader import open_current
 from auscult.service import models
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal, busy, disk_refusal
-from auscult.service.intake import keep, place_for
-from auscult.service.jobs import Job, Jobs
+from auscult.service.jobs import Job, Jobs, keep, place_for
 from auscult.service.placing import access_field, can_be_written
-from auscult.service.routes.answers import ERRORS, Stated, audited, written
-from auscult.service.routes.completion import IndexQuery
-from auscult.service.routes.documents import DocId, row_of
+from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, row_of, written
 from auscult.service.state import Served, State
 
 router = APIRouter(tags=["documents"])
