@@ -80,6 +80,8 @@ class Arrival:
         Raises:
             Refusal: 408 where it does not come in time, 503 where it had to make room.
         """
+        # A cut that came when the piece was there already has cut nothing.
+        self._is_cut = False
         self._waits_since = self._clock()
         whole = self._ends - self._waits_since
         try:
