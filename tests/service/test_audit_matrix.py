@@ -116,6 +116,21 @@ def test_an_accepted_loss_is_the_first_record_of_a_log_that_goes_on(
     assert place.verify_says()
 
 
+def test_a_forged_number_that_no_head_can_follow_is_told_before_anything_is_moved(
+    tmp_path: Path, auscult: Command
+) -> None:
+    place = made(tmp_path / "log", None)
+    head_of(place.log).write_text(json.dumps({"seq": 2**53 - 1, "hash": "0" * 64, "at": ""}))
+    options = ["--counter", str(place.counter)]
+    done = auscult("audit", "accept-loss", str(place.log), *options)
+    assert done.code == 2
+    assert "9,007,199,254,740,991 in its head" in done.err
+    assert not list(place.log.parent.glob("*.lost-*"))
+    head_of(place.log).unlink()
+    assert auscult("audit", "accept-loss", str(place.log), *options).code == 0
+    assert not place.start_says(), "a log that follows can be gone on with"
+
+
 def test_a_head_that_was_kept_shows_what_was_put_back(tmp_path: Path, auscult: Command) -> None:
     place = made(tmp_path / "log", KEY)
     (tmp_path / "key").write_bytes(KEY)

@@ -12,7 +12,7 @@ import pytest
 
 from auscult.service.audit_files import records, verify
 from auscult.service.caller import Caller, asking
-from auscult.service.guard.buckets import Buckets
+from auscult.service.guard.fairness import Buckets
 from guarded_service import Guarded, guarded
 from service_routes import Route, routes_of
 

@@ -13,8 +13,9 @@ import pytest
 
 from auscult.errors import ConfigError, DataError
 from auscult.service.audit import AuditLog, opened_audit
+from auscult.service.audit_heads import Head
 from auscult.service.settings import AccessOptions, Settings
-from auscult.service.witness import Witness, read_kept
+from auscult.service.witness import Witness, _append, read_kept
 from guarded_service import guarded
 
 
@@ -108,6 +109,32 @@ def test_half_a_head_of_a_full_disk_does_not_stay(tmp_path: Path, monkeypatch: p
     monkeypatch.undo()
     AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 3600)).close()
     assert read_kept(place)[-1].head.seq == 0
+
+
+def test_half_a_head_that_stays_in_a_file_that_can_only_grow_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "heads.jsonl"
+    AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 3600)).close()
+
+    def append_only(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    for torn in (b'{"se', b'{"seq": 7, "hash": "ab', b'{"seq": 8, "hash": "cd\n'):
+        with place.open("ab") as file:
+            file.write(torn)
+        assert Witness(str(place)).last_kept()[0].head.seq == 0
+        monkeypatch.setattr(os, "ftruncate", append_only)
+        assert not _append(place, Head(0, "0" * 64, "").to_json().encode() + b"\n")
+        monkeypatch.undo()
+        AuditLog(tmp_path / "audit.jsonl", witness=Witness(str(place), 3600)).close()
+        assert {each.head.seq for each in read_kept(place)} == {0}
+    with place.open("ab") as file:
+        file.write(b'{"seq": 9, "hash": "ab"}\n')
+    with pytest.raises(DataError, match="another SHA-256"):
+        read_kept(place)
+    with pytest.raises(ConfigError, match="another SHA-256"):
+        Witness(str(place)).last_kept()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 import write_matrix
 from auscult.service.app import create_app
-from auscult.service.guard.buckets import Buckets
+from auscult.service.guard.fairness import Buckets
 from auscult.service.settings import Settings
 from encoders import HashedEncoder
 from guarded_service import make_keys

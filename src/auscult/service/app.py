@@ -1,25 +1,31 @@
-"""The app: all that a service is, made of its settings, without globals and nothing read from the environment."""
+"""The web application: made of settings, without globals, and nothing is read from the environment."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from auscult import __version__
 from auscult.interfaces import DocumentEncoder
 from auscult.readers.pdf.page_images import PageRenderer
-from auscult.service.access import add_access
+from auscult.service.access.gate import Gate, Gatekeeper
+from auscult.service.audit import AuditLog, opened_audit
+from auscult.service.auditing import Auditing
 from auscult.service.errors import add_errors
 from auscult.service.feedback import Feedback
-from auscult.service.guard.unread import Unread
+from auscult.service.guard.bodies import Bodies, Unread
+from auscult.service.guard.browsers import Origins, SafeHeaders
+from auscult.service.guard.fairness import Fairness, Rates
+from auscult.service.guard.uploads import Pace, Places, Uploads
 from auscult.service.jobs import Jobs
 from auscult.service.metrics import Metrics
 from auscult.service.requests import API, Requests
-from auscult.service.routes import completion, documents, feedback, house, passages, search, uploads
+from auscult.service.routes import documents, feedback, house, search, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
@@ -70,10 +76,10 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.state.metrics = Metrics()
     add_errors(app)
     api = APIRouter(prefix=API)
-    for routes in (search, completion, passages, uploads, documents, feedback, house):
+    for routes in (search, uploads, documents, feedback, house):
         api.include_router(routes.router)
     app.include_router(api)
-    add_access(app, settings)
+    _add_guards(app, settings)
     if settings.page:
         # Only here: templates take a while to import.
         from auscult.service.page.routes import add_page
@@ -83,3 +89,47 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.add_middleware(Requests, metrics=app.state.metrics)
     app.add_middleware(Unread)
     return app
+
+
+def _add_guards(app: FastAPI, settings: Settings) -> None:
+    """Put headers, audit, origins, keys, rates, limits of uploads and bodies, and fairness around an app.
+
+    Raises:
+        ConfigError: Strangers would be served, keys cannot be read, or the audit log cannot be kept.
+    """
+    gate, limits = Gate(settings), settings.limits
+    audit: AuditLog | None = opened_audit(settings)
+    app.state.gate, app.state.audit = gate, audit
+    pace = Pace(rate=limits.least_rate, patience=limits.patience, seconds=limits.upload_seconds)
+    uploads = {
+        "places": Places(limits.uploads, limits.concurrent, pace),
+        "most": limits.upload,
+        "changes": settings.changes,
+        "slots": max(1, limits.threads // 2),
+    }
+    bodies = {"most": limits.body, "seconds": limits.body_seconds, "at_once": max(1, limits.concurrent // 2)}
+    layers: list[tuple[type[Any], dict[str, Any]]] = [
+        (SafeHeaders, {}),
+        *([(CORSMiddleware, _cors(settings))] if settings.access.origins else []),
+        *([(Auditing, {"log": audit, "goes_on": settings.access.audit_goes_on})] if audit is not None else []),
+        (Origins, {"local": settings.is_local, "allowed": frozenset(settings.access.origins)}),
+        (Gatekeeper, {"gate": gate}),
+        (Rates, {"per_minute": limits.per_minute}),
+        (Uploads, uploads),
+        (Bodies, bodies),
+        (Fairness, {"slots": limits.threads, "waiting": limits.concurrent}),
+    ]
+    # What is added last stands outermost.
+    for layer, options in reversed(layers):
+        app.add_middleware(layer, **options)
+
+
+def _cors(settings: Settings) -> dict[str, Any]:
+    return {
+        "allow_origins": [*settings.access.origins],
+        "allow_methods": ["GET", "POST", "DELETE"],
+        "allow_headers": ["Authorization", "Content-Type", "X-Purpose"],
+        "expose_headers": ["X-Request-Id", "Retry-After"],
+        "allow_credentials": False,
+        "max_age": 600,
+    }

@@ -18,7 +18,7 @@ from auscult.errors import DataError
 from auscult.files.writing import put_file
 from auscult.service.audit import locked, now, to_line
 from auscult.service.audit_files import FIRST, GAP, Kept, all_files_of, read_tail, verify
-from auscult.service.audit_heads import Head, HeadFile, head_of, read_head, sync_folder
+from auscult.service.audit_heads import LARGEST, Head, HeadFile, head_of, read_head, sync_folder
 
 
 def accept_loss(path: Path, key: bytes | None, counter: Path | None, kept: Sequence[Kept]) -> dict[str, Any]:
@@ -56,9 +56,17 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
     if not problem:
         raise DataError(f"a damaged audit log at {path}", "one with nothing wrong", "go on with it")
     known = _known(path, counter, kept)
+    last = max(known, key=lambda each: each.head.seq, default=Kept("", Head(0, FIRST.hash, "")))
+    if last.head.seq + 2 >= LARGEST:
+        # No head could hold the number of the new record, and no service could start on it.
+        raise DataError(
+            f"numbers of records below {LARGEST:,}",
+            f"{last.head.seq:,} in {last.where}",
+            "move that file away if somebody has changed it, or begin a log with another name",
+        )
     files = [*all_files_of(path), *([head_of(path)] if head_of(path).exists() else [])]
     record: dict[str, Any] = {
-        "seq": max((head.seq for _, head in known), default=0) + 2,
+        "seq": last.head.seq + 2,
         "at": now(),
         "action": GAP,
         "reason": problem,

@@ -19,7 +19,8 @@ from auscult.files.json_text import parse_json
 
 _BYTES: Final = 320
 _LONGEST: Final = 4096
-_LARGEST: Final = 2**53
+LARGEST: Final = 2**53
+"""Numbers of records are below this: JSON holds them exactly."""
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _NAMES: Final = frozenset({"seq", "hash", "at", "seal"})
 
@@ -104,7 +105,7 @@ def parse_head(content: str | bytes, where: str) -> Head:
     if not set(found) <= _NAMES:
         raise DataError(expected, f"another field: {_short(min(set(found) - _NAMES))}", remedy)
     seq, digest, at, its_seal = (found.get("seq"), found.get("hash"), found.get("at"), found.get("seal", ""))
-    if type(seq) is not int or not 0 <= seq < _LARGEST:
+    if type(seq) is not int or not 0 <= seq < LARGEST:
         raise DataError(expected, f"another number: {_short(seq)}", remedy)
     if not isinstance(digest, str) or not _HASH.fullmatch(digest):
         raise DataError(expected, f"another SHA-256: {_short(digest)}", remedy)

@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.audit import AuditLog
-from auscult.service.errors import Refusal
-from auscult.service.guard.refusing import address_of, refuse
+from auscult.service.caller import address_of
+from auscult.service.errors import Refusal, refuse
 
 _FAILED: Final = frozenset({401, 403})
 _LONGEST: Final = 200

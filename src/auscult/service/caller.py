@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from fastapi import Depends, Request
+from starlette.types import Scope
 
 from auscult.service.errors import Refusal
 
@@ -40,6 +41,27 @@ async def asking(request: Request) -> Caller:
     """Who asks: whom the guard has found, or anyone where there is none."""
     caller: Caller = getattr(request.state, "caller", ANYONE)
     return caller
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address that a request comes from; empty where it is not known."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def asker_of(scope: Scope) -> str:
+    """Return the name that limits count a request by: the caller's, else the address."""
+    name = getattr(scope.get("state", {}).get("caller"), "name", "")
+    return f"caller {name}" if name else f"address {address_of(scope)}"
+
+
+PROBES: Final = frozenset({"/api/v1/health", "/api/v1/ready"})
+"""Addresses that are answered whoever asks, and however often: whoever restarts a service has to hear that it lives."""
+
+
+def is_probe(scope: Scope) -> bool:
+    """Check whether a request only asks for the state of the service. It costs neither a thread nor a look at a key."""
+    return scope["method"] == "GET" and scope["path"] in PROBES
 
 
 Asking = Annotated[Caller, Depends(asking)]

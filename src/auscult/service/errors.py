@@ -9,6 +9,7 @@ answers end up in other people's logs.
 from __future__ import annotations
 
 import errno
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -17,6 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from auscult.errors import (
     AuscultError,
@@ -81,6 +83,19 @@ def error_response(refusal: Refusal, request_id: str) -> JSONResponse:
         "code": refusal.code, "message": refusal.message, "remedy": refusal.remedy, "request_id": request_id,
     }  # fmt: skip
     return JSONResponse({"error": said}, refusal.status, refusal.headers)
+
+
+async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request with a refusal, from outside the app."""
+    request_id = str(scope.get("state", {}).get("request_id", ""))
+    await error_response(refusal, request_id)(scope, receive, send)
+
+
+def too_many(wait: float) -> Refusal:
+    """Return the refusal of a caller who sends too many requests; `wait` is in seconds."""
+    headers = {"Retry-After": str(max(1, math.ceil(wait)))}
+    message = "expected fewer requests, got more than the limit"
+    return Refusal(429, "too_many", message, "wait as long as Retry-After says", headers)
 
 
 def refusal_of(error: AuscultError) -> Refusal:

@@ -1,20 +1,21 @@
-"""Uploads as jobs: files are kept, read in a process of their own, indexed in one change, and gone again.
+"""Uploads as jobs: files are stored, read in a process of their own, indexed in one change, and deleted.
 
-A job is a file of its own in the data folder, so that a service that was stopped can say what became of it: what had
-not ended by then is "interrupted", and nothing of it is in the index. One job is at work at a time.
+Each job has a record file in the data folder, so that a service can say after a restart what became of it. A job that
+had not ended is "interrupted", and nothing of it is in the index. One job runs at a time.
 """
 
 from __future__ import annotations
 
 import logging
 import queue
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 from uuid import uuid4
 
 from auscult.documents import Document
@@ -23,11 +24,66 @@ from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 from auscult.index.access import groups_in
 from auscult.provenance import now
+from auscult.readers.report import Problem
 from auscult.search.build import update_index
 from auscult.service.errors import disk_refusal, refusal_of
-from auscult.service.intake import reading
 from auscult.service.placing import Placing
 from auscult.service.state import State
+from auscult.sources.files import FilesCorpus
+
+_CHUNK: Final = 1 << 20
+_STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")
+_LONGEST_NAME: Final = 120
+_SOURCE: Final = "upload"
+
+
+Skipped = tuple[str, str]
+"""The name of a file that could not be read, and why."""
+
+
+@contextmanager
+def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[Iterator[Document], list[Skipped]]]:
+    """Yield the documents of uploaded files, and the files that could not be read.
+
+    Args:
+        folder: Of the files.
+        looked_at: Is told how many files have been looked at.
+    """
+    corpus = FilesCorpus(folder, name=_SOURCE, skip_bad=True)
+    with corpus.gather(progress=lambda report: looked_at(report.files)) as gathered:
+        # A document without a source of its own has the folder's name, which is another one with every upload.
+        documents = (
+            replace(each, source=_SOURCE) if each.source == folder.name else each for each in gathered.documents()
+        )
+        yield documents, [(each.name, _why(each)) for each in corpus.report.problems]
+
+
+def _why(problem: Problem) -> str:
+    return str(problem).removeprefix(f"{problem.name}: ")
+
+
+def place_for(folder: Path, name: str) -> Path:
+    """Where an uploaded file is kept: below the folder, whatever it calls itself, and beside others of its name."""
+    parts = [_STRANGE.sub("_", part).strip(" .")[-_LONGEST_NAME:] for part in re.split(r"[/\\]", name)]
+    kept = [part for part in parts if part][-8:] or ["document"]
+    path = folder.joinpath(*kept)
+    number = 2
+    while path.exists() or any(parent.is_file() for parent in path.parents):
+        path = folder.joinpath(f"{number}", *kept)
+        number += 1
+    return path
+
+
+def keep(file: BinaryIO, path: Path) -> int:
+    """Write an uploaded file; how many bytes it has."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with path.open("wb") as kept:
+        while chunk := file.read(_CHUNK):
+            kept.write(chunk)
+            size += len(chunk)
+    return size
+
 
 _LOG: Final = logging.getLogger("auscult.service")
 _ORIGIN: Final = "upload"

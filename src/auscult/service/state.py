@@ -1,18 +1,20 @@
-"""What is served: indexes by name, each opened once, and opened anew when a writer has published another generation.
+"""The indexes that are served: each is opened once, and again when a writer has published another generation.
 
-A request holds the searcher that it began with, so that a change of generation never fails one; the old one is closed
-when the last of its requests has ended.
+A request keeps the searcher that it began with, so that a new generation never fails a request. The old one is closed
+when the last of its requests has ended. Each generation has the names that complete what somebody types.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from auscult.concepts import Autocomplete, Concept, KnowledgeBase
+from auscult.concepts.identifiers import normalise_identifier
 from auscult.errors import AuscultError
 from auscult.index.current import current_store
 from auscult.index.layout import STORE
@@ -20,8 +22,8 @@ from auscult.index.storage import signs_of_change
 from auscult.index.store import Store
 from auscult.interfaces import DocumentEncoder
 from auscult.search import Searcher
+from auscult.service import models
 from auscult.service.caller import Caller, unknown_index
-from auscult.service.completing import Names
 from auscult.service.errors import Refusal
 from auscult.service.settings import Settings
 from auscult.understanding import Query
@@ -277,3 +279,57 @@ class State:
                 except Exception as error:
                     # What it would have read is read when it is needed.
                     _LOG.error("index '%s' could not be warmed up: %s", name, type(error).__name__)
+
+
+_TITLE: Final = "title:"
+
+
+class Names:
+    """What completes names over one generation of an index; built once, in the background.
+
+    Args:
+        searcher: Over the documents whose titles may be told.
+    """
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
+        self._titles: Autocomplete | None = None
+        self._building = threading.Lock()
+
+    @property
+    def is_built(self) -> bool:
+        """Whether it answers at once."""
+        return self._titles is not None
+
+    def build(self) -> None:
+        """Gather the names: some seconds for hundreds of thousands."""
+        with self._building:
+            if self._titles is None:
+                # Asked for here, so that it is at hand.
+                self._searcher.completion.complete("a", 1)
+                self._titles = Autocomplete(KnowledgeBase(self._unknown()))
+
+    def complete(self, prefix: str, limit: int) -> models.EntityCompletions:
+        """Concepts and titles with a word that begins so; concepts first where both do alike.
+
+        Where names are still being gathered, there are none yet.
+        """
+        if self._titles is None:
+            return models.EntityCompletions(entities=[], complete=False)
+        found = [
+            models.EntityCompletion(name=each.name, matched=each.matched, code=each.concept_id)
+            for each in self._searcher.completion.complete(prefix, limit)
+        ]
+        titles = self._searcher.index.reader.titles
+        for each in self._titles.complete(prefix, limit - len(found)):
+            title = titles.get(each.name, each.name)
+            found.append(models.EntityCompletion(name=title, matched=title, code=""))
+        return models.EntityCompletions(entities=found, complete=True)
+
+    def _unknown(self) -> Iterator[Concept]:
+        """Titles that name nothing of the knowledge base, as they are folded."""
+        known = self._searcher.knowledge_base
+        names = known.name_index if known is not None else {}
+        for title in self._searcher.index.reader.titles:
+            if title not in names and not normalise_identifier(title):
+                yield Concept(_TITLE + title, title)

@@ -26,6 +26,7 @@ _LOG: Final = logging.getLogger("auscult.service")
 _COMMAND: Final = "|"
 _LIMIT: Final = 5.0
 _LONGEST: Final = 4096
+_BEGIN: Final = b'{"seq": '
 
 
 class Witness:
@@ -69,9 +70,9 @@ class Witness:
             with self.file.open("rb") as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - 4 * _LONGEST))
-                # Behind the last end of a line stands half a head, of a machine that stopped.
-                lines = file.read().rpartition(b"\n")[0].split(b"\n")
-            return [Kept("its witness", parse_head(lines[-1], str(self.file)))] if lines[-1].strip() else []
+                lines = file.read().split(b"\n")
+            whole = [line for line in lines if line.strip() and not _is_torn(line)]
+            return [Kept("its witness", parse_head(whole[-1], str(self.file)))] if whole else []
         except OSError as error:
             raise ConfigError(f"a witness at {self.file}", str(error.strerror), "name another file") from error
         except DataError as error:
@@ -150,13 +151,21 @@ def read_kept(path: Path) -> list[Kept]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST + 2), b""), 1):
-                # A line without an end is being written.
-                if line.strip() and (line.endswith(b"\n") or len(line) > _LONGEST):
+                if line.strip() and not _is_torn(line):
                     where = f"{path.name}, line {number},"
                     found.append(Kept(where, parse_head(line, where)))
     except OSError as error:
         raise DataError(f"kept heads at {path}", str(error.strerror), "correct the path") from error
     return found
+
+
+def _is_torn(line: bytes) -> bool:
+    """Check whether a line is the beginning of a head: of a machine that stopped, a full disk, or one being written.
+
+    In a file that can only grow such a line stays, and gets an end.
+    """
+    content = line.strip()
+    return content[: len(_BEGIN)] == _BEGIN[: len(content)] and not content.endswith(b"}")
 
 
 def _append(path: Path, line: bytes) -> str:

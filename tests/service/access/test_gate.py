@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import ConfigError
-from auscult.service.access.binding import check_binding
+from auscult.service.access.gate import check_binding
 from auscult.service.access.keys import new_key, revoke
-from auscult.service.guard.buckets import Buckets
+from auscult.service.guard.fairness import Buckets
 from auscult.service.settings import AccessOptions, Settings
 from guarded_service import Guarded, guarded
 from service.access.test_tokens import AUDIENCE, ISSUER, key_set, token

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import ConfigError
-from auscult.service.access.key_file import KeyFile
-from auscult.service.access.keys import PREFIX, Key, add, find, hash_of, new_key, read, revoke
+from auscult.service.access.keys import PREFIX, Key, KeyFile, add, find, hash_of, new_key, read, revoke
 from command import Command, Done
 
 

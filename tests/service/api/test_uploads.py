@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
 from auscult.interfaces import FloatArray
-from auscult.service import intake
+from auscult.service import jobs as intake
 from auscult.service.app import create_app
 from auscult.service.caller import Caller, asking
 from auscult.service.settings import Limits, Settings

@@ -13,13 +13,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from auscult.service.caller import Caller, Role
 from auscult.service.errors import Refusal
-from auscult.service.guard.bodies import Bodies
-from auscult.service.guard.buckets import Buckets
-from auscult.service.guard.fairness import Fairness, Turns
-from auscult.service.guard.json_bodies import DEEPEST, json_refusal
-from auscult.service.guard.places import Pace, Places
-from auscult.service.guard.rates import Rates
-from auscult.service.guard.uploads import Uploads
+from auscult.service.guard.bodies import DEEPEST, Bodies, json_refusal
+from auscult.service.guard.fairness import Buckets, Fairness, Rates, Turns
+from auscult.service.guard.uploads import Pace, Places, Uploads
 
 PACE = Pace(rate=1000, patience=30, seconds=60)
 Answer = tuple[int, dict[str, str], bytes]

@@ -11,9 +11,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from auscult.service.caller import ANYONE, Caller
 from auscult.service.errors import Refusal
-from auscult.service.guard.places import Arrival, Pace, Places
-from auscult.service.guard.unread import Unread
-from auscult.service.guard.uploads import Uploads
+from auscult.service.guard.bodies import Unread
+from auscult.service.guard.uploads import Arrival, Pace, Places, Uploads
 from auscult.service.settings import Limits
 from instant_loop import run_at_once
 
@@ -206,6 +205,24 @@ def test_an_upload_may_fall_behind_its_rate_for_a_while_and_not_altogether() -> 
     assert run_at_once(run(any_rate, *[1] * 100, pause=29)) == 202
     assert run_at_once(run(any_rate, *[1] * 100, pause=31)) == 408
     assert run_at_once(run(any_rate, *[1] * 130, pause=29)) == 408, "more than an hour"
+
+
+def test_a_cut_that_comes_too_late_is_no_reason_of_a_later_refusal() -> None:
+    async def run() -> tuple[int, int]:
+        arrival = Arrival("caller a", Pace(rate=1_000_000, patience=0.05, seconds=60))
+
+        async def piece() -> Message:
+            arrival.cut()
+            return {"type": "http.request", "body": b"x", "more_body": True}
+
+        first = await arrival.next(piece)
+        try:
+            await arrival.next(silence)
+        except Refusal as refusal:
+            return len(first["body"]), refusal.status
+        raise AssertionError
+
+    assert asyncio.run(run()) == (1, 408)
 
 
 def test_a_whole_upload_passes_a_slow_line_within_its_time() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from auscult.index import Between
 from auscult.service.page.asking import FURTHEST, Asked
-from auscult.service.page.routing import own_path
+from auscult.service.page.routes import own_path
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=20)
 FIELDS = st.dictionaries(WORDS, st.lists(WORDS, min_size=1, max_size=3, unique=True).map(tuple), max_size=3)

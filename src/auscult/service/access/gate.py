@@ -1,18 +1,61 @@
-"""Who asks: from what a request shows, a key or a token, to a caller."""
+"""The caller of a request: found by a key or a token in its header, or by the cookie of a session.
+
+A session begins when somebody types a key on the page, and ends when the browser is closed. Its cookie is out of
+scripts' reach, goes to this service alone and never comes from another site's page (SameSite=Strict). Requests that
+change something are taken from this site's own pages only (`guard.browsers`), so that forms need no token of their own.
+A revoked key ends its sessions at once.
+"""
 
 from __future__ import annotations
 
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
+from fastapi import Request, Response
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from auscult.service.access.binding import check_binding
-from auscult.service.access.key_file import KeyFile
-from auscult.service.access.keys import PREFIX
+from auscult.errors import ConfigError
+from auscult.service.access.keys import PREFIX, KeyFile
 from auscult.service.access.tokens import Claims, Tokens
-from auscult.service.caller import ANYONE, NOBODY, Caller
-from auscult.service.guard.buckets import Buckets
+from auscult.service.caller import ANYONE, NOBODY, PROBES, Caller, address_of, allowed, is_probe
+from auscult.service.errors import Refusal, refuse, too_many
+from auscult.service.guard.fairness import Buckets
 from auscult.service.settings import Settings
+
+
+def check_binding(settings: Settings) -> None:
+    """Refuse settings that would serve strangers, or speak TLS without what it takes.
+
+    Raises:
+        ConfigError: It would listen beyond this machine without knowing who asks; or certificate or key are missing.
+    """
+    access = settings.access
+    known = settings.keys is not None or bool(access.issuer)
+    if not (settings.is_local or known or access.insecure):
+        raise ConfigError(
+            "keys, to listen beyond this machine",
+            f"host '{settings.host}' without any",
+            "make one: auscult keys add KEYS NAME, and serve with --keys KEYS; or listen at 127.0.0.1",
+        )
+    if (access.certificate is None) != (access.certificate_key is None):
+        raise ConfigError("a TLS certificate and its key", "one of them alone", "give both, or neither")
+    for what, path in (("certificate", access.certificate), ("certificate's key", access.certificate_key)):
+        if path is not None:
+            _check_readable(what, path)
+
+
+def _check_readable(what: str, path: Path) -> None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"a TLS {what} at {path}", str(error.strerror), "correct the path") from error
+    if b"-----BEGIN " not in content:
+        raise ConfigError(f"a TLS {what} at {path}", "no PEM file", "convert it to PEM")
+
 
 _SCHEME: Final = "bearer "
 _FAILURES_PER_MINUTE: Final = 60
@@ -54,12 +97,12 @@ class Gate:
             return NOBODY
         if self._keys is not None and shown.startswith(PREFIX):
             key = self._keys.find(shown)
-            return NOBODY if key is None else Caller(key.name, key.role, _set(key.indexes), _set(key.groups))
+            return NOBODY if key is None else Caller(key.name, key.role, _names(key.indexes), _names(key.groups))
         if self._tokens is not None:
             # The issuer may be asked for its keys.
             bearer = await anyio.to_thread.run_sync(self._tokens.find, shown)
             if bearer is not None:
-                return Caller(bearer.name, bearer.role, _set(bearer.indexes), frozenset(bearer.groups))
+                return Caller(bearer.name, bearer.role, _names(bearer.indexes), frozenset(bearer.groups))
         return NOBODY
 
 
@@ -68,5 +111,117 @@ def shown_in(authorization: str) -> str:
     return authorization[len(_SCHEME) :].strip() if authorization[: len(_SCHEME)].lower() == _SCHEME else ""
 
 
-def _set(names: tuple[str, ...] | None) -> frozenset[str] | None:
+def _names(names: tuple[str, ...] | None) -> frozenset[str] | None:
     return None if names is None else frozenset(names)
+
+
+_PLAIN: Final = "auscult_session"
+_SECURE: Final = "__Host-auscult_session"
+_LONGEST_KEY: Final = 4_000
+
+
+async def sign_in(request: Request, shown: str, response: Response) -> bool:
+    """Keep a session in a response, where a key or a token is good; whether it is.
+
+    Whether or not, the request goes into the audit log as "login".
+
+    Raises:
+        Refusal: What was shown from here was wrong too often.
+    """
+    gate: Gate = request.app.state.gate
+    shown = shown.strip()
+    caller: Caller = await gate.caller(shown) if len(shown) <= _LONGEST_KEY else NOBODY
+    request.state.audit = {"action": "login", "result": int(caller != NOBODY)}
+    if caller == NOBODY:
+        wait = gate.failures.take(address_of(request.scope))
+        if wait:
+            raise too_many(wait)
+        return False
+    request.state.caller = caller
+    secure = _is_secure(request.scope)
+    response.set_cookie(_SECURE if secure else _PLAIN, shown, httponly=True, samesite="strict", secure=secure, path="/")
+    return True
+
+
+def sign_out(request: Request, response: Response) -> None:
+    """End the session of whoever gets a response."""
+    request.state.audit = {"action": "logout"}
+    secure = _is_secure(request.scope)
+    name = _SECURE if secure else _PLAIN
+    response.delete_cookie(name, httponly=True, samesite="strict", secure=secure, path="/")
+
+
+def shown_by_cookie(scope: Scope, cookies: str) -> str:
+    """The key or token of a session; empty where there is none."""
+    try:
+        found = SimpleCookie(cookies).get(_SECURE if _is_secure(scope) else _PLAIN)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+def _is_secure(scope: Scope) -> bool:
+    return str(scope.get("scheme", "http")) == "https"
+
+
+PUBLIC: Final = PROBES | {"/openapi.json"}
+"""Addresses that need no key: they tell nothing of what is served."""
+LOGIN: Final = "/login"
+_READING: Final = frozenset({"GET", "HEAD"})
+
+
+class Gatekeeper:
+    """Puts the caller into a request's state.
+
+    Pages may be asked by nobody: they lead to where a key is typed. All else needs one, before its body is read.
+    """
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self.app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if is_probe(scope):
+            # What is shown is not looked at: somebody who showed wrong keys too often still hears that it lives.
+            scope.setdefault("state", {})["caller"] = NOBODY
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        # A session is not asked where a key is shown: whoever shows one means it.
+        said = headers.get("authorization")
+        shown = shown_by_cookie(scope, headers.get("cookie", "")) if said is None else shown_in(said)
+        caller = await self._gate.caller(shown)
+        scope.setdefault("state", {})["caller"] = caller
+        if caller == NOBODY:
+            wait = self._gate.failures.take(address_of(scope)) if shown else 0.0
+            if wait:
+                await refuse(too_many(wait), scope, receive, send)
+                return
+            if not _is_for_all(scope):
+                if "text/html" in headers.get("accept", "") and not scope["path"].startswith("/api/"):
+                    # A form of somebody whose session has ended.
+                    scope["state"]["audit"] = {"action": "refused"}
+                    await RedirectResponse(LOGIN, 303)(scope, receive, send)
+                else:
+                    await refuse(_no_key(), scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def _is_for_all(scope: Scope) -> bool:
+    path = scope["path"]
+    if path in PUBLIC or path == LOGIN:
+        return True
+    return scope["method"] in _READING and not path.startswith("/api/") and path != "/metrics"
+
+
+def _no_key() -> Refusal:
+    try:
+        allowed(NOBODY, "read")
+    except Refusal as refusal:
+        return refusal
+    raise AssertionError("nobody may ask nothing")

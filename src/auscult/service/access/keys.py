@@ -1,7 +1,8 @@
-"""Keys of a service at rest: whose they are and what they may, with a hash in place of each key.
+"""Keys of a service: whose they are and what they may, with a hash in place of each key.
 
-A key is 256 random bits, shown once. Its plain SHA-256 is kept: what nobody can guess needs no slow hash, which is for
-passwords that people choose; and a slow one would let strangers keep the service busy with wrong keys.
+A key is 256 random bits, shown once. Its plain SHA-256 is kept. A slow hash is for passwords that people choose: nobody
+can guess a key, and a slow hash would let strangers keep the service busy with wrong keys. A running service reads the
+file again when it has changed, so that revoking a key needs no restart.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import fcntl
 import hashlib
 import hmac
 import json
+import logging
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -179,3 +181,43 @@ def _changing(path: Path) -> Iterator[list[Key]]:
                 os.fsync(file.fileno())
     finally:
         os.close(lock)
+
+
+_LOG: Final = logging.getLogger("auscult.service")
+
+
+class KeyFile:
+    """Keys by what is shown.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ConfigError: It is none of keys.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._signs = _signs(path)
+        self._keys: Sequence[Key] = read(path)
+
+    def find(self, shown: str) -> Key | None:
+        """The key that was shown, where it is known, not revoked and not expired."""
+        signs = _signs(self._path)
+        if signs != self._signs:
+            # A file that cannot be read opens nothing: it may have been changed to shut somebody out.
+            try:
+                self._keys = read(self._path)
+            except ConfigError as error:
+                _LOG.error("no key is taken until the file is mended: %s", error)
+                self._keys = ()
+            self._signs = signs
+        return find(self._keys, shown, datetime.now(UTC))
+
+
+def _signs(path: Path) -> object:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode

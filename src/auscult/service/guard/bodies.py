@@ -1,22 +1,22 @@
-"""Bodies of requests that upload nothing: read whole before anything else sees them, within a length and a time.
+"""Bodies of requests: read whole and checked before a route runs, or thrown away when the request is refused.
 
-So nobody who sends slowly holds a thread or a turn. JSON is checked for what a reader would stumble over. Uploads are
-passed on as they arrive (`guard.uploads`).
+A body that uploads nothing is read whole first, within a length and a time. So nobody who sends slowly holds a thread
+or a turn. JSON is checked for what a parser would fail on. Uploads are passed on as they arrive (`guard.uploads`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from typing import Final
 
+import numpy as np
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.service.errors import Refusal
-from auscult.service.guard.json_bodies import json_refusal
-from auscult.service.guard.rates import is_probe
-from auscult.service.guard.refusing import asker_of, refuse, too_many
+from auscult.service.caller import asker_of, is_probe
+from auscult.service.errors import Refusal, refuse, too_many
 
 UPLOADED_TO: Final = frozenset({"/api/v1/documents", "/add"})
 """Addresses that take files; forms of files to any other are short bodies."""
@@ -122,3 +122,86 @@ async def _whole(receive: Receive, most: int) -> bytes:
             raise too_large(most)
         if not message.get("more_body", False):
             return b"".join(parts)
+
+
+DEEPEST: Final = 32
+_STRINGS: Final = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.DOTALL)
+_OPENING, _CLOSING = (np.frombuffer(each, np.uint8) for each in (b"[{", b"]}"))
+_NO_NUMBERS: Final = re.compile(rb"NaN|Infinity")
+
+
+def json_refusal(body: bytes) -> Refusal | None:
+    """What is wrong with a body of JSON before it is read; None where nothing is, as far as can be seen."""
+    bare = _STRINGS.sub(b"", body)
+    letters = np.frombuffer(bare, np.uint8)
+    steps = np.isin(letters, _OPENING).astype(np.int32) - np.isin(letters, _CLOSING)
+    if len(steps) and int(np.cumsum(steps).max()) > DEEPEST:
+        return _bad_json(f"JSON nested {DEEPEST} deep at most", "deeper")
+    if _NO_NUMBERS.search(bare):
+        return _bad_json("JSON, whose numbers are finite", "NaN or Infinity")
+    return None
+
+
+def _bad_json(expected: str, got: str) -> Refusal:
+    return Refusal(400, "bad_json", f"expected {expected}, got {got}", "send JSON as /openapi.json describes it")
+
+
+_LINGER: Final = 2.0
+
+
+class Unread:
+    """Ends connections on which the rest of a refused body would come.
+
+    Args:
+        app: Behind it.
+        linger: Seconds for which that rest is thrown away.
+    """
+
+    def __init__(self, app: ASGIApp, linger: float = _LINGER) -> None:
+        self.app = app
+        self._linger = linger
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        if scope["type"] != "http" or not _has_body(scope):
+            await self.app(scope, receive, send)
+            return
+        is_read = False
+        has_begun = False
+
+        async def reading() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = is_read or not message.get("more_body", False)
+            return message
+
+        async def throw_away(seconds: float) -> None:
+            try:
+                async with asyncio.timeout(seconds):
+                    while not is_read:
+                        await reading()
+            except TimeoutError:
+                pass
+
+        async def sending(message: Message) -> None:
+            nonlocal has_begun
+            if not has_begun:
+                has_begun = True
+                # Asking for more would tell the sender of "Expect: 100-continue" to begin.
+                if not is_read and "expect" not in Headers(scope=scope):
+                    await throw_away(0)
+                if not is_read:
+                    kept = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
+                    message = {**message, "headers": [*kept, (b"connection", b"close")]}
+            elif not is_read and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await throw_away(self._linger)
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await self.app(scope, reading, sending)
+
+
+def _has_body(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"

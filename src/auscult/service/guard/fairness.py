@@ -1,7 +1,7 @@
-"""Turns: so many requests at once, and each caller's in turn with those of others.
+"""How many requests each caller may send in a minute, and whose request is computed next.
 
-Somebody with a hundred requests waits for themselves: whoever comes with one is next, and finds half of the places free
-of them. A turn ends when its answer begins, so that nobody who reads slowly holds one.
+A caller with a hundred requests waits for themselves. Whoever comes with one is next, and finds half of the places
+free. A turn ends when its answer begins, so that nobody who reads slowly holds one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,58 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.service.errors import Refusal
+from auscult.service.caller import asker_of, is_probe
+from auscult.service.errors import Refusal, refuse, too_many
 from auscult.service.guard.bodies import is_upload
-from auscult.service.guard.rates import is_probe
-from auscult.service.guard.refusing import asker_of, refuse, too_many
+
+
+class Rates:
+    """Refuses callers who ask more often than they may, each by themselves: others do not feel it."""
+
+    def __init__(self, app: ASGIApp, per_minute: int) -> None:
+        self.app = app
+        self._buckets = Buckets(per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 429."""
+        is_counted = scope["type"] == "http" and not is_probe(scope)
+        wait = self._buckets.take(asker_of(scope)) if is_counted else 0.0
+        if wait:
+            await refuse(too_many(wait), scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+_MOST_BUCKETS: Final = 10_000
+
+
+class Buckets:
+    """A bucket for each name; it holds a minute's worth and fills evenly.
+
+    Args:
+        per_minute: How often; 0 for as often as one likes.
+        clock: Seconds.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._size = float(per_minute)
+        self._clock = clock
+        # Left in the bucket, and when that was so; those that were asked last stand last.
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, name: str) -> float:
+        """Take one; how many seconds to wait for the next where there is none, else 0."""
+        if not self._size:
+            return 0.0
+        now = self._clock()
+        left, then = self._left.pop(name, (self._size, now))
+        left = min(self._size, left + (now - then) * self._size / 60)
+        wait = 0.0 if left >= 1 else (1 - left) * 60 / self._size
+        self._left[name] = (left if wait else left - 1, now)
+        if len(self._left) > _MOST_BUCKETS:
+            self._left.popitem(last=False)
+        return wait
+
 
 _WHILE: Final = 5.0
 _QUICK: Final = ("/static/", "/api/v1/metrics")

@@ -1,21 +1,208 @@
-"""Uploads on their way in: who may send one is asked first, then there is a place for it, then it is passed on.
+"""Uploads while they arrive: who may send one, how many at once, and how fast each has to come.
 
-A body is passed on as it arrives and is counted, whether it says its length or not. Until the caller's role is known to
-be enough and a place is free, not a byte of it is read, and no "100 Continue" is sent. A turn to compute is taken when
-all of it has come.
+The caller's role is checked first. Then the upload waits for a place. Until then not a byte of it is read, and no
+"100 Continue" is sent. Its body is passed on as it arrives and is counted, whether it says its length or not. A turn to
+compute is taken when all of it has come.
+
+An upload arrives for seconds or minutes and costs hardly any computing, but memory and disk. So only some arrive at
+once, and a caller has a quarter of the places. Who sends too slowly loses theirs:
+
+- The least rate holds at every moment. An upload may fall behind it by some seconds, which later bytes win back.
+- While others wait for a place, these seconds are not given: who is slower than the least rate makes room.
+- The whole upload has a time limit, however fast it comes.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.service.caller import ANYONE, Caller, may_upload
-from auscult.service.errors import Refusal
+from auscult.service.caller import ANYONE, Caller, asker_of, may_upload
+from auscult.service.errors import Refusal, refuse, too_many
 from auscult.service.guard.bodies import declared_length, is_upload, too_large
 from auscult.service.guard.fairness import Turns
-from auscult.service.guard.places import Arrival, Places
-from auscult.service.guard.refusing import asker_of, refuse
+
+_JUDGED: Final = 5.0
+"""Seconds after which an upload's rate is judged where others wait, and that they wait first."""
+_LONGEST_WAIT: Final = 60
+"""Seconds that an upload waits for a place before it is told to come again."""
+_CLOSE: Final = {"Connection": "close"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast an upload has to arrive.
+
+    Attributes:
+        rate: Bytes a second; 0 for any.
+        patience: Seconds that it may fall behind.
+        seconds: For the whole.
+    """
+
+    rate: int
+    patience: float
+    seconds: float
+
+
+class Arrival:
+    """One upload while it arrives.
+
+    Args:
+        asker: Whose it is.
+        pace: How fast it has to come.
+
+    Attributes:
+        size: Bytes that have come.
+    """
+
+    def __init__(self, asker: str, pace: Pace) -> None:
+        self.asker = asker
+        self.size = 0
+        self._pace = pace
+        self._clock = asyncio.get_running_loop().time
+        self._ends = self._clock() + pace.seconds
+        # Seconds that this service has waited for the sender; its own work does not count.
+        self._waited = 0.0
+        self._left = pace.patience
+        self._waits_since = 0.0
+        self._timeout: asyncio.Timeout | None = None
+        self._is_cut = False
+
+    async def next(self, receive: Receive) -> Message:
+        """Receive the next piece.
+
+        Raises:
+            Refusal: 408 where it does not come in time, 503 where it had to make room.
+        """
+        # A cut that came when the piece was there already has cut nothing.
+        self._is_cut = False
+        self._waits_since = self._clock()
+        whole = self._ends - self._waits_since
+        try:
+            async with asyncio.timeout(min(self._left, whole)) as self._timeout:
+                message = await receive()
+        except TimeoutError:
+            raise self._refusal(is_whole=whole <= self._left) from None
+        finally:
+            self._timeout = None
+        waited = self._clock() - self._waits_since
+        size = len(message.get("body", b""))
+        self._waited += waited
+        self.size += size
+        won = size / self._pace.rate if self._pace.rate else self._pace.patience
+        self._left = min(self._pace.patience, self._left - waited + won)
+        return message
+
+    @property
+    def lag(self) -> float:
+        """Seconds by which it is behind the least rate since it began; 0 where it is not, or is not judged yet."""
+        if self._timeout is None:
+            return 0.0
+        waited = self._waited + self._clock() - self._waits_since
+        behind = waited - self.size / self._pace.rate if self._pace.rate else 0.0
+        return max(0.0, behind) if waited >= _JUDGED else 0.0
+
+    def cut(self) -> None:
+        """Let the wait for the next piece end now."""
+        if self._timeout is not None and not self._timeout.expired():
+            self._is_cut = True
+            self._timeout.reschedule(self._clock())
+
+    def _refusal(self, *, is_whole: bool) -> Refusal:
+        if self._is_cut:
+            message = f"expected {self._pace.rate:,} bytes a second of an upload while others wait, got fewer"
+            return Refusal(503, "busy", message, "send it again in a while", {"Retry-After": "30", **_CLOSE})
+        if is_whole:
+            message = f"expected an upload within {self._pace.seconds:,.0f} seconds, got a part of it"
+            return Refusal(408, "too_slow", message, "send fewer files at once", _CLOSE)
+        message = f"expected {self._pace.rate:,} bytes a second of an upload, got fewer"
+        return Refusal(408, "too_slow", message, "send it over a faster line", _CLOSE)
+
+
+class Places:
+    """Who may send an upload now.
+
+    Args:
+        number: Of places; a caller has a quarter of them, and never all where there are two.
+        waiting: Uploads that may wait for one; half of them of one caller.
+        pace: How fast each has to come.
+    """
+
+    def __init__(self, number: int, waiting: int, pace: Pace) -> None:
+        self._number = max(1, number)
+        self._share = max(1, number // 4)
+        self._most = waiting
+        self._pace = pace
+        self._arriving: set[Arrival] = set()
+        self._held: Counter[str] = Counter()
+        self._queue: list[tuple[str, asyncio.Future[Arrival]]] = []
+
+    async def take(self, asker: str) -> Arrival:
+        """Wait for a place.
+
+        Raises:
+            Refusal: Too many wait, of all or of this caller; or no place came free for a minute.
+        """
+        if sum(name == asker for name, _ in self._queue) >= max(1, self._most // 2):
+            raise too_many(1)
+        if len(self._queue) >= self._most:
+            raise _no_place()
+        place: asyncio.Future[Arrival] = asyncio.get_running_loop().create_future()
+        entry = (asker, place)
+        self._queue.append(entry)
+        self._give_out()
+        try:
+            for second in range(_LONGEST_WAIT):
+                if (await asyncio.wait({place}, timeout=1))[0]:
+                    return place.result()
+                if second + 1 >= _JUDGED and self._held[asker] < self._share:
+                    self._make_room()
+            raise _no_place()
+        except BaseException:
+            if place.done():
+                self.leave(place.result())
+            with suppress(ValueError):
+                self._queue.remove(entry)
+            raise
+
+    def leave(self, arrival: Arrival) -> None:
+        """Give a place back; once more does nothing."""
+        if arrival in self._arriving:
+            self._arriving.remove(arrival)
+            self._held[arrival.asker] -= 1
+            if not self._held[arrival.asker]:
+                del self._held[arrival.asker]
+            self._give_out()
+
+    def _give_out(self) -> None:
+        """Give free places to those who wait: who holds the fewest is first, then who came first."""
+        while len(self._arriving) < self._number:
+            entitled = [entry for entry in self._queue if self._held[entry[0]] < self._share]
+            if not entitled:
+                return
+            entry = min(entitled, key=lambda each: self._held[each[0]])
+            self._queue.remove(entry)
+            asker, place = entry
+            arrival = Arrival(asker, self._pace)
+            self._arriving.add(arrival)
+            self._held[asker] += 1
+            place.set_result(arrival)
+
+    def _make_room(self) -> None:
+        slowest = max(self._arriving, key=lambda each: each.lag)
+        if slowest.lag:
+            slowest.cut()
+
+
+def _no_place() -> Refusal:
+    message = "expected fewer uploads at once, got more than the limit"
+    return Refusal(503, "busy", message, "wait as long as Retry-After says", {"Retry-After": "10", **_CLOSE})
 
 
 class Uploads:

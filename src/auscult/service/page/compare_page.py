@@ -16,14 +16,12 @@ from auscult.search.explain import describe
 from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import Asked
-from auscult.service.page.chips import chips_of
-from auscult.service.page.context import context_of, searcher_for
-from auscult.service.page.filters import filters_of
+from auscult.service.page.chips import chips_of, filters_of
+from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import HitView, view_of
-from auscult.service.page.rendering import rendered
 from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
-from auscult.service.routes.answers import Stated, audited
+from auscult.service.routes import Stated, audited
 from auscult.understanding import Query
 
 router = APIRouter(include_in_schema=False)

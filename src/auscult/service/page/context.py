@@ -1,30 +1,37 @@
-"""What every page knows: who asks, which collections they may ask, how they like it to look."""
+"""Values that every page shows, the templates, and the purpose of a session.
+
+Everything that is put into a template is escaped, and no page holds script or style of its own. The purpose goes into
+the audit log: it is chosen on the page of the login, and a cookie keeps it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote, unquote
 
-from fastapi import Request
+from fastapi import Request, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from auscult.errors import naming_extra
 from auscult.index.manifest import Counts
 from auscult.search import Searcher
 from auscult.service.caller import ANYONE, NOBODY, Caller
 from auscult.service.errors import Refusal
-from auscult.service.page.purposes import purpose_of
 from auscult.service.state import State
 
 THEMES: Final = ("light", "dark")
-_ROOM: Final = "auscult.service.page"
+_PACKAGE: Final = "auscult.service.page"
 
 
 @cache
 def static_path(name: str) -> str:
     """Address of a file of the page, another one for every content, so that browsers may keep it."""
-    content = (files(_ROOM) / "static" / name).read_bytes()
+    content = (files(_PACKAGE) / "static" / name).read_bytes()
     return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
 
 
@@ -99,3 +106,69 @@ def context_of(request: Request, state: State, caller: Caller, name: str, index:
         may_leave=caller not in (ANYONE, NOBODY),
         purpose=purpose_of(request),
     )
+
+
+@cache
+def _environment() -> Any:
+    with naming_extra("serve", "jinja2"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("auscult.service.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["grouped"] = lambda number: f"{number:,}"
+    made.filters["percent"] = lambda share: f"{100 * share:.0f}\u202f%"
+    made.filters["spoken"] = lambda name: str(name).replace("_", " ")
+    return made
+
+
+def rendered(template: str, values: Mapping[str, Any]) -> str:
+    """A template filled in.
+
+    Args:
+        template: Its file's name.
+        values: What it names; one that it names and is not given is an error of ours.
+    """
+    text: str = _environment().get_template(template).render(values)
+    return text
+
+
+USUAL: Final = ("Treatment", "Quality of care", "Research", "Teaching")
+_COOKIE: Final = "purpose"
+_HEADER: Final = b"x-purpose"
+_LONGEST: Final = 200
+
+
+class Purposes:
+    """Tells the audit log the purpose that a session was begun for, where a request names none of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] == "http" and not any(name == _HEADER for name, _ in scope["headers"]):
+            purpose = purpose_of(Request(scope))
+            if purpose:
+                sent = purpose.encode("latin-1", "replace")
+                scope = {**scope, "headers": [*scope["headers"], (_HEADER, sent)]}
+        await self.app(scope, receive, send)
+
+
+def purpose_of(request: Request) -> str:
+    """The purpose of a session; empty where none was given."""
+    said = unquote(request.cookies.get(_COOKIE, ""))
+    return "".join(filter(str.isprintable, said))[:_LONGEST]
+
+
+def keep_purpose(answer: Response, purpose: str, *, secure: bool) -> None:
+    """Keep a purpose until the browser is closed, or forget it."""
+    said = purpose.strip()[:_LONGEST]
+    if said:
+        answer.set_cookie(_COOKIE, quote(said), httponly=True, samesite="strict", secure=secure)
+    else:
+        answer.delete_cookie(_COOKIE)

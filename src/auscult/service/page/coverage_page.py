@@ -14,10 +14,9 @@ from auscult.search import Searcher
 from auscult.search.coverage import Cell, Coverage, cover
 from auscult.service.caller import Asking, allowed
 from auscult.service.page.asking import Asked, document_path
-from auscult.service.page.context import context_of, searcher_for
-from auscult.service.page.rendering import rendered
+from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.troubles import no_index
-from auscult.service.routes.answers import Stated, audited
+from auscult.service.routes import Stated, audited
 from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from auscult.documents import Original
+from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
 from auscult.search import Searcher
 from auscult.search.explain import describe, explain
 from auscult.search.spans import SpanFinder, finder
 from auscult.service.caller import Asking, allowed
-from auscult.service.page.answers import Answer, answer_in
+from auscult.service.errors import Refusal
 from auscult.service.page.asking import Asked, document_path
-from auscult.service.page.context import context_of, searcher_for
+from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.curves import CurvesView, curves_view
 from auscult.service.page.hits import date_of
-from auscult.service.page.pages import pages_of
-from auscult.service.page.reading import parts_of
-from auscult.service.page.rendering import rendered
+from auscult.service.page.reading import Answer, answer_in, parts_of
 from auscult.service.page.search_page import understand
-from auscult.service.page.sheets import sheet_path
-from auscult.service.routes.answers import Stated, audited
-from auscult.service.routes.documents import row_of
+from auscult.service.routes import Stated, audited, documents, row_of
 from auscult.understanding import Query
 
 router = APIRouter(include_in_schema=False)
@@ -125,3 +121,87 @@ def _is_web(url: str) -> bool:
         return urlsplit(url).scheme in ("http", "https")
     except ValueError:
         return False
+
+
+_SCALE: Final = 1.8
+_SECONDS_KEPT: Final = 3_600
+
+
+def sheet_path(index: str, doc_id: str, number: int) -> str:
+    """Address of a page's picture, from 1."""
+    return f"/sheet/{quote(index, safe='')}/{number}/{quote(doc_id, safe='/')}"
+
+
+@router.get("/sheet/{index}/{number}/{doc_id:path}")
+def sheet(request: Request, index: str, number: int, doc_id: str, caller: Asking, state: Stated) -> Response:
+    """One page, as PNG."""
+    if number < 1:
+        raise Refusal(404, "no_page", "expected a page from 1 on, got one before", "see the document's text")
+    answer = documents.page(request, doc_id, number - 1, caller, state, _SCALE, index)
+    answer.headers["Cache-Control"] = f"private, max-age={_SECONDS_KEPT}"
+    return answer
+
+
+_MOST_BOXED: Final = 3_000
+_ROOM: Final = 1.5
+"""Points that a box is wider than its words on each side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boxed:
+    """One line of a sentence on a page, in points."""
+
+    sentence: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPage:
+    """A page.
+
+    Attributes:
+        number: From 1.
+        width: In points.
+        height: In points.
+        boxes: Of all its sentences, in order.
+    """
+
+    number: int
+    width: float
+    height: float
+    boxes: tuple[Boxed, ...]
+
+
+def pages_of(document: Document, original: Original | None, around: tuple[int, int]) -> list[ShownPage]:
+    """The pages of a document; none where it is no PDF.
+
+    Args:
+        document: Whose sentences are boxed: all of them, or of a long one those near the answer.
+        original: Its file's layout.
+        around: First and one past the last sentence of what may be marked.
+    """
+    if original is None or not original.pages:
+        return []
+    sentences = list(enumerate(document.sentences))
+    if len(sentences) > _MOST_BOXED:
+        middle = sum(around) // 2
+        sentences = sentences[max(0, middle - _MOST_BOXED // 2) : middle + _MOST_BOXED // 2]
+    boxes: dict[int, list[Boxed]] = {}
+    for number, sentence in sentences:
+        for box in original.boxes(sentence.start, sentence.end):
+            boxes.setdefault(box.page, []).append(
+                Boxed(
+                    number,
+                    round(box.left - _ROOM, 1),
+                    round(box.top - _ROOM / 2, 1),
+                    round(box.right - box.left + 2 * _ROOM, 1),
+                    round(box.bottom - box.top + _ROOM, 1),
+                )
+            )
+    return [
+        ShownPage(number=number + 1, width=width, height=height, boxes=tuple(boxes.get(number, ())))
+        for number, (width, height) in enumerate(original.pages)
+    ]

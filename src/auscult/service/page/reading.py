@@ -1,6 +1,7 @@
-"""A document as it is read: passages with their headings, paragraphs and lists of whole sentences, numbered for links.
+"""A document as it is read: passages with headings, paragraphs and lists of whole sentences, and the answer marked.
 
-Nothing of the original's markup is shown: text is text. What stands between sentences (bullets) is left as it is.
+Sentences are numbered for links. Nothing of the original's markup is shown: text is text. Characters between sentences
+(bullets) are left as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from auscult.documents import Document, Passage, Sentence
+from auscult.search.spans import Span, SpanFinder
 
 _MARKER: Final = re.compile(r"(?:[-*+•‣◦▪●○·–—]|\(?\d{1,2}[.)]|\(?[a-z][)])\s+")
 
@@ -129,3 +131,80 @@ def _groups(paragraphs: list[Paragraph]) -> Iterator[tuple[bool, tuple[Paragraph
         held.append(paragraph)
     if held:
         yield held[0].list_item, tuple(held)
+
+
+_STEPS: Final = 40
+_TOP: Final = 0.8
+_SPAN: Final = re.compile(r"(\d{1,7})-(\d{1,7})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is marked.
+
+    Attributes:
+        first: Number of its first sentence.
+        last: One past its last.
+        chain: Stretches from the smallest to the largest, each in the next, that are stepped through.
+        at: Which of them is marked.
+        top: Sentences that answer best within it.
+    """
+
+    first: int
+    last: int
+    chain: tuple[tuple[int, int], ...]
+    at: int
+    top: frozenset[int]
+
+    @property
+    def smaller(self) -> str:
+        """The next smaller one, as an address has it; empty where there is none."""
+        return "-".join(map(str, self.chain[self.at - 1])) if self.at else ""
+
+    @property
+    def larger(self) -> str:
+        """The next larger one."""
+        return "-".join(map(str, self.chain[self.at + 1])) if self.at + 1 < len(self.chain) else ""
+
+
+def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str) -> Answer | None:
+    """What to mark of a document.
+
+    Args:
+        finder: Of the document, with its sentences' scores.
+        parts: Its passages.
+        passage_id: That was found; empty, or one of another document, for the best stretch of all.
+        given: "first-last" of an address; what fits no sentences is as if it were not there.
+    """
+    span = _chosen_span(finder, given) or _best_span(finder, parts, passage_id)
+    if span is None:
+        return None
+    chain = [span]
+    while len(chain) < _STEPS and (smaller := finder.shrink(chain[0])) != chain[0]:
+        chain.insert(0, smaller)
+    at = len(chain) - 1
+    while len(chain) < at + _STEPS and (larger := finder.grow(chain[-1])) != chain[-1]:
+        chain.append(larger)
+    inside = range(span.first, span.last)
+    best = max(finder.scores[number] for number in inside)
+    top = [number for number in inside if finder.scores[number] >= _TOP * best > 0]
+    return Answer(
+        first=span.first,
+        last=span.last,
+        chain=tuple((each.first, each.last) for each in chain),
+        at=at,
+        top=frozenset(sorted(top, key=lambda number: -finder.scores[number])[:3]),
+    )
+
+
+def _chosen_span(finder: SpanFinder, given: str) -> Span | None:
+    found = _SPAN.fullmatch(given)
+    if not found:
+        return None
+    first, last = map(int, found.groups())
+    return finder.span(first, last) if 0 <= first < last <= len(finder.scores) else None
+
+
+def _best_span(finder: SpanFinder, parts: list[Part], passage_id: str) -> Span | None:
+    part = next((each for each in parts if each.passage_id == passage_id and each.last > each.first), None)
+    return finder.best(part.first, part.last) if part else finder.best()

@@ -1,43 +1,36 @@
-"""The page is put into an app: its addresses, its files, and what goes wrong as a page."""
+"""Adds the page to an app, with its files and forms: log in, judge a hit, add documents, choose light or dark."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import PlainTextResponse, RedirectResponse
+from fastapi import APIRouter, FastAPI, File, Form, Request, Response, UploadFile
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
-from auscult.service.page import (
-    compare_page,
-    completing,
-    coverage_page,
-    document_page,
-    exporting,
-    judging,
-    login_page,
-    search_page,
-    sheets,
-    uploads_page,
-)
-from auscult.service.page.context import THEMES
-from auscult.service.page.purposes import Purposes
-from auscult.service.page.routing import own_path
+from auscult.service import models
+from auscult.service.access.gate import sign_in, sign_out
+from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.errors import Refusal
+from auscult.service.jobs import ENDED
+from auscult.service.models import FeedbackRequest
+from auscult.service.page import compare_page, coverage_page, document_page, search_page
+from auscult.service.page.asking import Asked, document_path
+from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
 from auscult.service.page.troubles import Troubles
+from auscult.service.routes import Stated, feedback, uploads
+from auscult.service.state import State
 
 router = APIRouter(include_in_schema=False)
 _KINDS: Final = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _A_YEAR: Final = 31_536_000
-_ROOMS: Final = (
-    search_page, completing, document_page, sheets, coverage_page, compare_page, exporting, judging, uploads_page,
-    login_page,
-)  # fmt: skip
 
 
 def add_page(app: FastAPI) -> None:
     """Add the page to a service."""
-    for room in _ROOMS:
-        app.include_router(room.router)
+    for page in (search_page, document_page, coverage_page, compare_page):
+        app.include_router(page.router)
     app.include_router(router)
     app.add_middleware(Purposes)
     app.add_middleware(Troubles)
@@ -63,3 +56,143 @@ def theme(request: Request, to: str = "", next: str = "/") -> Response:  # noqa:
     else:
         answer.delete_cookie("theme")
     return answer
+
+
+@router.get("/login")
+async def login(request: Request, caller: Asking, state: Stated, next: str = "/") -> Response:  # noqa: A002
+    """The field for a key."""
+    return _login_form(request, state, caller, next, wrong=False)
+
+
+@router.post("/login")
+async def enter(
+    request: Request,
+    caller: Asking,
+    state: Stated,
+    key: Annotated[str, Form(max_length=16_384)] = "",
+    next: Annotated[str, Form(max_length=8_000)] = "/",  # noqa: A002
+    purpose: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Begin a session, and go on to what was wanted; or ask again."""
+    answer = RedirectResponse(own_path(next), 303)
+    if await sign_in(request, key, answer):
+        keep_purpose(answer, purpose, secure=request.url.scheme == "https")
+        return answer
+    return _login_form(request, state, caller, next, wrong=True)
+
+
+@router.post("/logout")
+async def leave(request: Request) -> Response:
+    """End the session."""
+    answer = RedirectResponse("/login", 303)
+    sign_out(request, answer)
+    keep_purpose(answer, "", secure=False)
+    return answer
+
+
+def _login_form(request: Request, state: State, caller: Caller, wanted: str, *, wrong: bool) -> Response:
+    page = context_of(request, state, caller, "login")
+    values = {"page": page, "asked": Asked(), "next": own_path(wanted), "wrong": wrong}
+    values["purposes"] = USUAL if state.settings.audit else ()
+    return HTMLResponse(rendered("login.html", values), 401 if wrong else 200)
+
+
+@router.post("/feedback")
+def judge(
+    request: Request,
+    caller: Asking,
+    state: Stated,
+    answers: Annotated[Literal["yes", "no"], Form()],
+    document: Annotated[str, Form(max_length=2_000)],
+    passage: Annotated[str, Form(max_length=2_000)],
+    q: Annotated[str, Form(max_length=2_000)] = "",
+    e: Annotated[str, Form(max_length=2_000)] = "",
+    a: Annotated[list[str] | None, Form(max_length=16)] = None,
+    index: Annotated[str, Form(max_length=64)] = "",
+    next: Annotated[str, Form(max_length=8_000)] = "/",  # noqa: A002 - a name of a form's field
+) -> Response:
+    """Keep a judgement, and go back to the hit; programs are answered as the API answers them."""
+    said = FeedbackRequest(
+        question="" if e or a else q,
+        entity=e,
+        aspects=a or [],
+        index=index or None,
+        doc_id=document,
+        passage_id=passage,
+        relevance=1 if answers == "yes" else 0,
+        span=None,
+    )
+    kept = feedback.feedback(request, said, caller, state)
+    if "application/json" in request.headers.get("accept", ""):
+        return kept
+    return RedirectResponse(own_path(next), 303)
+
+
+_MOST_SHOWN = 50
+
+
+@router.get("/add")
+def upload_form(request: Request, caller: Asking, state: Stated, index: str = "") -> Response:
+    """Where files are chosen, or dropped."""
+    allowed(caller, "write", index or None)
+    page = context_of(request, state, caller, "add", index)
+    groups = sorted(caller.groups) if caller.groups is not None else []
+    limits = state.settings.limits
+    values = {
+        "page": page,
+        "asked": Asked(index=index),
+        "groups": groups,
+        "most": limits.files,
+        "megabytes": limits.upload // 1_000_000,
+        "notice": "",
+    }
+    return HTMLResponse(rendered("add.html", values))
+
+
+@router.post("/add")
+def add_files(
+    request: Request,
+    caller: Asking,
+    state: Stated,
+    files: Annotated[list[UploadFile] | None, File()] = None,
+    index: Annotated[str, Form(max_length=64)] = "",
+    access: Annotated[str, Form(max_length=1_000)] = "",
+) -> Response:
+    """Take files on, as the API does, and show what becomes of them."""
+    named = [file for file in files or [] if file.filename]
+    if not named:
+        raise Refusal(422, "no_files", "no file was chosen", "go back and choose one, or drop some on the page")
+    answer = uploads.upload(request, caller, state, named, index or None, access)
+    return RedirectResponse(f"/jobs/{answer.headers['Location'].rpartition('/')[2]}", 303)
+
+
+@router.get("/jobs")
+def jobs(request: Request, caller: Asking, state: Stated) -> Response:
+    """Uploads and what became of them, the last one first."""
+    listed = models.JobList.model_validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
+    page = context_of(request, state, caller, "jobs")
+    values = {"page": page, "asked": Asked(), "jobs": listed[:_MOST_SHOWN]}
+    return HTMLResponse(rendered("jobs.html", values))
+
+
+@router.get("/jobs/{job_id}")
+def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Response:
+    """How far one upload is: what was read, what was skipped and why."""
+    told = models.JobTold.model_validate_json(bytes(uploads.job(request, job_id, caller).body))
+    page = replace(context_of(request, state, caller, "jobs", told.index))
+    titles = [(doc_id, document_path(told.index, doc_id)) for doc_id in told.doc_ids[:_MOST_SHOWN]]
+    values = {
+        "page": page,
+        "asked": Asked(index=told.index),
+        "job": told,
+        "ended": told.standing in ENDED,
+        "documents": titles,
+        "further": max(0, len(told.doc_ids) - _MOST_SHOWN),
+    }
+    return HTMLResponse(rendered("job.html", values))
+
+
+def own_path(wanted: str) -> str:
+    """An address of this service; the first page for what would lead elsewhere."""
+    leads_here = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
+    return wanted if leads_here else "/"

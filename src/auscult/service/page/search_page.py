@@ -1,7 +1,10 @@
-"""The page of hits, and the one before anything is asked."""
+"""The page of hits: the search box and what completes it, the hits, and hits as files to be saved."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,21 +12,23 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
+from auscult.concepts.function_words import FUNCTION_WORDS
 from auscult.errors import QueryError
+from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher
 from auscult.search.explain import describe
+from auscult.service import hits, understood
 from auscult.service.answering import nothing_here
-from auscult.service.caller import Asking, allowed
+from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
-from auscult.service.page.chips import Choice, chips_of
-from auscult.service.page.context import PageContext, context_of, searcher_for
-from auscult.service.page.filters import filters_of
-from auscult.service.page.hits import grouped, view_of
-from auscult.service.page.rendering import rendered
+from auscult.service.page.chips import Choice, chips_of, filters_of
+from auscult.service.page.context import PageContext, context_of, rendered, searcher_for
+from auscult.service.page.hits import date_of, excerpt, grouped, view_of
 from auscult.service.page.troubles import no_index
-from auscult.service.routes.answers import Stated, audited
+from auscult.service.routes import Stated, audited
+from auscult.service.state import Names, State
 from auscult.understanding.aspect_words import question_about
 from auscult.understanding.understand import Understanding
 
@@ -142,3 +147,117 @@ def _titles(searcher: Searcher, number: int = 4) -> list[str]:
     reader = searcher.index.reader
     titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
     return [title for title in dict.fromkeys(titles) if title][:number]
+
+
+_MOST_OPTIONS: Final = 8
+_ASPECTS_ASKED: Final = ("symptoms", "treatment", "causes", "diagnosis")
+_TAIL: Final = 4
+_SHORTEST: Final = 2
+
+
+@router.get("/complete")
+def complete(request: Request, caller: Asking, state: Stated, q: str = "", index: str = "") -> Response:
+    """Suggestions for the box, best first: `text` is what it then holds."""
+    audited(request, "complete", index=index)
+    allowed(caller, "read", index or None)
+    names = state.served(index or None, caller).opened.names_for(caller.groups)
+    return JSONResponse({"options": options(names, q[:200])}, headers={"Cache-Control": "no-store"})
+
+
+def options(names: Names, typed: str) -> list[dict[str, str]]:
+    """What a box may hold next: names that begin with all that was typed, else with its last words."""
+    begun, found = _completions(names, typed)
+    told = [
+        {
+            "text": f"{begun}{each.name}",
+            "name": each.name,
+            "how": f"also called {each.matched}" if each.matched.casefold() != each.name.casefold() else "",
+            "code": each.code if not each.code.startswith("title:") else "",
+        }
+        for each in found
+    ]
+    if told and not begun:
+        questions = (question_about(aspect, found[0].name) for aspect in _ASPECTS_ASKED)
+        told += [{"text": question, "name": question, "how": "", "code": ""} for question in questions]
+    return told[:_MOST_OPTIONS]
+
+
+def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
+    """The words before those that are completed, and what completes them."""
+    words = typed.split(" ")
+    for number in (len(words), *range(min(_TAIL, len(words) - 1), 0, -1)):
+        tail = " ".join(words[len(words) - number :])
+        inside = number < len(words)
+        if len(tail.strip()) >= (_SHORTEST if inside else 1) and not (
+            inside and words[-number].lower() in FUNCTION_WORDS
+        ):
+            found = names.complete(tail, _MOST_OPTIONS if number < len(words) else _MOST_OPTIONS - 3).entities
+            if found:
+                return " ".join((*words[: len(words) - number], "")) if number < len(words) else "", list(found)
+    return "", []
+
+
+_MOST_EXPORTED: Final = 100
+_COLUMNS: Final = (
+    "rank", "probability", "title", "heading", "source", "date", "answer", "passage", "document", "start", "end", "url",
+)  # fmt: skip
+#: A cell that begins so is a formula to a spreadsheet, and documents may say anything.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+@router.get("/export.csv")
+def as_table(request: Request, caller: Asking, state: Stated) -> Response:
+    """The first hundred hits as a table, its marked sentences under `answer`."""
+    _, _, found = _hits(request, caller, state)
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(_COLUMNS)
+    for _, hit in found:
+        table.writerow([_harmless(cell) for cell in _row(hit)])
+    # Spreadsheets take a file for UTF-8 by its mark.
+    return _saved(("\ufeff" + written.getvalue()).encode(), "text/csv; charset=utf-8", "hits.csv")
+
+
+@router.get("/export.json")
+def as_json(request: Request, caller: Asking, state: Stated) -> Response:
+    """The first hundred hits, and how the question was understood."""
+    asked, told, found = _hits(request, caller, state)
+    searcher = state.searcher(asked.index or None, caller)
+    listed = [hits.told(searcher, asked.index, row, hit).model_dump() for row, hit in found]
+    answer = {"understood": understood.told(told).model_dump(), "hits": listed}
+    return _saved(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
+
+
+def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Understanding, list[tuple[int, Hit]]]:
+    """Hits, each with its document's row."""
+    asked = Asked.of(request.query_params.multi_items())
+    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
+    audited(request, "export", index=asked.index, query=said)
+    allowed(caller, "read", asked.index or None)
+    served = state.served(asked.index or None, caller)
+    searcher = served.opened.seen_by(caller.groups)
+    told = understand(searcher, asked)
+    findings = find(searcher, told, asked, _MOST_EXPORTED)
+    found = [(findings.document(number), findings.hit(number)) for number in range(len(findings))] if findings else []
+    ids = list(dict.fromkeys(hit.doc_id for _, hit in found))
+    audited(request, "export", index=served.name, query=said, doc_ids=ids, result=len(found))
+    return replace(asked, index=served.name), told, found
+
+
+def _row(hit: Hit) -> list[str]:
+    blocks, _, _ = excerpt(hit)
+    answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
+    return [
+        str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
+        " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer, hit.passage_id,
+        hit.doc_id, str(hit.start), str(hit.end), hit.url,
+    ]  # fmt: skip
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _saved(content: bytes, kind: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(content, media_type=kind, headers=headers)

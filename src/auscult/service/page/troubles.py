@@ -13,10 +13,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.caller import ANYONE
-from auscult.service.guard.headers import SafeHeaders
+from auscult.service.guard.browsers import SafeHeaders
 from auscult.service.page.asking import Asked
-from auscult.service.page.context import PageContext, context_of
-from auscult.service.page.rendering import rendered
+from auscult.service.page.context import PageContext, context_of, rendered
 
 _NOT_OURS: Final = ("/api/", "/openapi", "/health", "/ready", "/metrics", "/static/")
 _DROPPED: Final = frozenset({b"content-type", b"content-length"})

@@ -8,20 +8,16 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from auscult.documents import Original
-from auscult.index.reader import GenerationReader
 from auscult.index.store import DocumentRecord
 from auscult.readers.pdf.page_images import PageRenderer
 from auscult.search.explain import explain
 from auscult.service import answering, hits, models, understood
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
-from auscult.service.routes.answers import ERRORS, Stated, audited, written
-from auscult.service.routes.completion import IndexQuery
-from auscult.service.routes.search import conditions
+from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, conditions, row_of, written
 from auscult.service.state import State
 
 router = APIRouter(tags=["documents"])
-DocId = Annotated[str, Path(max_length=2_000, description="A document's id; it may hold slashes.")]
 _PDF: Final = "application/pdf"
 _INERT: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -193,19 +189,6 @@ def summary(record: DocumentRecord) -> models.DocumentSummary:
         date=record.metadata.get("date", ""),
         metadata=dict(record.metadata),
     )
-
-
-def row_of(reader: GenerationReader, doc_id: str) -> int:
-    """A document's row.
-
-    Raises:
-        Refusal: There is no such document, for this caller.
-    """
-    row = reader.row_of(doc_id)
-    if row is None:
-        message = "expected the id of a document that you may see, got another"
-        raise Refusal(404, "unknown_document", message, "take one from a search or from GET /api/v1/documents")
-    return row
 
 
 def original_of(request: Request, state: State, caller: Caller, index: str | None, doc_id: str) -> Original:

@@ -9,8 +9,7 @@ from auscult.service import models
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
-from auscult.service.routes.answers import ERRORS, Stated, audited, written
-from auscult.service.routes.documents import row_of
+from auscult.service.routes import ERRORS, Stated, audited, row_of, written
 
 router = APIRouter(tags=["feedback"])
 

@@ -10,7 +10,7 @@ from auscult.service import models
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
 from auscult.service.metrics import MEDIA_TYPE, Metrics
-from auscult.service.routes.answers import ERRORS, Stated, audited
+from auscult.service.routes import ERRORS, Stated, audited
 
 router = APIRouter(tags=["service"])
 

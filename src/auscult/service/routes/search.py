@@ -1,17 +1,22 @@
-"""Searching: by a question, or by entity and aspects."""
+"""Searches, and what goes with them: names and aspects to choose from, the span that answers, a table of coverage."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel
 
-from auscult.service import answering, models
+from auscult.concepts.aspects import INFORMATION
+from auscult.search.coverage import Cell, cover
+from auscult.search.spans import Span, finder
+from auscult.service import answering, hits, models, understood
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
 from auscult.service.metrics import Metrics
-from auscult.service.routes.answers import ERRORS, Stated, audited, written
+from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, written
 from auscult.service.state import State
+from auscult.understanding.aspect_words import QUESTIONS, question_about
 
 router = APIRouter(tags=["search"])
 
@@ -73,21 +78,128 @@ def _answer(request: Request, asked: models.SearchRequest, caller: Caller, state
     return written(answer)
 
 
-def conditions(given: list[str]) -> dict[str, models.Condition]:
-    """Filters of an address, as `auscult search --where` has them.
+Prefix = Annotated[str, Query(max_length=200, description="What was typed so far.", examples=["iga"])]
+Most = Annotated[int, Query(ge=1, le=50)]
+_VALUES: Final = 200
 
-    Raises:
-        Refusal: One is not of the form FIELD=VALUE, or there are too many.
-    """
-    values: dict[str, list[str]] = {}
-    for each in given:
-        field, equals, value = each.partition("=")
-        if not (equals and field.strip() and value.strip()):
-            message = "expected 'where' of the form FIELD=VALUE, got something else"
-            raise Refusal(422, "invalid", message, "put the value behind an equals sign")
-        values.setdefault(field.strip(), []).append(value.strip())
-    found: dict[str, models.Condition] = {}
-    for field, several in values.items():
-        first, dots, last = several[0].partition("..")
-        found[field] = models.Range(**{"from": first, "to": last}) if dots and len(several) == 1 else several
-    return found
+
+class Fields(BaseModel):
+    """Fields in the order of their names."""
+
+    fields: list[models.FieldValues]
+
+
+@router.get("/entities", response_model=models.EntityCompletions, responses=ERRORS)
+def entities(
+    request: Request, caller: Asking, state: Stated, prefix: Prefix, index: IndexQuery = None, limit: Most = 10
+) -> Response:
+    """Diseases, conditions and titles one of whose words begins with what was typed."""
+    audited(request, "complete", index=index)
+    allowed(caller, "read", index)
+    return written(state.served(index, caller).opened.names_for(caller.groups).complete(prefix, limit))
+
+
+@router.get("/aspects", response_model=models.AspectCompletions, responses=ERRORS)
+async def aspects(request: Request, caller: Asking, prefix: Prefix = "", limit: Most = 50) -> Response:
+    """Aspects one of whose words begins with what was typed; all, where nothing was."""
+    audited(request, "complete")
+    allowed(caller, "read")
+    return written(_aspects(prefix, limit))
+
+
+@router.get("/fields", response_model=Fields, responses=ERRORS)
+def fields(request: Request, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
+    """The fields that documents can be filtered by, with how many documents have which value."""
+    audited(request, "fields", index=index)
+    allowed(caller, "read", index)
+    held = state.searcher(index, caller).index
+    found = []
+    for field in held.reader.fields:
+        counts = held.counts(field)
+        commonest = dict(list(counts.items())[:_VALUES])
+        found.append(models.FieldValues(field=field, values=commonest, distinct=len(counts)))
+    return written(Fields(fields=found))
+
+
+@router.post("/spans", response_model=models.SpanTold, responses=ERRORS)
+def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: Stated) -> Response:
+    """The stretch of a document that answers, found between its sentences; or a given one grown or shrunk by a step."""
+    query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
+    audited(request, "view", index=asked.index, query=query, doc_ids=[asked.doc_id])
+    allowed(caller, "read", asked.index)
+    searcher = state.searcher(asked.index, caller)
+    understanding = answering.understand(searcher, asked)
+    row = row_of(searcher.index.reader, asked.doc_id)
+    found = finder(searcher, understanding.query, asked.doc_id)
+    span: Span | None
+    if asked.step == "best":
+        span = found.best()
+    elif asked.first >= asked.last or asked.last > len(found.scores):
+        message = "expected sentences of the document in 'first' and 'last', got others"
+        raise Refusal(422, "bad_span", message, "take both from a span, or ask for the best one")
+    else:
+        given = found.span(asked.first, asked.last)
+        span = found.grow(given) if asked.step == "grow" else found.shrink(given)
+    if span is None:
+        raise Refusal(404, "no_sentence", "expected a document with sentences, got one without", "choose another")
+    audited(request, "view", index=asked.index, query=query, doc_ids=[asked.doc_id], result=1)
+    places = hits.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
+    return written(
+        models.SpanTold(
+            doc_id=span.doc_id,
+            start=span.start,
+            end=span.end,
+            first=span.first,
+            last=span.last,
+            score=span.score,
+            text=found.document.text[span.start : span.end],
+            source_ranges=places.source_ranges,
+            boxes=places.boxes,
+        )
+    )
+
+
+@router.post("/coverage", response_model=models.CoverageTold, responses=ERRORS)
+def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, state: Stated) -> Response:
+    """Entities down, aspects across: whether each is answered, and by which passage."""
+    query = {"question": "", "entity": "; ".join(asked.entities), "aspects": asked.aspects}
+    audited(request, "coverage", index=asked.index, query=query)
+    allowed(caller, "read", asked.index)
+    searcher = state.searcher(asked.index, caller)
+    table = cover(searcher, asked.entities, asked.aspects, where=answering.conditions(asked.where))
+    found = {cell.hit.doc_id for row in table.cells for cell in row if cell.hit}
+    audited(request, "coverage", index=asked.index, query=query, doc_ids=sorted(found), result=len(found))
+    return written(
+        models.CoverageTold(
+            entities=[understood.told(each) for each in table.entities],
+            aspects=list(table.aspects),
+            rows=[[_cell(cell) for cell in row] for row in table.cells],
+        )
+    )
+
+
+def _cell(cell: Cell) -> models.CoverageCell:
+    hit = cell.hit
+    return models.CoverageCell(
+        word=cell.word,
+        probability=cell.probability,
+        doc_id=hit.doc_id if hit else "",
+        passage_id=hit.passage_id if hit else "",
+        title=hit.title if hit else "",
+        heading=hit.heading if hit else "",
+        note=cell.note,
+    )
+
+
+def _aspects(prefix: str, limit: int) -> models.AspectCompletions:
+    """Aspects with a word that begins so, in their order; all where nothing was typed."""
+    typed = " ".join(prefix.lower().split())
+    names = (*QUESTIONS, INFORMATION)
+    first = [name for name in names if name.startswith(typed)]
+    inner = [name for name in names if name not in first and f" {typed}" in name]
+    return models.AspectCompletions(
+        aspects=[
+            models.AspectCompletion(aspect=name, example=question_about(name, "gout"))
+            for name in (*first, *inner)[:limit]
+        ]
+    )

@@ -13,14 +13,11 @@ from auscult.index import IndexUpdate
 from auscult.index.access import groups_in
 from auscult.index.reader import open_current
 from auscult.service import models
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, Caller, allowed, may_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
-from auscult.service.intake import keep, place_for
-from auscult.service.jobs import Job, Jobs
+from auscult.service.jobs import Job, Jobs, keep, place_for
 from auscult.service.placing import access_field, can_be_written
-from auscult.service.routes.answers import ERRORS, Stated, audited, written
-from auscult.service.routes.completion import IndexQuery
-from auscult.service.routes.documents import DocId, row_of
+from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, row_of, written
 from auscult.service.state import Served, State
 
 router = APIRouter(tags=["documents"])
@@ -125,9 +122,7 @@ def _changeable(state: State, caller: Caller, index: str | None) -> Served:
         Refusal: They may not, or nobody may.
     """
     allowed(caller, "write", index)
-    if not state.settings.changes:
-        message = "expected a service that takes changes, got one that is read only"
-        raise Refusal(403, "read_only", message, "change the index where it is made: auscult add, auscult remove")
+    may_upload(caller, state.settings.changes)
     return state.served(index, caller)
 
 

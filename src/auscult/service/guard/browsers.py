@@ -1,10 +1,11 @@
-"""Where a request comes from: another site's page can make a browser ask, and must not gain by it.
+"""Requests that another site's page can make a browser send, and headers that limit what a browser does with an answer.
 
-- A service for this machine answers to this machine's names alone: a page whose name was led to 127.0.0.1 (DNS
+- A service for this machine answers to this machine's names alone. A page whose name was led to 127.0.0.1 (DNS
   rebinding) is refused by its Host.
-- What changes something, and every call of the API, has to come from this service's own pages, from a program, or with
-  a key in its header, which another site's page cannot add.
+- Requests that change something, and all requests to the API, have to come from this service's own pages, from a
+  program, or with a key in the header. Another site's page cannot add that header.
 - Headers beyond a size are refused before anything looks at them.
+- Answers may be about patients: no browser keeps them.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from collections.abc import Collection
 from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auscult.service.errors import Refusal
-from auscult.service.guard.refusing import refuse
+from auscult.service.errors import Refusal, refuse
 from auscult.service.settings import LOOPBACK
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -97,3 +97,55 @@ def _place(origin: str) -> str:
         return urlsplit(origin).netloc.lower()
     except ValueError:
         return ""
+
+
+POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""Content-Security-Policy: nothing inline, nothing from elsewhere."""
+_SAFE_HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_A_YEAR: Final = "max-age=31536000"
+_OWN_FILES: Final = "/static/"
+
+
+class SafeHeaders:
+    """Adds what an answer does not say itself. Nothing is kept by a browser but the page's own files."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _SAFE_HEADERS.items():
+                    headers.setdefault(name, value)
+                if not scope["path"].startswith(_OWN_FILES):
+                    headers["Cache-Control"] = "no-store"
+                if scope.get("scheme") == "https":
+                    headers["Strict-Transport-Security"] = _A_YEAR
+            await send(message)
+
+        await self.app(scope, receive, sending)
