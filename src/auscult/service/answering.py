@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from auscult.errors import QueryError
 from auscult.index import Between, Where
-from auscult.search import Findings, Searcher
+from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.fusion import DOUBTFUL
 from auscult.service import hits, models, understood
 from auscult.service.caller import Caller
@@ -120,8 +120,5 @@ def _of_one(searcher: Searcher, asked: models.SearchRequest, understanding: Unde
     return searcher.find(
         understanding.query,
         asked.offset + asked.k + 1,
-        group_by=asked.group_by,
-        where=conditions(asked.where),
-        scoring=asked.score,
-        rerank=asked.rerank,
+        SearchOptions(group_by=asked.group_by, where=conditions(asked.where), scoring=asked.score, rerank=asked.rerank),
     )

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
-from auscult.search import Findings, Searcher
+from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.explain import describe
 from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, allowed
@@ -93,7 +93,7 @@ def understand(searcher: Searcher, asked: Asked) -> Understanding:
 def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> Findings | None:
     """The first passages of an address; None where its filters name what no document has."""
     try:
-        return searcher.find(understood.query, number, where=asked.where)
+        return searcher.find(understood.query, number, SearchOptions(where=asked.where))
     except QueryError:
         if not asked.filtered:
             raise
