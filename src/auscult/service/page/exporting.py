@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -47,8 +47,8 @@ def as_json(request: Request, caller: Asking, state: Stated) -> Response:
     """The first hundred hits, and how the question was understood."""
     asked, told, found = _hits(request, caller, state)
     searcher = state.searcher(asked.index or None, caller)
-    listed = [hits.told(searcher, asked.index, row, hit).model_dump() for row, hit in found]
-    answer = {"understood": understood.told(told).model_dump(), "hits": listed}
+    listed = [asdict(hits.told(searcher, asked.index, row, hit)) for row, hit in found]
+    answer = {"understood": asdict(understood.told(told)), "hits": listed}
     return _saved(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 

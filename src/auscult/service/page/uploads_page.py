@@ -16,7 +16,7 @@ from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.context import context_of
 from auscult.service.page.rendering import rendered
 from auscult.service.routes import uploads
-from auscult.service.routes.answers import Stated
+from auscult.service.routes.answers import Stated, adapter_of
 
 router = APIRouter(include_in_schema=False)
 _SHOWN = 50
@@ -60,7 +60,7 @@ def add(
 @router.get("/jobs")
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first."""
-    listed = models.JobList.model_validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
+    listed = adapter_of(models.JobList).validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
     page = context_of(request, state, caller, "jobs")
     values = {"page": page, "asked": Asked(), "jobs": listed[:_SHOWN]}
     return HTMLResponse(rendered("jobs.html", values))
@@ -69,7 +69,7 @@ def jobs(request: Request, caller: Asking, state: Stated) -> Response:
 @router.get("/jobs/{job_id}")
 def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Response:
     """How far one upload is: what was read, what was skipped and why."""
-    told = models.JobTold.model_validate_json(bytes(uploads.job(request, job_id, caller).body))
+    told = adapter_of(models.JobTold).validate_json(bytes(uploads.job(request, job_id, caller).body))
     page = replace(context_of(request, state, caller, "jobs", told.index))
     titles = [(doc_id, document_path(told.index, doc_id)) for doc_id in told.doc_ids[:_SHOWN]]
     values = {
