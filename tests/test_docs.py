@@ -234,8 +234,10 @@ def _blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder with documents, to run snippets in."""
+    """A folder with documents, to run snippets in."""
     shutil.copy(LEAFLETS, tmp_path / "documents.jsonl")
+    (tmp_path / "my-folder").mkdir()
+    shutil.copy(LEAFLETS, tmp_path / "my-folder" / "documents.jsonl")
     # With the data folder elsewhere, names are taken as words: a second instead of ten.
     monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -251,8 +253,6 @@ def test_the_readmes_python_runs(project: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_the_readmes_commands_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (project / "my-folder").mkdir()
-    shutil.copy(project / "documents.jsonl", project / "my-folder")
     served: list[Settings] = []
     # It would go on for ever; that it serves is tested in tests/service.
     monkeypatch.setattr("auscult.cli.serve.serve_until_stopped", lambda settings, say: served.append(settings))

@@ -1,9 +1,61 @@
-"""Auscult finds the passages that answer a health question inside long documents."""
+"""Auscult finds the passages that answer a health question inside long documents.
 
-from auscult.documents import Document, Passage, Sentence
-from auscult.interfaces import Hit, Judgement, Ranking
-from auscult.understanding import Query
+Names are imported when they are first used: `import auscult` alone loads nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from auscult.documents import Document, Passage, Sentence
+    from auscult.front import Index, build_index, open_index, read_files
+    from auscult.interfaces import Hit, Judgement, Ranking
+    from auscult.search import Searcher, SearchOptions
+    from auscult.understanding import Query
 
 __version__ = "0.1.0"
 
-__all__ = ["Document", "Hit", "Judgement", "Passage", "Query", "Ranking", "Sentence", "__version__"]
+_PLACES = {
+    "Document": "auscult.documents",
+    "Passage": "auscult.documents",
+    "Sentence": "auscult.documents",
+    "Index": "auscult.front",
+    "build_index": "auscult.front",
+    "open_index": "auscult.front",
+    "read_files": "auscult.front",
+    "Hit": "auscult.interfaces",
+    "Judgement": "auscult.interfaces",
+    "Ranking": "auscult.interfaces",
+    "SearchOptions": "auscult.search",
+    "Searcher": "auscult.search",
+    "Query": "auscult.understanding",
+}
+
+__all__ = [
+    "Document",
+    "Hit",
+    "Index",
+    "Judgement",
+    "Passage",
+    "Query",
+    "Ranking",
+    "SearchOptions",
+    "Searcher",
+    "Sentence",
+    "__version__",
+    "build_index",
+    "open_index",
+    "read_files",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'auscult' has no attribute '{name}'")
+    value = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float32]
 
+_SHOWN = 80
+"""Characters of the answer that a printed hit shows."""
+
 Precision = Literal["float32", "bf16"]
 """What transformers compute in where they score."""
 
@@ -103,6 +106,15 @@ class Hit:
     evidence: Mapping[str, float] = field(default_factory=dict)
     probability: float | None = None
     above: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the score, where the passage stands, and the first words of its best sentence, on one line."""
+        place = " › ".join(filter(None, (self.title or self.doc_id, *self.above, self.heading)))
+        answer = max(self.sentences, key=lambda sentence: sentence.score).text if self.sentences else self.text
+        words = " ".join(answer.split())
+        return (
+            f"{self.score:.2f}  {place}: {words if len(words) <= _SHOWN else words[:_SHOWN].rsplit(' ', 1)[0] + ' …'}"
+        )
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.store import _sum
-from auscult.search import Searcher
+from auscult.search import Searcher, SearchOptions
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
@@ -124,7 +124,9 @@ def answers(folder: Path) -> list[object]:
     said: list[object] = []
     for query in ASKED:
         said += searcher.search(searcher.understand(query).query, 10)
-        said += searcher.search(query, 5, group_by="document", scoring="model", where={"source": ["s1", "North"]})
+        said += searcher.search(
+            query, 5, SearchOptions(group_by="document", scoring="model", where={"source": ["s1", "North"]})
+        )
     reader = searcher.index.reader
     said += [reader.document(row) for row in reader.documents]
     return said

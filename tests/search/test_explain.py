@@ -12,7 +12,7 @@ from rich.console import Console
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
-from auscult.search import ScoreCurves, Searcher, build_index, explain
+from auscult.search import ScoreCurves, Searcher, SearchOptions, build_index, explain
 from auscult.search.figures import save_figure
 from auscult.search.terminal import render_curves
 from auscult.understanding import Query
@@ -56,7 +56,10 @@ def test_curves_are_the_sentence_scores_of_the_document(searcher: Searcher) -> N
     np.testing.assert_allclose(np.add(curves.entity, curves.aspect), curves.combined, atol=1e-12)
     covered = [n for span in curves.passages for n in range(span.first, span.last)]
     assert covered == list(range(len(document.sentences)))
-    hits = {hit.passage_id: hit.score for hit in searcher.search(QUERY, documents=["leaflet-gout"], scoring="model")}
+    hits = {
+        hit.passage_id: hit.score
+        for hit in searcher.search(QUERY, options=SearchOptions(documents=["leaflet-gout"], scoring="model"))
+    }
     for span in curves.passages:
         assert span.score == pytest.approx(hits[span.passage_id], abs=1e-9)
     assert curves.best is not None

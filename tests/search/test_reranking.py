@@ -9,7 +9,7 @@ import pytest
 
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ModelError, QueryError
-from auscult.search import Searcher, build_index, reranking
+from auscult.search import Searcher, SearchOptions, build_index, reranking
 from auscult.understanding import Query
 from auscult_lab.fitting.fitting import fit_reranker
 from auscult_lab.fitting.fused_scorer import FusedScorer
@@ -39,7 +39,7 @@ def searcher(reranker: Reranker, tmp_path_factory: pytest.TempPathFactory) -> Se
 
 def test_the_first_hits_are_ordered_anew_and_the_others_follow(searcher: Searcher) -> None:
     before = {hit.passage_id: hit for hit in searcher.search(ASKED, k=12)}
-    hits = searcher.search(ASKED, k=8, rerank=5)
+    hits = searcher.search(ASKED, k=8, options=SearchOptions(rerank=5))
     ids = [hit.passage_id for hit in hits]
     assert ids[:5] != list(before)[:5]
     assert set(ids[:5]) == set(list(before)[:5])
@@ -55,13 +55,13 @@ def test_the_first_hits_are_ordered_anew_and_the_others_follow(searcher: Searche
 
 
 def test_more_are_read_than_are_shown(searcher: Searcher) -> None:
-    assert [hit.passage_id for hit in searcher.search(ASKED, k=2, rerank=8)] == [
-        hit.passage_id for hit in searcher.search(ASKED, k=8, rerank=8)[:2]
+    assert [hit.passage_id for hit in searcher.search(ASKED, k=2, options=SearchOptions(rerank=8))] == [
+        hit.passage_id for hit in searcher.search(ASKED, k=8, options=SearchOptions(rerank=8))[:2]
     ]
 
 
 def test_questions_in_words_have_a_weight_of_their_own(searcher: Searcher, reranker: Reranker) -> None:
-    (hit,) = searcher.search(Query("", "", text="symptoms of gout"), k=1, rerank=1)
+    (hit,) = searcher.search(Query("", "", text="symptoms of gout"), k=1, options=SearchOptions(rerank=1))
     odds = float(reranker.score("symptoms of gout", [(f"{hit.title} > {hit.heading}.", hit.text)])[0])
     assert hit.evidence["reranker"] == pytest.approx(7 / (1 + np.exp(-odds)), abs=1e-4)
 
@@ -77,16 +77,18 @@ def test_a_scorer_reads_the_best_of_what_it_is_asked_for_again(
     plain, again = (scorer.score(ASKED, ids) for scorer in scorers)
     moved = np.flatnonzero(again - plain)
     np.testing.assert_array_equal(np.sort(moved), np.arange(len(ids) - 5, len(ids)))
-    shown = {hit.passage_id: hit.evidence["reranker"] for hit in searcher.search(ASKED, k=5, rerank=5)}
+    shown = {
+        hit.passage_id: hit.evidence["reranker"] for hit in searcher.search(ASKED, k=5, options=SearchOptions(rerank=5))
+    }
     np.testing.assert_allclose((again - plain)[moved], [shown[ids[row]] for row in moved], atol=1e-3)
     assert scorers[1].name == f"{scorers[0].name}, re-ranked"
 
 
 def test_what_cannot_be_reranked_is_said(searcher: Searcher, reranker: Reranker) -> None:
     with pytest.raises(QueryError, match="all evidence"):
-        searcher.search(ASKED, scoring="model", rerank=5)
+        searcher.search(ASKED, options=SearchOptions(scoring="model", rerank=5))
     with pytest.raises(ModelError, match="the shipped model 'reranker'"):
-        Searcher(searcher.index, ENCODER).search(ASKED, rerank=5)
+        Searcher(searcher.index, ENCODER).search(ASKED, options=SearchOptions(rerank=5))
 
 
 def test_how_much_it_counts_is_fitted(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:

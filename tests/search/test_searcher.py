@@ -14,7 +14,7 @@ from auscult.documents import Document
 from auscult.errors import DataError, IndexFolderError, ModelError, QueryError
 from auscult.index.reader import DocumentRecord, GenerationReader
 from auscult.interfaces import FloatArray, Hit
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, SearchOptions, build_index
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
@@ -63,7 +63,7 @@ def test_by_the_model_alone_a_score_is_the_mean_of_its_sentences(searcher: Searc
     documents = {document.doc_id: document for document in leaflets()}
     query = ask("Gout", "symptoms", "treatment")
     vector = ENCODER.encode_queries([query])[0].astype(np.float64)
-    hits = searcher.search(query, k=100, scoring="model")
+    hits = searcher.search(query, k=100, options=SearchOptions(scoring="model"))
     assert len(hits) == 12
     for hit in hits:
         assert (hit.evidence, hit.probability) == ({}, None)
@@ -89,7 +89,7 @@ def test_by_the_model_alone_a_score_is_the_mean_of_its_sentences(searcher: Searc
 def test_a_score_is_the_sum_of_its_evidence(searcher: Searcher) -> None:
     query = ask("Gout", "symptoms")
     hits = searcher.search(query, k=100)
-    by_model = {hit.passage_id: hit for hit in searcher.search(query, k=100, scoring="model")}
+    by_model = {hit.passage_id: hit for hit in searcher.search(query, k=100, options=SearchOptions(scoring="model"))}
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
         assert hit.score == pytest.approx(sum(hit.evidence.values()), abs=1e-5)
@@ -114,7 +114,7 @@ def test_a_question_that_names_nothing_is_searched_by_its_words(searcher: Search
     assert hits[0].title == "Gout"
     assert {"question_text", "question_document"} <= hits[0].evidence.keys()
     with pytest.raises(QueryError, match="in which neither was read"):
-        searcher.search(understood.query, scoring="model")
+        searcher.search(understood.query, options=SearchOptions(scoring="model"))
 
 
 def test_filters_and_grouping_reach_the_index(searcher: Searcher) -> None:
@@ -122,9 +122,12 @@ def test_filters_and_grouping_reach_the_index(searcher: Searcher) -> None:
         return [hit.title for hit in hits]
 
     query = ask("Gout", "symptoms")
-    assert set(titles(searcher.search(query, where={"source": "South"}))) == {"IgA nephropathy", "Asthma"}
-    assert set(titles(searcher.search(query, documents=["leaflet-asthma"]))) == {"Asthma"}
-    grouped = searcher.search(query, group_by="document")
+    assert set(titles(searcher.search(query, options=SearchOptions(where={"source": "South"})))) == {
+        "IgA nephropathy",
+        "Asthma",
+    }
+    assert set(titles(searcher.search(query, options=SearchOptions(documents=["leaflet-asthma"])))) == {"Asthma"}
+    grouped = searcher.search(query, options=SearchOptions(group_by="document"))
     assert sorted(titles(grouped)) == sorted(document.title for document in leaflets())
     assert grouped[0].passage_id == "gout-2"
 
@@ -154,7 +157,7 @@ def test_queries_that_cannot_be_encoded_are_refused(searcher: Searcher, folder: 
         with pytest.raises(QueryError, match="an empty query"):
             searcher.search(query)
     with pytest.raises(ModelError, match=r"aspects 'symptoms'.*name both an entity and an aspect"):
-        Searcher.open(folder, _NeedsBoth(256)).search(ask("", "symptoms"), scoring="model")
+        Searcher.open(folder, _NeedsBoth(256)).search(ask("", "symptoms"), options=SearchOptions(scoring="model"))
     # What the model cannot place is found by its words.
     assert Searcher.open(folder, _NeedsBoth(256)).search(ask("", "symptoms"))[0].heading == "Symptoms"
 

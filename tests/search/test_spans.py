@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
-from auscult.search import Searcher, build_index, explain
+from auscult.search import Searcher, SearchOptions, build_index, explain
 from auscult.search.spans import Span, SpanFinder, SpanLimits, answer_span, finder
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -233,7 +233,7 @@ def test_a_documents_span_is_scored_by_the_aspect_asked_for(searcher: Searcher) 
     without_aspect = finder(searcher, Query("", "Gout"), "leaflet-gout")
     np.testing.assert_allclose(without_aspect.scores, explain(searcher, Query("", "Gout"), "leaflet-gout").combined)
     worded = finder(searcher, query, "leaflet-gout", words=True)
-    hits = searcher.search(query, 10, documents=["leaflet-gout"])
+    hits = searcher.search(query, 10, SearchOptions(documents=["leaflet-gout"]))
     shares = {(s.start, s.end): s.score - s.entity_score - s.aspect_score for hit in hits for s in hit.sentences}
     held = [shares[each.start, each.end] for each in curves.document.sentences]
     np.testing.assert_allclose(worded.scores - scored.scores, held, atol=1e-6)

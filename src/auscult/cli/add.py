@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from auscult.cli.index import BatchSizeOption, SkipBadOption, counted, showing_progress
+from auscult.cli.index import BatchSizeOption, SkipBadOption, showing_progress
 from auscult.cli.options import IndexArgument, IndexModelOption
-from auscult.cli.sources import HowOption, ReportOption, Sources, held_files, open_sources, progressed, reading_choices
+from auscult.cli.sources import HowOption, ReportOption, progressed, reading_choices, tell
 from auscult.cli.watching import changes
 from auscult.encoders import load_model
 from auscult.errors import ConfigError
@@ -20,6 +20,7 @@ from auscult.interfaces import DocumentEncoder
 from auscult.readers.report import Problem
 from auscult.search.build import UpdateReport, update_index
 from auscult.search.searcher import load_model_of
+from auscult.search.sources import Sources, counted, held_files, open_sources
 
 #: Ids that are named in a sentence.
 _NAMED = 5
@@ -69,12 +70,12 @@ def add(
         try:
             done = _update(index, sources, encoder, prune=prune or watch, batch_size=batch_size)
         except BaseException:
-            sources.tell(report)
+            tell(sources, report)
             raise
         problems = sources.files.report.problems if sources.files is not None else []
         if not again or done.new or done.changed or done.gone or problems != known:
             known[:] = problems
-            sources.tell(report)
+            tell(sources, report)
             typer.echo(_summary(done, index, pruned=prune or watch))
 
     once()

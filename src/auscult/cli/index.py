@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -12,17 +12,15 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from auscult.cli.sources import HowOption, ReportOption, open_sources, progressed, reading_choices
-from auscult.concepts import KnowledgeBase
-from auscult.concepts.opening import ACCEPTED, DEFAULT, find_for_questions, open_knowledge_base
-from auscult.documents import Document
-from auscult.encoders import HUB, SHIPPED, load_model
+from auscult.cli.sources import HowOption, ReportOption, progressed, reading_choices, tell
+from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
+from auscult.encoders import load_model
 from auscult.errors import ConfigError
 from auscult.files.limits import peak_memory
-from auscult.index import Counts
 from auscult.interfaces import DocumentEncoder
-from auscult.search import BuildReport, build_index
+from auscult.search import BuildReport
 from auscult.search.bulk import reading_in_bulk
+from auscult.search.sources import NO_KNOWLEDGE, Stream, counted, index_sources, lasting_name, open_sources
 
 SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")]
 BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
@@ -99,58 +97,38 @@ def index(
     sources = open_sources(corpora, reading_choices(how), index=out, skip_bad=skip_bad, report=report)
     model = model or quality.value
     encoder = load_model(model)
-    known = None if no_knowledge else _knowledge_base(knowledge or [])
+    known = None if no_knowledge else named_or_found(knowledge)
     try:
-        with (
-            showing_progress() as (bar, task),
-            sources.gathered(None, lambda done: bar.update(task, description=progressed(done))) as gathered,
-            _reader(encoder, model, out, executor, workers) as (reader, stream),
-        ):
-            done = build_index(
-                stream(sources.documents(gathered, split)),
-                reader,
+        with showing_progress() as (bar, task):
+            done = index_sources(
+                sources,
+                _reader(encoder, model, out, executor, workers),
                 out,
                 knowledge_base=known,
-                corpus=sources.name,
-                origin=sources.origin(gathered),
-                files=gathered.files(prune=True),
-                model_path=_lasting(model),
+                model_path=lasting_name(model),
+                split=split,
                 batch_size=batch_size,
-                progress=lambda counts: bar.update(task, description=counted(counts)),
+                on_file=lambda read: bar.update(task, description=progressed(read)),
+                on_batch=lambda counts: bar.update(task, description=counted(counts)),
             )
     finally:
         # Also where nothing was left to index, which it may explain.
-        sources.tell(report)
+        tell(sources, report)
     if known is None and not no_knowledge:
-        typer.echo("no knowledge base on this machine (auscult data show knowledge-base): names go by words", err=True)
+        typer.echo(NO_KNOWLEDGE, err=True)
     typer.echo(_summary(done, out))
 
 
 @contextmanager
 def _reader(
     encoder: DocumentEncoder, model: str, out: Path, executor: ExecutorName | None, workers: int
-) -> Iterator[tuple[DocumentEncoder, Callable[[Iterable[Document]], Iterable[Document]]]]:
+) -> Iterator[tuple[DocumentEncoder, Stream]]:
     """The encoder that is built with, and what documents pass through on their way to it."""
     if executor is None:
         yield encoder, lambda documents: documents
         return
-    with reading_in_bulk(encoder, _lasting(model), out, executor=executor.value, workers=workers) as bulk:
+    with reading_in_bulk(encoder, lasting_name(model), out, executor=executor.value, workers=workers) as bulk:
         yield bulk, bulk.stream
-
-
-def _knowledge_base(named: list[str]) -> KnowledgeBase | None:
-    """The named taxonomies, or else the catalogue's; None where that is not on this machine."""
-    return open_knowledge_base(named) if named else find_for_questions()
-
-
-def _lasting(model: str) -> str:
-    """The name of a shipped model or of one of the hub, or a folder's absolute path: what finds it from anywhere."""
-    return model if model in SHIPPED or model.startswith(HUB) else str(Path(model).resolve())
-
-
-def counted(counts: Counts) -> str:
-    """Counts in words."""
-    return f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences"
 
 
 def _summary(report: BuildReport, out: Path) -> str:

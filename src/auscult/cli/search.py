@@ -18,7 +18,7 @@ from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError
 from auscult.index import Between, Where
 from auscult.interfaces import Hit
-from auscult.search import Pipeline, Searcher
+from auscult.search import Pipeline, Searcher, SearchOptions
 from auscult.search.explain import printable
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.siblings import sibling_note
@@ -112,18 +112,11 @@ def search(
     scorer = load_scorer(reranker, precision=precision) if rerank and own is None else None
     searcher = open_searcher(index, model, own)
     understanding = understand(searcher, entity, aspect or (), question)
-    if scorer:
-        pipeline = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse)
-        hits = pipeline.search(understanding.query, k, group_by=group, where=_conditions(where), scoring=score.value)
-    else:
-        hits = searcher.search(
-            understanding.query,
-            k,
-            group_by=group,
-            where=_conditions(where),
-            scoring=score.value,
-            rerank=rerank,
-        )
+    options = SearchOptions(
+        group_by=group, where=_conditions(where), scoring=score.value, rerank=0 if scorer else rerank
+    )
+    asking = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse) if scorer else searcher
+    hits = asking.search(understanding.query, k, options)
     say(understanding)
     _say_doubt(hits)
     notes = [sibling_note(understanding.query, hit.title, searcher.knowledge_base) for hit in hits]

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from auscult.cli.index import counted
 from auscult.cli.options import IndexArgument
 from auscult.index import PassageIndex
 from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
 from auscult.search.explain import printable
+from auscult.search.sources import counted
 
 #: Values of a field that are told with all else.
 _SHOWN = 3

@@ -1,4 +1,4 @@
-"""A typed client of a served index (`auscult serve`); it knows the HTTP API alone, and nothing else of the package.
+"""A typed client of a served index (`auscult serve`); it knows the HTTP API and its records alone.
 
 from auscult.client import Client
 
@@ -8,7 +8,11 @@ print(hit.title, hit.heading, hit.probability)
 """
 
 from auscult.client.client import Client, ServiceError
-from auscult.client.records import Answer, Completion, Curves, Document, DocumentList, Hit, Index, Job, Sentence
+from auscult.schema import Curves, DocumentList, Hit, Index, Sentence
+from auscult.schema import DocumentWhole as Document
+from auscult.schema import EntityCompletion as Completion
+from auscult.schema import JobTold as Job
+from auscult.schema import SearchAnswer as Answer
 
 __all__ = [
     "Answer",

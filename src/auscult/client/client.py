@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
-from auscult.client.records import Answer, Completion, Curves, Document, DocumentList, Index, Job, made
+from auscult.schema import Curves, DocumentList, Index
+from auscult.schema import DocumentWhole as Document
+from auscult.schema import EntityCompletion as Completion
+from auscult.schema import JobTold as Job
+from auscult.schema import SearchAnswer as Answer
 
 _API: Final = "/api/v1"
 _ENDED: Final = frozenset({"done", "failed", "interrupted"})
@@ -270,3 +277,33 @@ def _is_list(value: object) -> bool:
 def _files(paths: Sequence[str | Path]) -> Iterator[Path]:
     for path in map(Path, paths):
         yield from sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+
+
+def made(kind: type[Made], told: Any) -> Made:
+    """Return a record of what was answered; fields that a newer service adds are passed over.
+
+    Raises:
+        KeyError: A field is missing.
+        TypeError: What was answered is of another shape.
+    """
+    record: Made = _value(kind, told)
+    return record
+
+
+@cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _value(kind: Any, told: Any) -> Any:
+    if is_dataclass(kind):
+        hints = _hints(kind)  # type: ignore[arg-type]
+        return kind(**{each.name: _value(hints[each.name], told[each.name]) for each in fields(kind)})  # type: ignore[operator]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is list:
+        return [_value(inner[0], each) for each in told]
+    if origin is tuple:
+        return tuple(_value(one, each) for one, each in zip(inner, told, strict=True))
+    if origin in (Union, types.UnionType):
+        return None if told is None else _value(inner[0], told)
+    return told

@@ -71,6 +71,15 @@ def find_for_questions() -> KnowledgeBase | None:
         return None
 
 
+def named_or_found(named: str | Path | Sequence[str | Path] | None) -> KnowledgeBase | None:
+    """Open what a user names, or else what questions are read with; None where that is not on this machine.
+
+    Args:
+        named: As `open_knowledge_base` takes it; None or empty for the default.
+    """
+    return open_knowledge_base(named) if named else find_for_questions()
+
+
 def open_named(named: str | Path | Sequence[str | Path] | None, how: str) -> KnowledgeBase:
     """What a user names, or else the catalogue's knowledge base; where that is missing, its error says how to name one.
 

@@ -23,7 +23,7 @@ from auscult.mcp.answers import (
     Sentence,
 )
 from auscult.mcp.library import Library
-from auscult.search import Searcher
+from auscult.search import Searcher, SearchOptions
 from auscult.search.coverage import Coverage, cover
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
@@ -57,7 +57,7 @@ def search(
     for name, searcher in library.searchers(index).items():
         understood = searcher.understand(asked)
         try:
-            hits = searcher.search(understood.query, k, where=_conditions(where))
+            hits = searcher.search(understood.query, k, SearchOptions(where=_conditions(where)))
         except QueryError as error:
             refused.append(error)
             continue

@@ -4,7 +4,7 @@ from auscult.search.build import BuildReport, build_index
 from auscult.search.explain import PassageSpan, ScoreCurves, explain
 from auscult.search.findings import Findings
 from auscult.search.pipeline import Pipeline
-from auscult.search.searcher import Searcher
+from auscult.search.searcher import Searcher, SearchOptions
 from auscult.understanding.understand import Understanding, understand
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "PassageSpan",
     "Pipeline",
     "ScoreCurves",
+    "SearchOptions",
     "Searcher",
     "Understanding",
     "build_index",

@@ -16,7 +16,7 @@ from auscult.index import ANY, Where
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
 from auscult.search.fusion import DOUBTFUL
-from auscult.search.searcher import Searcher
+from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
 from auscult.understanding.aspect_words import ASPECT_WORDS
@@ -93,7 +93,7 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
     understood = tuple(searcher.understand(Query("", name)) for name in names)
     queries = [replace(each.query, aspects=(aspect,)) for each in understood for aspect in columns]
     found = [
-        _cell(searcher, query, [*searcher.find(query, 1, where=where, encoded=vector)])
+        _cell(searcher, query, [*searcher.find(query, 1, SearchOptions(where=where), encoded=vector)])
         for query, vector in zip(queries, searcher.vectors(queries), strict=True)
     ]
     rows = (tuple(found[first : first + len(columns)]) for first in range(0, len(found), len(columns)))

@@ -14,10 +14,9 @@ import numpy as np
 
 from auscult.documents import Document
 from auscult.errors import QueryError
-from auscult.index import ANY, GroupBy, Where
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
 from auscult.search.score_fusion import fuse_scores
-from auscult.search.searcher import Scoring, Searcher
+from auscult.search.searcher import DEFAULT_OPTIONS, Searcher, SearchOptions
 from auscult.understanding import Query
 
 
@@ -46,23 +45,13 @@ class Pipeline:
         # What a scorer has prepared is its own state, and a pipeline may be asked by several threads.
         self._scoring = Lock()
 
-    def search(
-        self,
-        query: Query,
-        k: int = 10,
-        *,
-        group_by: GroupBy = "passage",
-        where: Where = ANY,
-        scoring: Scoring = "fused",
-    ) -> list[Hit]:
-        """The k best passages by the scorer.
+    def search(self, query: str | Query, k: int = 10, options: SearchOptions = DEFAULT_OPTIONS) -> list[Hit]:
+        """Return the k best passages by the scorer.
 
         Args:
             query: As `Searcher.search` takes it.
             k: How many, at least 1; more than `candidates` retrieves as many.
-            group_by: As `Searcher.search` takes it.
-            where: As `Searcher.search` takes it.
-            scoring: By what candidates are found, as `Searcher.search` takes it.
+            options: As `Searcher.search` takes them; by what candidates are found.
 
         Returns:
             Best first, ties in the order they were retrieved. `score` is the scorer's, or the mean of both; sentences,
@@ -71,7 +60,9 @@ class Pipeline:
         Raises:
             QueryError: The query is empty, or an option is out of range.
         """
-        retrieved = self.searcher.find(query, max(k, self.candidates), group_by=group_by, where=where, scoring=scoring)
+        if isinstance(query, str):
+            query = self.searcher.understand(Query("", "", text=query.strip())).query
+        retrieved = self.searcher.find(query, max(k, self.candidates), options)
         if not retrieved:
             return []
         found = [*retrieved]

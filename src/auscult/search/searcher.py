@@ -7,6 +7,7 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
@@ -19,7 +20,7 @@ from auscult.encoders import load_model, load_reranker
 from auscult.encoders.reranker import Reranker
 from auscult.engines import open_index
 from auscult.errors import ModelError, QueryError
-from auscult.index import ANY, GroupBy, ModelRecord, PassageIndex, Where
+from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.subjects import with_subjects
@@ -35,6 +36,29 @@ from auscult.understanding.understand import Understanding, understand
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
 _UNIT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How an index is searched.
+
+    Attributes:
+        group_by: "document" gives each document's best passage only, a field's name that of each of its values.
+        where: Only documents whose fields have these values (`PassageIndex.search`); empty for all.
+        documents: Only documents with these ids; empty for all.
+        scoring: By all evidence, or by the model's vectors alone.
+        rerank: How many of the first hits are read once more, with the question (`search.reranking`); the others
+            follow in their order.
+    """
+
+    group_by: GroupBy = "passage"
+    where: Where = field(default_factory=dict)
+    documents: Sequence[str] = ()
+    scoring: Scoring = "fused"
+    rerank: int = 0
+
+
+DEFAULT_OPTIONS = SearchOptions()
 
 
 class Searcher:
@@ -160,28 +184,14 @@ class Searcher:
         terms = analyse(word)
         return bool(terms) and all(map(self.index.reader.words.holds, terms))
 
-    def search(
-        self,
-        query: Query,
-        k: int = 10,
-        *,
-        group_by: GroupBy = "passage",
-        where: Where = ANY,
-        documents: Sequence[str] = (),
-        scoring: Scoring = "fused",
-        rerank: int = 0,
-    ) -> list[Hit]:
-        """The k best passages with their evidence.
+    def search(self, query: str | Query, k: int = 10, options: SearchOptions = DEFAULT_OPTIONS) -> list[Hit]:
+        """Return the k best passages with their evidence.
 
         Args:
-            query: With an entity, an aspect, or words of a question. Its entity is taken as it is; see `understand`.
+            query: A question in words, which is understood first (`understand`); or a query with an entity, an aspect,
+                or words, whose entity is taken as it is.
             k: How many, at least 1.
-            group_by: "document" gives each document's best passage only, a field's name that of each of its values.
-            where: Only documents whose fields have these values (`PassageIndex.search`); empty for all.
-            documents: Only documents with these ids; empty for all.
-            scoring: By all evidence, or by the model's vectors alone.
-            rerank: How many of the first hits are read once more, with the question (`search.reranking`); the others
-                follow in their order.
+            options: What else is asked for.
 
         Returns:
             Best first. By the model alone a score is exact to single precision; sentences' scores come from vectors
@@ -191,27 +201,24 @@ class Searcher:
             QueryError: The query is empty, or an option is out of range.
             ModelError: By the model alone: it has no vector for the query; or there is no re-ranker to read hits.
         """
-        return [
-            *self.find(query, k, group_by=group_by, where=where, documents=documents, scoring=scoring, rerank=rerank)
-        ]
+        if isinstance(query, str):
+            query = self.understand(Query("", "", text=query.strip())).query
+        return [*self.find(query, k, options)]
 
     def find(
         self,
         query: Query,
         k: int = 10,
+        options: SearchOptions = DEFAULT_OPTIONS,
         *,
-        group_by: GroupBy = "passage",
-        where: Where = ANY,
-        documents: Sequence[str] = (),
-        scoring: Scoring = "fused",
-        rerank: int = 0,
         encoded: FloatArray | None = None,
     ) -> Findings:
         """As `search`, but hits are made when they are asked for; `encoded` is the query's of `vectors`."""
-        if rerank and scoring == "model":
+        group_by, where, documents, rerank = options.group_by, options.where, options.documents, options.rerank
+        if rerank and options.scoring == "model":
             raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
         reader, parts = self.index.reader, self.index.manifest.model.parts
-        if scoring == "model":
+        if options.scoring == "model":
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
             return Findings(reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts)

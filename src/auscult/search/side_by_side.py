@@ -14,7 +14,7 @@ from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.interfaces import Hit
 from auscult.search.coverage import Word, word_of
-from auscult.search.searcher import Searcher
+from auscult.search.searcher import Searcher, SearchOptions
 from auscult.understanding import Query
 
 DOCUMENT: Final = "document"
@@ -92,7 +92,11 @@ def side_by_side(
 
     def found(number: int, value: str) -> tuple[Hit, ...]:
         limits = (where, (value,)) if field == DOCUMENT else ({**where, field: value}, ())
-        return tuple(searcher.find(queries[number], k, where=limits[0], documents=limits[1], encoded=vectors[number]))
+        return tuple(
+            searcher.find(
+                queries[number], k, SearchOptions(where=limits[0], documents=limits[1]), encoded=vectors[number]
+            )
+        )
 
     table = [[found(number, value) for value in columns] for number in range(len(queries))]
     if query.aspects:
@@ -106,7 +110,7 @@ def side_by_side(
 def _columns(searcher: Searcher, query: Query, field: str, where: Where) -> tuple[str, ...]:
     """The first documents found, or the values of a field whose passages are found first."""
     # One more, since documents without the field are one group.
-    hits = searcher.search(query, _COLUMNS + 1, group_by=field, where=where)
+    hits = searcher.search(query, _COLUMNS + 1, SearchOptions(group_by=field, where=where))
     if field == DOCUMENT:
         return tuple(hit.doc_id for hit in hits)[:_COLUMNS]
     own = [hit.source if field == "source" else hit.metadata.get(field, "") for hit in hits]

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from auscult import schema
 from auscult.errors import QueryError
 from auscult.index import Between, Where
-from auscult.search import Findings, Searcher
+from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.fusion import DOUBTFUL
 from auscult.service import hits, models, understood
 from auscult.service.caller import Caller
@@ -43,7 +44,7 @@ def understand(searcher: Searcher, asked: models.Question) -> Understanding:
     return searcher.understand(Query("", asked.entity.strip(), aspects, text=asked.question.strip()))
 
 
-def search(state: State, caller: Caller, asked: models.SearchRequest) -> models.SearchAnswer:
+def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.SearchAnswer:
     """Answer a search.
 
     Raises:
@@ -61,7 +62,7 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> models.
     ranked = _of_all(searchers, asked, understanding)
     page = ranked[asked.offset : asked.offset + asked.k]
     chance = ranked[0].findings.probability(ranked[0].number) if ranked else None
-    return models.SearchAnswer(
+    return schema.SearchAnswer(
         understood=understood.told(understanding),
         hits=[
             hits.told(searcher, name, found.document(number), replace(found.hit(number), rank=rank))
@@ -83,17 +84,17 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
     }
 
 
-def nothing_here(*, found: bool, chance: float | None) -> models.NothingHere:
+def nothing_here(*, found: bool, chance: float | None) -> schema.NothingHere:
     """Whether, and how, to say that nothing answers: by the chance that the first hit does, where it is known."""
     if not found:
-        return models.NothingHere(flag=True, sentence=_NOTHING)
+        return schema.NothingHere(flag=True, sentence=_NOTHING)
     if chance is None or chance >= DOUBTFUL:
-        return models.NothingHere(flag=False, sentence="")
+        return schema.NothingHere(flag=False, sentence="")
     sentence = (
         "Nothing here seems to answer this; the nearest follow "
         f"(the chance that the first of these does is {100 * chance:.0f} %)."
     )
-    return models.NothingHere(flag=True, sentence=sentence)
+    return schema.NothingHere(flag=True, sentence=sentence)
 
 
 def _of_all(
@@ -120,8 +121,5 @@ def _of_one(searcher: Searcher, asked: models.SearchRequest, understanding: Unde
     return searcher.find(
         understanding.query,
         asked.offset + asked.k + 1,
-        group_by=asked.group_by,
-        where=conditions(asked.where),
-        scoring=asked.score,
-        rerank=asked.rerank,
+        SearchOptions(group_by=asked.group_by, where=conditions(asked.where), scoring=asked.score, rerank=asked.rerank),
     )

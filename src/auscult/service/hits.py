@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from auscult import schema
 from auscult.documents import Original
 from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Searcher
-from auscult.service import models
 
 _HIGHLIGHTED: Final = 2
 _EXCERPT: Final = 360
@@ -29,7 +29,7 @@ _IN_WORDS: Final = {
 _READ_AGAIN: Final = "read together with the question, the passage answers"
 
 
-def told(searcher: Searcher, index: str, row: int, hit: Hit) -> models.Hit:
+def told(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.Hit:
     """A hit as it is answered.
 
     Args:
@@ -41,7 +41,7 @@ def told(searcher: Searcher, index: str, row: int, hit: Hit) -> models.Hit:
     scores = [each.score for each in hit.sentences]
     best = set(sorted(range(len(scores)), key=lambda number: -scores[number])[:_HIGHLIGHTED])
     original = searcher.index.reader.original_layout(row)
-    return models.Hit(
+    return schema.Hit(
         rank=hit.rank,
         index=index,
         passage_id=hit.passage_id,
@@ -65,26 +65,26 @@ def told(searcher: Searcher, index: str, row: int, hit: Hit) -> models.Hit:
         score=hit.score,
         probability=hit.probability,
         evidence=[
-            models.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)
+            schema.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)
             for name, amount in sorted(hit.evidence.items(), key=lambda each: -each[1])
         ],
         original=original.media_type if original else None,
     )
 
 
-def _sentence(sentence: SentenceScore, original: Original | None, *, highlight: bool) -> models.Sentence:
+def _sentence(sentence: SentenceScore, original: Original | None, *, highlight: bool) -> schema.Sentence:
     start, end = sentence.start, sentence.end
     places = places_of(original, start, end) if original else _NOWHERE
-    return models.Sentence(
-        start,
-        end,
-        sentence.text,
-        sentence.score,
-        sentence.entity_score,
-        sentence.aspect_score,
-        highlight,
-        places.source_ranges,
-        places.boxes,
+    return schema.Sentence(
+        start=start,
+        end=end,
+        text=sentence.text,
+        score=sentence.score,
+        entity_score=sentence.entity_score,
+        aspect_score=sentence.aspect_score,
+        highlight=highlight,
+        source_ranges=places.source_ranges,
+        boxes=places.boxes,
     )
 
 
@@ -97,14 +97,14 @@ class Places(NamedTuple):
     """
 
     source_ranges: list[tuple[int, int]]
-    boxes: list[models.Box]
+    boxes: list[schema.Box]
 
 
 def places_of(original: Original | None, start: int, end: int) -> Places:
     """Where characters of a document's text stand in its original."""
     if original is None:
         return _NOWHERE
-    boxes = [models.Box(**box._asdict()) for box in original.boxes(start, end)]
+    boxes = [schema.Box(**box._asdict()) for box in original.boxes(start, end)]
     return Places(original.source_ranges(start, end), boxes)
 
 

@@ -136,6 +136,9 @@ class FilesCorpus:
         with self.gather() as gathered:
             yield from gathered.documents()
 
+    def __iter__(self) -> Iterator[Document]:
+        return self.documents()
+
     def _check_single(self) -> None:
         """A single file that cannot be read is an error, and no line of a report."""
         single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1

@@ -14,7 +14,7 @@ from torch import Tensor
 from architectures import QUERY, VARIANTS, all_rows, close, collection, make, passages, scores_of, texts
 from auscult.encoders import kind_of, load_model
 from auscult.errors import ConfigError, ModelError
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.explain import explain
 from auscult.understanding import Query
 from auscult_lab.encoders.base import CaprConfig, PassageText, query_text
@@ -274,7 +274,7 @@ def test_an_index_of_a_bi_encoder_is_searched_and_explained(backbone: Path, tmp_
     model = str(tmp_path / "model")
     build_index(collection(), load_model(model), tmp_path / "index", model_path=model)
     searcher = Searcher.open(tmp_path / "index")
-    hits = searcher.search(QUERY, 3, scoring="model")
+    hits = searcher.search(QUERY, 3, SearchOptions(scoring="model"))
     curves = explain(searcher, QUERY, hits[0].doc_id)
     scorer = load_scorer(model)
     scorer.prepare(collection())

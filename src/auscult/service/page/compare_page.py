@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
 from auscult.interfaces import Hit
-from auscult.search import Searcher
+from auscult.search import Searcher, SearchOptions
 from auscult.search.explain import describe
 from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
 from auscult.service.caller import Asking, allowed
@@ -121,7 +121,7 @@ def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
 def _choices(searcher: Searcher, query: Query, field: str, table: SideBySide | None) -> list[tuple[str, str]]:
     """What a column may be: values of the field, or the documents that are found first."""
     if field == DOCUMENT:
-        hits = searcher.search(query, 20, group_by="document")
+        hits = searcher.search(query, 20, SearchOptions(group_by="document"))
         found = {hit.doc_id: " \u00b7 ".join(filter(None, (hit.title or hit.doc_id, hit.source))) for hit in hits}
     else:
         found = {value: value for value in list(searcher.index.counts(field))[:_CHOICES] if value}

@@ -19,7 +19,7 @@ from auscult.service.page import compare_page, coverage_page, document_page, sea
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
 from auscult.service.page.troubles import Troubles
-from auscult.service.routes import Stated, feedback, uploads
+from auscult.service.routes import Stated, adapter_of, feedback, uploads
 from auscult.service.state import State
 
 router = APIRouter(include_in_schema=False)
@@ -169,7 +169,7 @@ def add_files(
 @router.get("/jobs")
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first."""
-    listed = models.JobList.model_validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
+    listed = adapter_of(models.JobList).validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
     page = context_of(request, state, caller, "jobs")
     values = {"page": page, "asked": Asked(), "jobs": listed[:_MOST_SHOWN]}
     return HTMLResponse(rendered("jobs.html", values))
@@ -178,7 +178,7 @@ def jobs(request: Request, caller: Asking, state: Stated) -> Response:
 @router.get("/jobs/{job_id}")
 def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Response:
     """How far one upload is: what was read, what was skipped and why."""
-    told = models.JobTold.model_validate_json(bytes(uploads.job(request, job_id, caller).body))
+    told = adapter_of(models.JobTold).validate_json(bytes(uploads.job(request, job_id, caller).body))
     page = replace(context_of(request, state, caller, "jobs", told.index))
     titles = [(doc_id, document_path(told.index, doc_id)) for doc_id in told.doc_ids[:_MOST_SHOWN]]
     values = {

@@ -7,7 +7,7 @@ import io
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from auscult.concepts.function_words import FUNCTION_WORDS
 from auscult.errors import QueryError
 from auscult.interfaces import Hit
-from auscult.search import Findings, Searcher
+from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.explain import describe
 from auscult.service import hits, understood
 from auscult.service.answering import nothing_here
@@ -98,7 +98,7 @@ def understand(searcher: Searcher, asked: Asked) -> Understanding:
 def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> Findings | None:
     """The first passages of an address; None where its filters name what no document has."""
     try:
-        return searcher.find(understood.query, number, where=asked.where)
+        return searcher.find(understood.query, number, SearchOptions(where=asked.where))
     except QueryError:
         if not asked.filtered:
             raise
@@ -223,8 +223,8 @@ def as_json(request: Request, caller: Asking, state: Stated) -> Response:
     """The first hundred hits, and how the question was understood."""
     asked, told, found = _hits(request, caller, state)
     searcher = state.searcher(asked.index or None, caller)
-    listed = [hits.told(searcher, asked.index, row, hit).model_dump() for row, hit in found]
-    answer = {"understood": understood.told(told).model_dump(), "hits": listed}
+    listed = [asdict(hits.told(searcher, asked.index, row, hit)) for row, hit in found]
+    answer = {"understood": asdict(understood.told(told)), "hits": listed}
     return _saved(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 

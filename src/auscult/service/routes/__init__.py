@@ -6,10 +6,11 @@ Routes are plain functions, which a bounded number of threads run.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Final
+from functools import cache
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Depends, Path, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from auscult.index.reader import GenerationReader
 from auscult.service import models
@@ -17,6 +18,7 @@ from auscult.service.errors import Refusal
 from auscult.service.models import Error
 from auscult.service.state import State
 
+Answer = TypeVar("Answer")
 ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": Error, "description": said}
     for status, said in (
@@ -41,14 +43,21 @@ Stated = Annotated[State, Depends(state_of)]
 """A route's argument of what is served."""
 
 
-def written(answer: BaseModel, status: int = 200) -> Response:
-    """An answer as JSON, written once by its own type: a second check of what was just made would cost as much."""
+def written(answer: Any, status: int = 200) -> Response:
+    """Return an answer as JSON, written once by its own type: a second check of what was made would cost as much."""
+    adapter = adapter_of(type(answer))  # type: ignore[arg-type]
     try:
-        content = answer.model_dump_json()
+        content = adapter.dump_json(answer)
     except ValueError:
         # Half a surrogate pair, which a document may hold: JSON can say it, UTF-8 cannot.
-        content = json.dumps(answer.model_dump())
+        content = json.dumps(adapter.dump_python(answer)).encode()
     return Response(content, status, media_type="application/json")
+
+
+@cache
+def adapter_of(kind: type[Answer]) -> TypeAdapter[Answer]:
+    """Return what reads and writes the JSON of a kind of answer."""
+    return TypeAdapter(kind)
 
 
 def audited(request: Request, action: str, **said: object) -> None:

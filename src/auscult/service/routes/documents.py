@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Final
 from urllib.parse import quote
 
@@ -155,7 +156,7 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
     audited(request, "view", index=index, doc_ids=[doc_id], result=1)
     return written(
         models.DocumentWhole(
-            **summary(reader.document_record(row)).model_dump(),
+            **asdict(summary(reader.document_record(row))),
             index=served.name,
             text=whole.text,
             passages=[

@@ -111,6 +111,7 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
 def told(job: Job) -> models.JobTold:
     """A job as it is answered."""
     fields = asdict(job)
+    fields["doc_ids"] = list(job.doc_ids)
     fields["skipped"] = [models.SkippedFile(name=name, reason=reason) for name, reason in job.skipped]
     return models.JobTold(**fields)
 

@@ -1,0 +1,170 @@
+"""The front door for Python: build an index of files or documents, open it, ask it.
+
+    index = auscult.build_index("folder", out="my-index")
+    for hit in auscult.open_index("my-index").search("How is gout treated?"):
+        print(hit)
+
+`auscult index` builds by the same code (`search.sources`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from auscult.concepts.opening import named_or_found
+from auscult.documents import Document
+from auscult.encoders import load_model
+from auscult.errors import ConfigError
+from auscult.index import Counts
+from auscult.search import Searcher, build
+from auscult.search.sources import NO_KNOWLEDGE, counted, index_sources, lasting_name, open_sources
+from auscult.sources.files import Choices, FilesCorpus
+
+_LOG: Final = logging.getLogger("auscult")
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index that was built.
+
+    Attributes:
+        folder: Where it is.
+        counts: Documents, passages and sentences.
+        seconds: Wall-clock time of encoding and writing.
+        left_out: What could not be read and why, a line each; the first line counts files.
+    """
+
+    folder: Path
+    counts: Counts
+    seconds: float
+    left_out: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{counted(self.counts)} in {self.seconds:.1f} s: {self.folder}"
+
+    def open(self) -> Searcher:
+        """Open it to be searched.
+
+        Raises:
+            AuscultError: See `open_index`.
+        """
+        return open_index(self.folder)
+
+
+def build_index(
+    source: str | Path | Iterable[str | Path | Document],
+    out: str | Path,
+    *,
+    model: str = "fast",
+    knowledge: str | Path | Sequence[str | Path] | None = None,
+    choices: Choices | None = None,
+    skip_bad: bool = False,
+) -> Index:
+    """Build an index, in place of one that is in the folder.
+
+    Files that cannot be read are left out; the logger "auscult" warns of each, and `Index.left_out` names them.
+
+    Args:
+        source: A folder, file or pattern, several of them, or documents.
+        out: The index folder. Readers see the old index until the end.
+        model: A shipped encoder ("fast", "best") or a model folder.
+        knowledge: Taxonomies that resolve entities (`concepts.opening`). Default: the knowledge base on this machine,
+            where there is one. An empty list: none.
+        choices: How files are read: columns, de-identification, access.
+        skip_bad: Leave unreadable records out, too.
+
+    Raises:
+        AuscultError: There is nothing to index, a path or model is missing, or the folder cannot be written.
+    """
+    folder = Path(out)
+    paths, documents = _parted(source)
+    sources = None
+    if documents is None:
+        sources = open_sources(paths, choices or Choices(), index=folder, skip_bad=skip_bad, report=None)
+    encoder = load_model(model)
+    known = named_or_found(knowledge) if knowledge is None or knowledge else None
+    left_out: list[str] = []
+    if sources is None:
+        done = build.build_index(
+            documents or (), encoder, folder, knowledge_base=known, corpus="documents", model_path=lasting_name(model)
+        )
+    else:
+        try:
+            reading = nullcontext((encoder, _unchanged))
+            done = index_sources(sources, reading, folder, knowledge_base=known, model_path=lasting_name(model))
+        finally:
+            # Also where nothing was left to index, which it may explain.
+            left_out = sources.left_out()
+            for line in left_out:
+                _LOG.log(logging.WARNING if _is_trouble(line) else logging.INFO, "%s", line)
+    if known is None and knowledge is None:
+        _LOG.info("%s", NO_KNOWLEDGE)
+    return Index(folder, done.counts, done.seconds, tuple(left_out))
+
+
+def open_index(folder: str | Path) -> Searcher:
+    """Open an index with the model that made it.
+
+    Args:
+        folder: Of the index.
+
+    Raises:
+        IndexFolderError: The folder holds no whole index.
+        ModelError: The model cannot be loaded from where it was.
+        EngineError: The index was published to a server that cannot be reached.
+    """
+    return Searcher.open(folder)
+
+
+def read_files(*paths: str | Path, choices: Choices | None = None, skip_bad: bool = False) -> FilesCorpus:
+    """Return the documents of files, to be iterated over; `report` says afterwards what could not be read.
+
+    Args:
+        paths: Folders, files, archives and patterns.
+        choices: How files are read: columns, de-identification, access.
+        skip_bad: Leave a single unreadable file out, instead of raising.
+
+    Raises:
+        CorpusMissingError: A path leads nowhere.
+    """
+    return FilesCorpus(*paths, choices=choices, skip_bad=skip_bad)
+
+
+def _parted(source: str | Path | Iterable[str | Path | Document]) -> tuple[list[str], Iterator[Document] | None]:
+    """Return paths, or an iterator of documents; which of both they are, the first one says."""
+    if isinstance(source, str | Path):
+        return [str(source)], None
+    items = iter(source)
+    first = next(items, None)
+    if first is None:
+        return [], iter(())
+    if isinstance(first, Document):
+        return [], _documents(chain([first], items))
+    return [str(_path(each)) for each in chain([first], items)], None
+
+
+def _documents(items: Iterable[str | Path | Document]) -> Iterator[Document]:
+    for item in items:
+        if not isinstance(item, Document):
+            raise ConfigError("documents alone, or paths alone", f"{item!r} behind a document", "build of one kind")
+        yield item
+
+
+def _path(item: str | Path | Document) -> str | Path:
+    if not isinstance(item, str | Path):
+        raise ConfigError("paths or documents to index", f"a {type(item).__name__}", "give one or the other")
+    return item
+
+
+def _unchanged(documents: Iterable[Document]) -> Iterable[Document]:
+    return documents
+
+
+def _is_trouble(line: str) -> bool:
+    return line.startswith(("skipped: ", "not read: "))
