@@ -44,7 +44,7 @@ from auscult_lab.training.data import TrainingData, gather
 from auscult_lab.training.experiment import backbone_name
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import Build, Record, Run, trained_parameters
 
 _MONITOR = "validation_RR"
 
@@ -58,14 +58,12 @@ def prepare(experiment: CdvExperiment, run: Run) -> CdvBuild:
     spaces = _spaces(experiment, data, words, run)
     torch.manual_seed(experiment.seed)
     network = CdvNetwork(_network_config(experiment, sentences, words))
-    title = experiment.title or experiment.name
-    about = f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}"
-    encoder = CdvEncoder(network, sentences, spaces, name=title)
-    return CdvBuild(experiment=experiment, run=run, data=data, encoder=encoder, title=title, about=about)
+    encoder = CdvEncoder(network, sentences, spaces, name=experiment.title or experiment.name)
+    return CdvBuild(experiment, run, data, encoder)
 
 
-@dataclass(slots=True, kw_only=True)
-class CdvBuild:
+@dataclass
+class CdvBuild(Build[CdvExperiment]):
     """A CDV model and what it is trained on; see `stages.Build`.
 
     Attributes:
@@ -73,14 +71,15 @@ class CdvBuild:
         frozen: Of the record, where the transformer is fine-tuned: how the stage before it went.
     """
 
-    experiment: CdvExperiment
-    run: Run
+    kind = "training"
     data: TrainingData
     encoder: CdvEncoder
-    title: str
-    about: str
-    kind: str = "training"
     frozen: Record = field(default_factory=dict)
+
+    @property
+    def about(self) -> str:
+        """Numbers of documents."""
+        return f"training on {len(self.data.documents):,} documents, validating on {len(self.data.held_out):,}"
 
     def train(self) -> History:
         """Train the network, and then, where it is asked for, the transformer with it."""
@@ -114,8 +113,8 @@ class CdvBuild:
     def _asked_for(self) -> frozenset[tuple[str, ...]]:
         return common_headings(self.data.documents, self.experiment.validation.heading_documents)
 
-    def told(self, history: History) -> Record:
-        """Counts, and what was chosen on the held-out documents, where the experiment asks for that."""
+    def to_record(self, history: History) -> Record:
+        """Return counts, and what was chosen on the held-out documents, where the experiment asks for that."""
         encoder = self.encoder
         trained: list[torch.nn.Module] = [encoder.network]
         if isinstance(encoder.sentences, PooledTransformer) and encoder.sentences.name_or_path is None:

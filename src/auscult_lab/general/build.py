@@ -39,7 +39,7 @@ from auscult_lab.training.batches import DocumentBatches, row_loader
 from auscult_lab.training.data import read, read_and_hold_out
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import DocumentsBuild, Record, Run, trained_parameters
 
 _SHORT_TOKENS = 60
 _DIRECTIONS_OF = 50_000
@@ -54,38 +54,22 @@ def prepare(experiment: GeneralExperiment, run: Run) -> GeneralBuild:
     return GeneralBuild(experiment, run, training, held_out, further if experiment.student else [], teacher)
 
 
-@dataclass(slots=True)
-class GeneralBuild:
+@dataclass
+class GeneralBuild(DocumentsBuild[GeneralExperiment]):
     """A general encoder and what it is trained on; see `stages.Build`.
 
     Attributes:
-        training: Documents that the towers learn from.
-        held_out: Documents that choose the epoch.
         further: Documents that a student learns to read on, besides.
         centre: The mean of what the reader reads of sentences.
         backbone: What reads for the trained model: the first teacher, and after its training the student.
     """
 
-    experiment: GeneralExperiment
-    run: Run
-    training: list[Document]
-    held_out: list[Document]
+    kind = "general"
     further: list[Document]
     backbone: Backbone
-    kind: str = "general"
     towers: TowerNetwork | None = None
     centre: FloatArray | None = None
     student: Record = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """The experiment's, or its name."""
-        return self.experiment.title or self.experiment.name
-
-    @property
-    def about(self) -> str:
-        """How much is read."""
-        return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
 
     def train(self) -> History:
         """Train the student, where there is to be one, and the towers, and leave both as they were best."""
@@ -153,12 +137,10 @@ class GeneralBuild:
             read_short.append(read_texts(texts, teacher, place.with_name(f"short-by-teacher{end}"), self.run.say))
         return read_all, read_short
 
-    def told(self, history: History) -> Record:
-        """Sizes, and how the student's training went."""
+    def to_record(self, history: History) -> Record:
+        """Return sizes, and the training of the student."""
         return {
-            "documents": len(self.training),
-            "held_out": len(self.held_out),
-            "parameters": trained_parameters(self.backbone, *([self.towers] if self.towers else [])),
+            **self.sizes(self.backbone, *([self.towers] if self.towers else [])),
             "seconds": history.seconds,
             **self.student,
         }

@@ -9,14 +9,16 @@ kept in its folder (`training.folder`), and each stage first looks for what an e
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Generic, TypeVar
 
 from torch import nn
 from torch.utils.data import DataLoader
 
+from auscult.documents import Document
 from auscult_lab.training.encoder_history import corpora_read_before, encoder_begun_with
 from auscult_lab.training.experiment import DataExperiment, Settings
 from auscult_lab.training.folder import Outcome, begin, describe, finish, forget_beginning, teller
@@ -25,6 +27,7 @@ from auscult_lab.training.schedule import Schedule
 
 Say = Callable[[str], None]
 Record = dict[str, Any]
+AnyExperiment = TypeVar("AnyExperiment", bound=DataExperiment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,41 +54,78 @@ class Run:
         return fit(objective, loader, schedule, folder=place, say=self.say, progress=self.progress)
 
 
-class Build(Protocol):
-    """A model with all it is trained on: what a family's `prepare` gives."""
+@dataclass
+class Build(ABC, Generic[AnyExperiment]):
+    """A model with everything it is trained on. A family's `prepare` makes one.
+
+    Attributes:
+        kind: Kind of the record.
+        experiment: What is trained.
+        run: The training in progress.
+    """
+
+    kind: ClassVar[str]
+    experiment: AnyExperiment
+    run: Run
 
     @property
-    def kind(self) -> str:
-        """Of the record."""
-        ...
+    def untitled(self) -> str:
+        """Title of a model whose experiment has none."""
+        return self.experiment.name
 
     @property
     def title(self) -> str:
-        """How tables call the model."""
-        ...
+        """Name of the model in tables: the experiment's title, or else `untitled`."""
+        return self.experiment.title or self.untitled
+
+    @property
+    @abstractmethod
+    def about(self) -> str:
+        """Sizes of the training data, reported before the training begins."""
+
+    @abstractmethod
+    def train(self) -> History:
+        """Train in place, and leave the model with the weights of the best epoch."""
+
+    @abstractmethod
+    def to_record(self, history: History) -> Record:
+        """Return the fields that this family adds to the record of a training."""
+
+    @abstractmethod
+    def save(self, folder: Path, record: Record) -> object:
+        """Write the model's folder, with the record of its training."""
+
+
+@dataclass
+class DocumentsBuild(Build[AnyExperiment]):
+    """A model that learns from whole documents.
+
+    Attributes:
+        training: Documents that it learns from.
+        held_out: Documents that choose the epoch.
+    """
+
+    training: list[Document]
+    held_out: list[Document]
 
     @property
     def about(self) -> str:
-        """Said before the training begins: what is trained on how much."""
-        ...
+        """Numbers of documents."""
+        return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
 
-    def train(self) -> History:
-        """Train in place, and leave the model with the weights of the best epoch."""
-        ...
-
-    def told(self, history: History) -> Record:
-        """What the record says besides that which all records do."""
-        ...
-
-    def save(self, folder: Path, record: Record) -> object:
-        """Write the model's folder, with what is said of its training."""
-        ...
+    def sizes(self, *trained: nn.Module) -> Record:
+        """Return the numbers of documents and of learned parameters."""
+        return {
+            "documents": len(self.training),
+            "held_out": len(self.held_out),
+            "parameters": trained_parameters(*trained),
+        }
 
 
 def train(
     experiment: DataExperiment,
     folder: Path,
-    prepare: Callable[[Any, Run], Build],
+    prepare: Callable[[Any, Run], Build[Any]],
     *,
     say: Say | None = None,
     progress: bool = False,
@@ -137,7 +177,7 @@ def carry_out(
 
 
 def _trained(
-    experiment: DataExperiment, run: Run, prepare: Callable[[Any, Run], Build]
+    experiment: DataExperiment, run: Run, prepare: Callable[[Any, Run], Build[Any]]
 ) -> tuple[Record, Callable[[Path], object]]:
     # First, because a wrong name should fail before minutes of reading.
     begun_with = experiment.begins_with()
@@ -150,7 +190,7 @@ def _trained(
         "kind": build.kind,
         "model": build.title,
         **describe(experiment, history, run.folder),
-        **build.told(history),
+        **build.to_record(history),
         "preparation_seconds": round(prepared, 1),
         **read_before,
     }
@@ -158,5 +198,5 @@ def _trained(
 
 
 def trained_parameters(*modules: nn.Module) -> int:
-    """How many numbers are learned."""
-    return sum(each.numel() for module in modules for each in module.parameters() if each.requires_grad)
+    """Count the numbers that are learned."""
+    return sum(weights.numel() for module in modules for weights in module.parameters() if weights.requires_grad)
