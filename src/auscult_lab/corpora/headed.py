@@ -3,6 +3,16 @@
 Entity = title, aspect = heading; every section of the test split under that heading, in each document of that title, is
 relevant. The heading is the very word that the answer stands under: a model that reads titles and headings would be
 handed the answer (`evaluation.task.Task.without_names` hides both).
+
+Two such corpora, whose split is drawn by title:
+
+- NHS A-Z pages on conditions, symptoms and medicines: `{"doc_id", "title", "url", "page_type", "last_reviewed",
+  "sections": [...]}`. Headings are coarse and lower case ("symptoms", "self care"). Information from the NHS website,
+  Open Government Licence v3.0. A fifth of the pages is "test".
+- OpenStax' textbooks on anatomy, microbiology, psychology and nursing, one module a record: `{"doc_id", "title",
+  "book", "chapter": [unit, chapter], "sections": [...]}`. CC BY 4.0, OpenStax, Rice University; free access at
+  openstax.org. A quarter of the modules is "test". Prefaces are not asked for, nor headings that only say where a
+  section stands ("Introduction", "Chapter Review") or that repeat the title.
 """
 
 from __future__ import annotations
@@ -10,11 +20,20 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
 from auscult.documents import Section
+from auscult.files.records import Record
 from auscult.interfaces import Judgement
-from auscult.sources.sectioned import Draft, SectionedCorpus
+from auscult.sources.sectioned import Draft, SectionedCorpus, headed_sections
 from auscult.understanding import Query
+
+NO_ASPECT = frozenset(
+    {"", "chapter review", "chapter summary", "introduction", "key concepts and summary", "overview", "summary"}
+)
+"""Headings of OpenStax that name no aspect of the module's subject."""
+_PREFACE = "preface"
 
 
 class HeadedCorpus(SectionedCorpus):
@@ -70,3 +89,69 @@ def split_by_title(title: str, *, seed: str, share: int) -> str:
     """
     digest = hashlib.sha256(f"{seed}\n{title.casefold()}".encode()).digest()
     return "test" if int.from_bytes(digest[:8], "big") % share == 0 else "train"
+
+
+class TitleSplitCorpus(HeadedCorpus):
+    """Records with "doc_id", "title" and "sections"; the split of a document is drawn by its title.
+
+    Attributes:
+        seed: Seed of the split (`split_by_title`).
+        share: One title in so many is "test".
+    """
+
+    seed: ClassVar[str]
+    share: ClassVar[int]
+
+    @classmethod
+    def split_of(cls, title: str) -> str:
+        """Return the split of a document: "test" for one title in `share`, else "train"."""
+        return split_by_title(title, seed=cls.seed, share=cls.share)
+
+    def draft(self, record: Record) -> Draft:
+        """Read what the records of these corpora share."""
+        title = record.text("title")
+        return Draft(
+            doc_id=record.text("doc_id"), title=title, sections=headed_sections(record), split=self.split_of(title)
+        )
+
+
+class NhsCorpus(TitleSplitCorpus):
+    """NHS pages; splits "train" and "test"; queries in "test" only."""
+
+    name = "nhs"
+    seed = "auscult nhs test 1"
+    share = 5
+
+    def draft(self, record: Record) -> Draft:
+        """Read one page."""
+        return replace(
+            super().draft(record),
+            source="NHS",
+            url=record.text("url", ""),
+            metadata={"page_type": record.text("page_type", ""), "last_reviewed": record.text("last_reviewed", "")},
+        )
+
+    def aspect_asked(self, draft: Draft, section: Section) -> str:
+        """Return its heading."""
+        return plain_heading(section.heading)
+
+
+class OpenStaxCorpus(TitleSplitCorpus):
+    """Textbook modules; splits "train" and "test"; queries in "test" only."""
+
+    name = "openstax"
+    seed = "auscult openstax test 1"
+    share = 4
+
+    def draft(self, record: Record) -> Draft:
+        """Read one module."""
+        return replace(
+            super().draft(record),
+            source="OpenStax",
+            metadata={"book": record.text("book", ""), "chapter": " > ".join(record.texts("chapter"))},
+        )
+
+    def aspect_asked(self, draft: Draft, section: Section) -> str:
+        """Return its heading, where that says more than the title."""
+        heading, title = plain_heading(section.heading), plain_heading(draft.title)
+        return "" if heading in NO_ASPECT or heading == title or title == _PREFACE else heading
