@@ -29,11 +29,10 @@ from auscult_lab.cdv.experiment import CdvExperiment
 from auscult_lab.cdv.fine_tuning import fine_tune, kept_stage
 from auscult_lab.cdv.kept_sentences import read_by_transformer
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
-from auscult_lab.cdv.objective import CdvObjective
+from auscult_lab.cdv.objective import CdvObjective, calibrate, common_headings
 from auscult_lab.cdv.persistence import load_space, save, save_space
 from auscult_lab.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult_lab.cdv.transformer import PooledTransformer
-from auscult_lab.cdv.validation import calibrate, common_headings
 from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
 from auscult_lab.modules import Task
 from auscult_lab.modules.averaged_words import FLAGS, AveragedWords, SentenceEncoder, tokenize

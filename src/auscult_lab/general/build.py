@@ -7,6 +7,8 @@ FOLDER/read-by-student/    what the student reads of the documents that the towe
 FOLDER/checkpoints/        of the towers
 
 The weights of the evidence are those for models that bring none until `fitting.fitting` has fitted them.
+
+What a fast reader does not read: words that say little alone, and punctuation.
 """
 
 from __future__ import annotations
@@ -14,25 +16,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader
 
+from auscult.concepts.function_words import FUNCTION_WORDS as WORDS
 from auscult.documents import Document
 from auscult.encoders.general.persistence import save
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
 from auscult.interfaces import FloatArray
 from auscult_lab.general.bert_onnx import bert_as_onnx
-from auscult_lab.general.data import TowerExamples
+from auscult_lab.general.data import TowerExamples, asking, short_texts
 from auscult_lab.general.experiment import GeneralExperiment, Teacher, TowerTraining
-from auscult_lab.general.function_words import FUNCTION_WORDS
 from auscult_lab.general.objective import TowerNetwork, TowerObjective
 from auscult_lab.general.reading import ReadDocuments, read_documents, read_texts, reader_of
-from auscult_lab.general.short_texts import asking, short_texts
 from auscult_lab.general.student import Places, StudentExamples, StudentObjective, Text, begin_student
 from auscult_lab.modules.backbone import Backbone, open_backbone
 from auscult_lab.training.batches import DocumentBatches, row_loader
@@ -40,6 +41,10 @@ from auscult_lab.training.data import read, read_and_hold_out
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
 from auscult_lab.training.stages import DocumentsBuild, Record, Run, trained_parameters
+
+_MARKS = ". , ; : ! ? ( ) [ ] { } / \" ' ` - – — … • * # | “ ” ‘ ’"
+FUNCTION_WORDS: Final = (*sorted(WORDS), *_MARKS.split())
+
 
 _SHORT_TOKENS = 60
 _DIRECTIONS_OF = 50_000

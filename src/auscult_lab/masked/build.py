@@ -18,8 +18,7 @@ from auscult.errors import ConfigError
 from auscult.files.writing import renewed_folder, write_json
 from auscult_lab.masked.data import TextExamples, Texts, read_texts
 from auscult_lab.masked.experiment import MaskedExperiment
-from auscult_lab.masked.model import MaskedLanguageModel
-from auscult_lab.masked.objective import MaskedObjective
+from auscult_lab.masked.objective import MaskedLanguageModel, MaskedObjective
 from auscult_lab.training.batches import row_loader, rows_an_epoch
 from auscult_lab.training.folder import PASSAGES, remember
 from auscult_lab.training.loop import History

@@ -17,9 +17,8 @@ from auscult.concepts.opening import open_knowledge_base
 from auscult.errors import ConfigError
 from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
-from auscult_lab.rankers.asked import among_all, gather_asked
 from auscult_lab.rankers.base import Ranker
-from auscult_lab.rankers.data import QueryPool, RankingExamples, make_queries
+from auscult_lab.rankers.data import QueryPool, RankingExamples, among_all, gather_asked, make_queries
 from auscult_lab.rankers.experiment import RankingExperiment
 from auscult_lab.rankers.objective import RankingObjective, validation_queries
 from auscult_lab.rankers.persistence import save
