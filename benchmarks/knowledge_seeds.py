@@ -24,8 +24,8 @@ import numpy.typing as npt
 from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.encoders.experiment import CaprExperiment, read_capr_experiment
+from auscult_lab.evaluation.comparing import kept_run
 from auscult_lab.evaluation.contenders import open_contenders
-from auscult_lab.evaluation.kept_runs import kept_run
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.training import stages

@@ -33,8 +33,8 @@ from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.rankers.persistence import load
 from auscult_lab.rankers.scorer import RankerScorer, score_passages
 from auscult_lab.scorers.words import passage_words
+from auscult_lab.training.data import replace_words
 from auscult_lab.training.labels import title_words
-from auscult_lab.training.substitution import replace_words
 from merging import merge_record
 
 RESULT = Path(__file__).resolve().parent / "results" / "names_seen.json"

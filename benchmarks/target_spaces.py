@@ -32,8 +32,8 @@ from auscult.interfaces import FloatArray
 from auscult.provenance import stamp
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.experiment import CdvExperiment
+from auscult_lab.cdv.objective import common_headings
 from auscult_lab.cdv.spaces import BloomSpace, TargetSpace
-from auscult_lab.cdv.validation import common_headings
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.training.data import TrainingData, gather
 

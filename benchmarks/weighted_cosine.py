@@ -52,8 +52,8 @@ from auscult.sources.sectioned import SectionedCorpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import GENERAL, read_questions
+from auscult_lab.evaluation.comparing import kept_run
 from auscult_lab.evaluation.contenders import open_contenders
-from auscult_lab.evaluation.kept_runs import kept_run
 from auscult_lab.evaluation.measures import QueryMeasures, measure_at_cutoff
 from auscult_lab.evaluation.protocol import Run, run_task
 from auscult_lab.evaluation.statistics import bootstrap_intervals, holm, wilcoxon

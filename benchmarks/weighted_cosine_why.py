@@ -42,9 +42,8 @@ from auscult_lab.evaluation.statistics import bootstrap_intervals
 from auscult_lab.evaluation.task import Task, build_task
 from auscult_lab.modules.vocabulary import build_vocabulary
 from auscult_lab.modules.word_vectors import WordVectors, read_word_vectors
-from auscult_lab.rankers.asked import make_pool
 from auscult_lab.rankers.build import Materials, begin
-from auscult_lab.rankers.data import QueryPool
+from auscult_lab.rankers.data import QueryPool, make_pool
 from auscult_lab.rankers.experiment import read_ranking_experiment
 from auscult_lab.rankers.scorer import RankerScorer
 from auscult_lab.scorers.cosine import CosineScorer, InverseDocumentFrequencies

@@ -48,12 +48,12 @@ LOSSES = ("lab/training/test_losses.py",)
 
 CDV = (
     Mutation(
-        "Eq. 2: one Bloom hash by default", "auscult_lab/cdv/bloom.py",
+        "Eq. 2: one Bloom hash by default", "auscult_lab/cdv/spaces.py",
         "hashes: int = 5", "hashes: int = 1", GOLDEN,
     ),
-    Mutation("Eq. 2: one Bloom hash for five", "auscult_lab/cdv/bloom.py", "in range(hashes)", "in range(1)", GOLDEN),
+    Mutation("Eq. 2: one Bloom hash for five", "auscult_lab/cdv/spaces.py", "in range(hashes)", "in range(1)", GOLDEN),
     Mutation(
-        "Eq. 2: no tanh in the dense layer", "auscult_lab/cdv/bloom.py",
+        "Eq. 2: no tanh in the dense layer", "auscult_lab/cdv/spaces.py",
         "torch.tanh(self.dense(self.dropout(self.embed(words))))", "self.dense(self.dropout(self.embed(words)))",
         GOLDEN,
     ),
@@ -185,7 +185,7 @@ MODELS = (
         "np.log(mu / (found.lengths + mu))", "np.zeros(len(found.lengths))", ("lab/scorers/test_lexical.py",),
     ),
     Mutation(
-        "kernels count padding", "auscult_lab/modules/kernels.py",
+        "kernels count padding", "auscult_lab/modules/interaction.py",
         "similarities.masked_fill(~passage.unsqueeze(-2), _FAR)", "similarities",
         ("lab/rankers/test_interaction.py",),
     ),
@@ -195,17 +195,17 @@ MODELS = (
         ("lab/rankers/test_har.py",),
     ),
     Mutation(
-        "histograms: no bin for exact matches", "auscult_lab/modules/histograms.py",
+        "histograms: no bin for exact matches", "auscult_lab/modules/interaction.py",
         "* ((bins - 1) / 2)", "* (bins / 2)",
         ("lab/rankers/test_interaction.py::test_exact_matches_have_a_bin_of_their_own",),
     ),
     Mutation(
-        "histograms: exact matches lost by rounding", "auscult_lab/modules/histograms.py",
+        "histograms: exact matches lost by rounding", "auscult_lab/modules/interaction.py",
         "(similarities + (1.0 + _SLACK))", "(similarities + 1.0)",
         ("lab/rankers/test_interaction.py::test_exact_matches_have_a_bin_of_their_own",),
     ),
     Mutation(
-        "the k largest: padding before negative values", "auscult_lab/modules/pooling.py",
+        "the k largest: padding before negative values", "auscult_lab/modules/interaction.py",
         "values.masked_fill(~mask, torch.finfo(values.dtype).min).topk", "values.masked_fill(~mask, 0.0).topk",
         ("lab/rankers/test_interaction.py::test_k_max_prefers_a_negative_value_to_padding_and_fills_up_with_zeros",),
     ),

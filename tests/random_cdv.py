@@ -8,10 +8,9 @@ import torch
 from auscult.concepts import normalise_name
 from auscult.documents import Document
 from auscult.documents.building import Section, build_document
-from auscult_lab.cdv.bloom import BloomConfig, BloomEncoder
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
-from auscult_lab.cdv.spaces import AverageSpace, BloomSpace
+from auscult_lab.cdv.spaces import AverageSpace, BloomConfig, BloomEncoder, BloomSpace
 from auscult_lab.modules.averaged_words import FLAGS, AveragedWords
 from auscult_lab.modules.word_vectors import SubwordTable
 

@@ -10,8 +10,7 @@ import torch
 from torch import nn
 
 from auscult.interfaces import FloatArray
-from auscult_lab.cdv.bloom import BloomConfig, BloomEncoder
-from auscult_lab.cdv.spaces import BloomSpace
+from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, BloomSpace
 from cdv_by_hand import Vector
 
 WORDS = ("wheezing", "cough", "pain", "heart", "rare", "gene", "gout", "asthma", "causes", "symptoms")

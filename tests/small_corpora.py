@@ -18,19 +18,16 @@ from auscult_lab.corpora.bioasq import BioasqCorpus
 from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult_lab.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult_lab.corpora.covidqa import CovidQaCorpus
+from auscult_lab.corpora.headed import NhsCorpus, OpenStaxCorpus, WikipediaCorpus
 from auscult_lab.corpora.healthqa import HealthQaCorpus
 from auscult_lab.corpora.medquad import MedQuadCorpus
 from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus
 from auscult_lab.corpora.mimic import MimicCorpus
 from auscult_lab.corpora.nfcorpus import NfCorpus
-from auscult_lab.corpora.nhs import NhsCorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import NoteQueriesCorpus
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.corpora.openstax import OpenStaxCorpus
-from auscult_lab.corpora.pmc_trials import PmcTrialsCorpus
-from auscult_lab.corpora.pubmedqa import PubMedQaCorpus
-from auscult_lab.corpora.wikipedia import WikipediaCorpus
+from auscult_lab.corpora.pubmedqa import PmcTrialsCorpus, PubMedQaCorpus
 from auscult_lab.corpora.wikisection import WikiSectionCorpus
 from places import DATA
 from small_medquad import write_medquad

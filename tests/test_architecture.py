@@ -39,7 +39,7 @@ WIDE = {
         "auscult_lab/evaluation/reading_tables.py",
         "auscult_lab/evaluation/tables.py",
     ),
-    "mmh3": ("auscult_lab/modules/word_vectors.py", "auscult_lab/cdv/bloom.py"),
+    "mmh3": ("auscult_lab/modules/word_vectors.py", "auscult_lab/cdv/spaces.py"),
     "pydantic": (
         "auscult/mcp/",
         "auscult/service/models.py",

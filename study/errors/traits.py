@@ -30,8 +30,7 @@ from auscult.concepts.recognition.labelling import placeholders
 from auscult.documents import Document, Passage
 from auscult.files.writing import whole_or_nothing
 from auscult.understanding import Query
-from auscult_lab.corpora.note_aspects import note_aspects
-from auscult_lab.corpora.note_labels import NoteLabeller, PassageEntity
+from auscult_lab.corpora.note_labels import NoteLabeller, PassageEntity, note_aspects
 from auscult_lab.evaluation.tables import TextTable
 from auscult_lab.evaluation.task import Task
 from study.errors.classes import RankingError, classify_aspects

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from auscult_lab.evaluation.breakdown import FEW, LENGTHS, counted
 from auscult_lab.evaluation.measures import CUTOFF_MEASURES
 from auscult_lab.evaluation.published_figures import PublishedTable, published_tables
-from auscult_lab.evaluation.question_lengths import FEW, LENGTHS, counted
 from auscult_lab.evaluation.records import Difference, EvaluationRecord
 from auscult_lab.evaluation.tables import TextTable, percent
 from study.pages.reading import Filed

@@ -18,9 +18,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from auscult.concepts import KnowledgeBase, normalise_name
 from auscult.interfaces import FloatArray
-from auscult_lab.cdv.bloom import BloomConfig, BloomEncoder, bloom_bits
 from auscult_lab.cdv.experiment import BloomTraining
-from auscult_lab.cdv.spaces import BloomSpace
+from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, BloomSpace, bloom_bits
 from auscult_lab.modules.averaged_words import tokenize
 from auscult_lab.modules.recurrent import pack
 from auscult_lab.modules.word_vectors import WordVectors

@@ -29,11 +29,10 @@ from auscult_lab.cdv.experiment import CdvExperiment
 from auscult_lab.cdv.fine_tuning import fine_tune, kept_stage
 from auscult_lab.cdv.kept_sentences import read_by_transformer
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
-from auscult_lab.cdv.objective import CdvObjective
+from auscult_lab.cdv.objective import CdvObjective, calibrate, common_headings
 from auscult_lab.cdv.persistence import load_space, save, save_space
 from auscult_lab.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
 from auscult_lab.cdv.transformer import PooledTransformer
-from auscult_lab.cdv.validation import calibrate, common_headings
 from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
 from auscult_lab.modules import Task
 from auscult_lab.modules.averaged_words import FLAGS, AveragedWords, SentenceEncoder, tokenize
@@ -44,7 +43,7 @@ from auscult_lab.training.data import TrainingData, gather
 from auscult_lab.training.experiment import backbone_name
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import Build, Record, Run, trained_parameters
 
 _MONITOR = "validation_RR"
 
@@ -58,14 +57,12 @@ def prepare(experiment: CdvExperiment, run: Run) -> CdvBuild:
     spaces = _spaces(experiment, data, words, run)
     torch.manual_seed(experiment.seed)
     network = CdvNetwork(_network_config(experiment, sentences, words))
-    title = experiment.title or experiment.name
-    about = f"training on {len(data.documents):,} documents, validating on {len(data.held_out):,}"
-    encoder = CdvEncoder(network, sentences, spaces, name=title)
-    return CdvBuild(experiment=experiment, run=run, data=data, encoder=encoder, title=title, about=about)
+    encoder = CdvEncoder(network, sentences, spaces, name=experiment.title or experiment.name)
+    return CdvBuild(experiment, run, data, encoder)
 
 
-@dataclass(slots=True, kw_only=True)
-class CdvBuild:
+@dataclass
+class CdvBuild(Build[CdvExperiment]):
     """A CDV model and what it is trained on; see `stages.Build`.
 
     Attributes:
@@ -73,14 +70,15 @@ class CdvBuild:
         frozen: Of the record, where the transformer is fine-tuned: how the stage before it went.
     """
 
-    experiment: CdvExperiment
-    run: Run
+    kind = "training"
     data: TrainingData
     encoder: CdvEncoder
-    title: str
-    about: str
-    kind: str = "training"
     frozen: Record = field(default_factory=dict)
+
+    @property
+    def about(self) -> str:
+        """Numbers of documents."""
+        return f"training on {len(self.data.documents):,} documents, validating on {len(self.data.held_out):,}"
 
     def train(self) -> History:
         """Train the network, and then, where it is asked for, the transformer with it."""
@@ -114,8 +112,8 @@ class CdvBuild:
     def _asked_for(self) -> frozenset[tuple[str, ...]]:
         return common_headings(self.data.documents, self.experiment.validation.heading_documents)
 
-    def told(self, history: History) -> Record:
-        """Counts, and what was chosen on the held-out documents, where the experiment asks for that."""
+    def to_record(self, history: History) -> Record:
+        """Return counts, and what was chosen on the held-out documents, where the experiment asks for that."""
         encoder = self.encoder
         trained: list[torch.nn.Module] = [encoder.network]
         if isinstance(encoder.sentences, PooledTransformer) and encoder.sentences.name_or_path is None:

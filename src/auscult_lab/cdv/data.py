@@ -34,9 +34,8 @@ from auscult_lab.modules.averaged_words import (
 )
 from auscult_lab.modules.recurrent import pack
 from auscult_lab.training.batches import Key
-from auscult_lab.training.data import TrainingData
+from auscult_lab.training.data import NamePool, TrainingData, mentions_words, replace_words
 from auscult_lab.training.labels import EntityLabel, LabelledDocument
-from auscult_lab.training.substitution import NamePool, mentions_words, replace_words
 
 
 @dataclass(frozen=True, slots=True)

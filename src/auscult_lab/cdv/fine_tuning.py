@@ -30,10 +30,9 @@ from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.experiment import CdvExperiment, FineTuning
 from auscult_lab.cdv.kept_sentences import read_by_transformer
 from auscult_lab.cdv.network import CdvNetwork
-from auscult_lab.cdv.objective import cdv_loss
+from auscult_lab.cdv.objective import cdv_loss, common_headings, retrieval_quality
 from auscult_lab.cdv.persistence import load, save
 from auscult_lab.cdv.transformer import PooledTransformer
-from auscult_lab.cdv.validation import common_headings, retrieval_quality
 from auscult_lab.modules.backbone import Backbone, Pooling, pool
 from auscult_lab.modules.batching import batches, in_order, single_precision
 from auscult_lab.modules.recurrent import like

@@ -15,8 +15,15 @@ from auscult.cli.options import PrecisionOption
 from auscult.errors import ConfigError, DataError
 from auscult.files.writing import check_folder
 from auscult.interfaces import Precision
-from auscult_lab.cli.bars import progress_bars, query_bars
-from auscult_lab.cli.options import FuseOption, JsonRecordsOption, ReadOption, SeedOption, note_reading
+from auscult_lab.cli.options import (
+    FuseOption,
+    JsonRecordsOption,
+    ReadOption,
+    SeedOption,
+    note_reading,
+    progress_bars,
+    query_bars,
+)
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.opening import makes_queries, open_corpus
 from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries, write_runs
@@ -24,9 +31,9 @@ from auscult_lab.evaluation.comparison import Comparison
 from auscult_lab.evaluation.contenders import is_untrained
 from auscult_lab.evaluation.ensembles import ensembles_of
 from auscult_lab.evaluation.records import check_records, write_records
-from auscult_lab.evaluation.run_table import run_table
 from auscult_lab.evaluation.tables import group_table, match_table, result_tables
 from auscult_lab.evaluation.task import Protocol, Task, build_task
+from auscult_lab.evaluation.trec import run_table
 
 _DEPTH = 100
 

@@ -1,18 +1,26 @@
-"""Options that several commands of the lab share: notes, graphs, records, seeds."""
+"""Options that several commands of the lab share: notes, graphs, records, seeds.
+
+Progress bars of commands that rank.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from auscult.cli.options import pairs_of
 from auscult.concepts.opening import ACCEPTED, DEFAULT
 from auscult.errors import ConfigError
 from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
+from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.graphs.opening import ACCEPTED as ACCEPTED_GRAPHS
 from auscult_lab.graphs.reading import Part
 
@@ -119,3 +127,23 @@ def note_reading(given: Sequence[str] | None) -> NoteReading:
 def part_of(properties: list[str] | None, roots: list[str] | None, sources: list[str] | None) -> Part:
     """What the options name."""
     return Part(tuple(properties or ()), tuple(roots or ()), tuple(sources or ()))
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Progress bars on stderr, gone when the work is done."""
+    # On stderr, so that the tables can be piped.
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield progress
+
+
+def query_bars(bars: Progress) -> Callable[[Contender], Callable[[int, int], None]]:
+    """What makes a bar of a contender's queries, which is gone when they are ranked."""
+
+    def bar_of(contender: Contender) -> Callable[[int, int], None]:
+        bar = bars.add_task(escape(contender.label), total=None)
+        return lambda done, total: bars.update(bar, completed=done, total=total, visible=done < total)
+
+    return bar_of

@@ -13,8 +13,7 @@ from rich.table import Table
 
 from auscult.errors import ConfigError
 from auscult.files.writing import check_folder
-from auscult_lab.cli.bars import progress_bars
-from auscult_lab.cli.options import ProgressOption
+from auscult_lab.cli.options import ProgressOption, progress_bars
 from auscult_lab.evaluation.tables import result_tables
 from auscult_lab.workbench.assemble import assemble
 from auscult_lab.workbench.folder import WorkFolder

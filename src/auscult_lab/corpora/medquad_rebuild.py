@@ -17,7 +17,14 @@ from auscult.files.writing import renewed_folder
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.understanding import Query
 from auscult_lab.corpora import medquad_records as format_
-from auscult_lab.corpora.medquad import CANDIDATE_COLUMNS, CANDIDATES, DOCUMENTS, QUERIES, require_split
+from auscult_lab.corpora.medquad import (
+    CANDIDATE_COLUMNS,
+    CANDIDATES,
+    DOCUMENTS,
+    QUERIES,
+    require_split,
+    strict_documents,
+)
 from auscult_lab.corpora.medquad_build import (
     candidate_pools,
     candidate_rows,
@@ -27,7 +34,6 @@ from auscult_lab.corpora.medquad_build import (
     withheld_records,
 )
 from auscult_lab.corpora.medquad_cdv import CdvAnnotations, read_annotations
-from auscult_lab.corpora.medquad_overlap import strict_documents
 from auscult_lab.corpora.medquad_xml import XmlDocument, read_tree
 
 WITHHELD = "questions_without_answers.jsonl.gz"

@@ -46,7 +46,7 @@ SPLITS = ("train", "test", "train-disjoint", STRICT)
 that answer a query stand in it word for word.
 
 `train-strict`: the 2,581 documents (6,747 passages) that share none of these, and no whole passage, by the rules of
-`medquad_overlap.TestTraces`. Related diseases remain, and so do phrases that a site repeats on its pages."""
+`medquad.TestTraces`. Related diseases remain, and so do phrases that a site repeats on its pages."""
 
 
 def answer_text(answer: str) -> str:
@@ -78,7 +78,7 @@ def in_split(record: Record, split: str | None, strict: Collection[str] = ()) ->
     Args:
         record: The document's or the query's.
         split: Which split; None holds everything.
-        strict: The ids of the documents of `train-strict` (`medquad_overlap.strict_documents`), where it is asked for.
+        strict: The ids of the documents of `train-strict` (`medquad.strict_documents`), where it is asked for.
             A query belongs to it where all documents of its answers do.
 
     Raises:

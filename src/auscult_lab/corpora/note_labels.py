@@ -3,16 +3,26 @@
 A mention is no label where its sentence says that the patient does not have it, had it once, that a relative has it, or
 that it may come ("no nausea", "father had gout", "return if febrile"), nor where it stands for something else: a mark
 of de-identification, or the passage's own heading.
+
+Aspects from the headings of clinical notes: many ways to write one heading, one aspect (grundmann2021 section 3.1).
+
+Where an article's heading is its own aspect (`aspects.py`), a note's heading is one of many names of a part that all
+notes have: "HPI", "Hx of present illness" and "GENHX" are "history of present illness". `note_aspects.tsv` lists
+them; a table of one's own adds to it and overrules it. A heading that no table lists keeps its own words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
+from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.names import normalise_name
 from auscult.concepts.opening import open_knowledge_base, open_named
 from auscult.concepts.recognition.context import ContextFilter
@@ -21,7 +31,156 @@ from auscult.concepts.recognition.entity import Context, Entity, EntityRecognize
 from auscult.concepts.recognition.labelling import read_entities
 from auscult.concepts.recognition.opening import DICTIONARY, open_recognizers
 from auscult.documents import Document
-from auscult_lab.corpora.note_aspects import NoteAspects, note_aspects
+from auscult.errors import DataError
+from auscult.files.lines import NotUtf8Error, read_lines
+
+COLUMNS = ("heading", "aspect")
+
+_APOSTROPHE = re.compile(r"['\u2019]")
+_JOINED = re.compile(r"\b(pre|post|follow|work|x)[- ](op|operative|procedure|up|rays?)\b")
+_NUMBER = re.compile(r"\s*(?:\(?\d{1,2}|[ivx]{1,4})[.)]\s+")
+_PLURAL = re.compile(r"\((?:s|es)\)")
+_WORD = re.compile(r"[^\W_]+")
+_PARTS = re.compile(r"\band\b|[&/,+]|\bwith\b")
+_SILENT = frozenset({"a", "an", "any", "his", "her", "patients", "the", "this"})
+# One word for several, so that the table need not list every combination of them.
+_SAME = MappingProxyType(
+    {
+        "hx": "history", "histories": "history", "dx": "diagnosis", "diagnoses": "diagnosis", "meds": "medications",
+        "medication": "medications", "medicines": "medications", "exam": "examination", "exams": "examination",
+        "examinations": "examination", "preop": "preoperative", "postop": "postoperative", "labs": "laboratory",
+        "laboratories": "laboratory", "lab": "laboratory", "procedures": "procedure", "operations": "operation",
+        "surgeries": "surgery", "indications": "indication", "recommendations": "recommendation",
+        "complaints": "complaint", "findings": "finding", "plans": "plan", "impressions": "impression",
+        "allergy": "allergies", "xray": "xrays", "specimens": "specimen", "problems": "problem",
+        "immunization": "immunizations", "presenting": "present", "studies": "study", "techniques": "technique",
+        "preprocedure": "preoperative", "postprocedure": "postoperative", "details": "detail", "tests": "test",
+        "consultations": "consultation", "instruction": "instructions", "complication": "complications",
+        "anaesthesia": "anesthesia", "treatments": "treatment", "conclusions": "conclusion",
+    }
+)  # fmt: skip
+
+
+class NoteAspects:
+    """A table from headings to aspects.
+
+    Args:
+        table: Heading, as written anywhere, to its aspects.
+    """
+
+    def __init__(self, table: Mapping[str, tuple[str, ...]]) -> None:
+        self._table = {heading_key(heading): aspects for heading, aspects in table.items()}
+
+    @classmethod
+    def load(cls, *paths: Path | str) -> NoteAspects:
+        """The built-in table, with tables of one's own laid over it, the last one on top.
+
+        Args:
+            paths: UTF-8 files of two columns between tabs: a heading and its aspect, or several between "|". A first
+                line "heading<tab>aspect", empty lines and lines that begin with "#" say nothing.
+
+        Raises:
+            DataError: A file is missing or not UTF-8, or a line is not such a row or contradicts another one; names
+                file and line.
+        """
+        table = dict(_builtin())
+        for path in map(Path, paths):
+            table.update(read_table(path))
+        return cls(table)
+
+    def aspects(self, heading: str) -> tuple[str, ...]:
+        """The aspects of a heading.
+
+        Args:
+            heading: As written ("PMHx", "ASSESSMENT/PLAN", "2. ACTIVITY").
+
+        Returns:
+            In order, without repeats: of the table, for the whole heading or else for the parts of one that names
+            several ("SHX/FHX"); the heading's own normalised words where the table has none; nothing for a heading
+            without words.
+        """
+        if not _WORD.search(heading):
+            return ()
+        found = self._table.get(heading_key(heading))
+        if found is not None:
+            return found
+        parts = [part for part in _PARTS.split(heading.lower()) if _WORD.search(part)]
+        listed = [self._table.get(heading_key(part)) for part in parts]
+        if not any(listed):
+            return normalise_heading(_NUMBER.sub("", heading.lower(), count=1))
+        pairs = zip(parts, listed, strict=True)
+        return tuple(dict.fromkeys(each for part, known in pairs for each in known or normalise_heading(part)))
+
+    def __contains__(self, heading: object) -> bool:
+        """Whether the whole heading is listed."""
+        return isinstance(heading, str) and heading_key(heading) in self._table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+def heading_key(heading: str) -> str:
+    """What headings that differ in case, punctuation, number, or a usual short form have in common."""
+    lower = _PLURAL.sub("", _NUMBER.sub("", _APOSTROPHE.sub("", heading.lower()), count=1))
+    words = _WORD.findall(_JOINED.sub(r"\1\2", lower))
+    return " ".join(_SAME.get(word, word) for word in words if word not in _SILENT) or " ".join(words)
+
+
+def read_table(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read a table of headings and aspects; see `NoteAspects.load`.
+
+    Raises:
+        DataError: As there.
+    """
+    try:
+        return _rows(read_lines(path), str(path))
+    except NotUtf8Error as error:
+        raise DataError(error.expected, f"byte 0x{error.byte:02x}", "save the table as UTF-8") from error
+
+
+def _rows(lines: Iterable[tuple[int, str]], where: str) -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    keys: dict[str, tuple[str, ...]] = {}
+    for number, line in lines:
+        cells = tuple(cell.strip() for cell in line.split("\t"))
+        if not line.strip() or line.startswith("#") or cells == COLUMNS:
+            continue
+        heading, aspects = _row(cells, f"{where}:{number}")
+        before = keys.setdefault(heading_key(heading), aspects)
+        if before != aspects:
+            got = f"{heading!r} as {'|'.join(aspects)}, and before as {'|'.join(before)}"
+            raise DataError(f"one aspect for each heading at {where}:{number}", got, "remove one of the lines")
+        table[heading] = aspects
+    return table
+
+
+def _row(cells: tuple[str, ...], where: str) -> tuple[str, tuple[str, ...]]:
+    if len(cells) != 2:
+        expected = f"a heading and an aspect between tabs at {where}"
+        raise DataError(expected, f"{len(cells)} columns", "put one tab between them")
+    heading, aspects = cells[0], [" ".join(part.lower().split()) for part in cells[1].split("|")]
+    if not _WORD.search(heading) or not all(_WORD.search(aspect) for aspect in aspects):
+        expected = f"words for heading and aspect at {where}"
+        raise DataError(expected, f"{cells[0]!r} and {cells[1]!r}", "fill in both or remove the line")
+    return heading, tuple(dict.fromkeys(aspects))
+
+
+@cache
+def _builtin() -> Mapping[str, tuple[str, ...]]:
+    name = "note_aspects.tsv"
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return MappingProxyType(_rows(enumerate(text.splitlines(), start=1), name))
+
+
+@cache
+def _default() -> NoteAspects:
+    return NoteAspects.load()
+
+
+def note_aspects(heading: str) -> tuple[str, ...]:
+    """The aspects of a note's heading by the built-in table; see `NoteAspects.aspects`."""
+    return _default().aspects(heading)
+
 
 NO_LABELS: tuple[Context, ...] = ("negated", "historical", "family", "hypothetical")
 """Contexts in which a mention is no label."""

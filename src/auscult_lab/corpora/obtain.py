@@ -16,8 +16,7 @@ from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataEr
 from auscult.files.digests import digest_of_file, digest_of_unpacked
 from auscult.files.packed import packing
 from auscult.files.writing import put_file
-from auscult_lab.corpora.download import Progress, download
-from auscult_lab.corpora.git_archive import unpack
+from auscult_lab.corpora.download import Progress, download, unpack
 from auscult_lab.corpora.medquad_rebuild import rebuild
 
 Report = Callable[[str, int, int | None], None]

@@ -18,20 +18,17 @@ from auscult_lab.corpora.bioasq import BioasqCorpus, is_task_b
 from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus
 from auscult_lab.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
+from auscult_lab.corpora.headed import NhsCorpus, OpenStaxCorpus, WikipediaCorpus
 from auscult_lab.corpora.healthqa import HealthQaCorpus, split_files
 from auscult_lab.corpora.medquad import DOCUMENTS, MedQuadCorpus
 from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus
 from auscult_lab.corpora.mimic import MimicCorpus, note_events
 from auscult_lab.corpora.names import NOTE_PREFIXES, NOTE_QUERIES, NOTES, PATIENTS, RANDOM, WIKISECTION
 from auscult_lab.corpora.nfcorpus import NfCorpus, is_nfcorpus
-from auscult_lab.corpora.nhs import NhsCorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
-from auscult_lab.corpora.openstax import OpenStaxCorpus
-from auscult_lab.corpora.pmc_trials import PmcTrialsCorpus
-from auscult_lab.corpora.pubmedqa import PubMedQaCorpus
+from auscult_lab.corpora.pubmedqa import PmcTrialsCorpus, PubMedQaCorpus
 from auscult_lab.corpora.text_folder import TextFolderCorpus, other_files, text_files
-from auscult_lab.corpora.wikipedia import WikipediaCorpus
 from auscult_lab.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 
 _Opener = Callable[[Path, str, bool], Corpus]

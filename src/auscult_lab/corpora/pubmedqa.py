@@ -6,6 +6,11 @@ abstract could answer: every section of the question's own abstract is relevant,
 Documents have no title, because that is the question, and no conclusion.
 
 The published 500 test questions are the split "test", all others "train". MIT licence.
+
+Clinical trials of PubMed Central: abstracts, or full texts, with their section labels.
+
+A record is one article: `{"pmcid", "title", "journal", "year", "licence", "sections": [{"heading", "text"}]}`. Each has
+a CC BY licence of its own (`licence`); cite by `pmcid`.
 """
 
 from __future__ import annotations
@@ -59,3 +64,21 @@ def _id_of(record: Record) -> str:
 
 def _split_of(record: Record) -> str:
     return "test" if record.text("split", "") == "test" else "train"
+
+
+class PmcTrialsCorpus(SectionedCorpus):
+    """Trial articles; all in the split "train"."""
+
+    name = "pmc-trials"
+
+    def draft(self, record: Record) -> Draft:
+        """Read one article."""
+        pmcid = record.text("pmcid")
+        return Draft(
+            doc_id=pmcid,
+            title=record.text("title"),
+            sections=headed_sections(record),
+            source="PubMed Central",
+            url=f"https://www.ncbi.nlm.nih.gov/pmc/articles/{pmcid}/",
+            metadata={key: record.text(key, "") for key in ("journal", "licence")},
+        )

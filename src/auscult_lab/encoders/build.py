@@ -24,7 +24,7 @@ from auscult_lab.training.batches import row_loader, rows_an_epoch
 from auscult_lab.training.folder import PASSAGES, remember
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import Build, Record, Run, trained_parameters
 
 _MONITOR = "validation_RR"
 
@@ -51,22 +51,20 @@ def prepare(experiment: CaprExperiment, run: Run) -> PairBuild:
     return PairBuild(experiment, run, gathered, asked, ranker, counts)
 
 
-@dataclass(frozen=True, slots=True)
-class PairBuild:
+@dataclass
+class PairBuild(Build[CaprExperiment]):
     """An architecture and what it is trained on; see `stages.Build`."""
 
-    experiment: CaprExperiment
-    run: Run
+    kind = "capr"
     gathered: Gathered
     asked: list[AskedPassage]
     ranker: PassageRanker
     counts: Record
-    kind: str = "capr"
 
     @property
-    def title(self) -> str:
-        """The experiment's, or else the architecture's."""
-        return self.experiment.title or self.ranker.title
+    def untitled(self) -> str:
+        """Title of the architecture."""
+        return self.ranker.title
 
     @property
     def about(self) -> str:
@@ -89,8 +87,8 @@ class PairBuild:
         ranker.config = whole
         return history
 
-    def told(self, history: History) -> Record:
-        """Counts and a digest of passages, and how many queries each epoch had shown."""
+    def to_record(self, history: History) -> Record:
+        """Return counts and a digest of passages, and how many queries each epoch had shown."""
         rows = self.counts["questions" if "questions" in self.counts else "passages"]
         return {
             **self.counts,

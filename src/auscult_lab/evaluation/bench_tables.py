@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from auscult_lab.evaluation.question_types import QUESTION_TYPES
+from auscult_lab.evaluation.breakdown import QUESTION_TYPES
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.tables import (
     LETTERS,

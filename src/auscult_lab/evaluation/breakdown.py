@@ -1,10 +1,18 @@
 """Results by source, aspect (arnold2020, Figures 6, 7), question type (zhu2019) and length (wang2021); match rates.
 
 The latter two are their papers' Figures 5.
+
+Lengths of questions in words, as wang2021 groups them (Figure 5), with longer questions told apart.
+
+Counted is what models read: entity and aspects of a query ("gout treatment", on MedQuAD), and the question itself where
+a query has neither, as all have in the paper.
+
+Kinds of questions by their first words, as zhu2019 groups them (Figures 4 and 5).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,9 +21,98 @@ from auscult.interfaces import Ranking
 from auscult.understanding import Query
 from auscult_lab.evaluation.collection import PassageRecord, is_about
 from auscult_lab.evaluation.measures import QueryMeasures
-from auscult_lab.evaluation.question_lengths import LENGTHS, length_group
-from auscult_lab.evaluation.question_types import QUESTION_TYPES, question_type
 from auscult_lab.evaluation.task import Task
+
+QUESTION_TYPES = ("what", "how", "why", "who", "when/where/which", "yes-no", "other")
+"""In the order in which they are shown."""
+
+_TYPE_OF = {
+    "what": "what",
+    "how": "how",
+    "why": "why",
+    "who": "who",
+    "whom": "who",
+    "whose": "who",
+    "when": "when/where/which",
+    "where": "when/where/which",
+    "which": "when/where/which",
+}
+_AUXILIARIES = frozenset(
+    "is are am was were do does did can could will would shall should may might must has have had".split(" ")  # noqa: SIM905
+)
+# "In what ...", "And how ...": a word before the question word changes nothing about what is asked.
+_BEFORE = frozenset("and but so then at in on for to from by of with under about during after before".split(" "))  # noqa: SIM905
+_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
+_SENTENCE_END = re.compile(r"[.?!]\s+")
+
+
+def question_type(text: str) -> str:
+    """Classify a question by rule.
+
+    The question word that it begins with decides, or an auxiliary verb ("Is it ...", "Can't I ...") for yes-no
+    questions; a preposition or conjunction may stand before a question word. Where the text begins with a statement
+    ("I have asthma. What should I do?"), its first sentence that begins so decides.
+
+    Args:
+        text: A question in natural language.
+
+    Returns:
+        One of `QUESTION_TYPES`; empty for a text without words.
+    """
+    lowered = text.lower()
+    if not _WORD.search(lowered):
+        return ""
+    found = (_by_first_words(sentence) for sentence in _SENTENCE_END.split(lowered))
+    return next((each for each in found if each), "other")
+
+
+def _by_first_words(sentence: str) -> str:
+    words = [_stem(word) for word in _WORD.findall(sentence)[:2]]
+    if not words:
+        return ""
+    if len(words) == 2 and words[0] in _BEFORE and words[1] in _TYPE_OF:
+        return _TYPE_OF[words[1]]
+    return _TYPE_OF.get(words[0], "yes-no" if words[0] in _AUXILIARIES else "")
+
+
+def _stem(word: str) -> str:
+    """Without what is joined by an apostrophe: "what's", "isn't", "can't"."""
+    head = re.split(r"['’]", word)[0]
+    # "isn't" is split into "isn" and "t", "can't" into "can" and "t".
+    if head == word or head in _TYPE_OF or head in _AUXILIARIES:
+        return head
+    return {"won": "will", "shan": "shall"}.get(head, head.removesuffix("n"))
+
+
+_BOUNDS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 7), (8, 9), (10, 12))
+LENGTHS = (*(f"{low}" if low == high else f"{low}-{high}" for low, high in _BOUNDS), f"over {_BOUNDS[-1][1]}")
+"""Names of the groups, shortest first. The paper's last one is "more than 5"."""
+
+FEW = 30
+"""Groups of fewer queries are marked: one of them moves a mean by more than three points."""
+
+_COUNTED_WORD = re.compile(r"\w+(?:[-'’./]\w+)*")
+
+
+def length_group(text: str) -> str:
+    """The group of a text; what is joined by hyphen, apostrophe, point or stroke is one word.
+
+    Args:
+        text: As it is read.
+
+    Returns:
+        One of `LENGTHS`; empty for a text without words.
+    """
+    words = len(_COUNTED_WORD.findall(text))
+    if not words:
+        return ""
+    return next((name for name, (_, high) in zip(LENGTHS, _BOUNDS, strict=False) if words <= high), LENGTHS[-1])
+
+
+def counted(queries: int) -> str:
+    """The size of a group as tables and figures tell it, with an asterisk where it is of few."""
+    return f"{queries:,}{'*' if queries < FEW else ''}"
+
 
 Grouping = Literal["source", "aspect", "question type", "length"]
 

@@ -36,7 +36,7 @@ class Contender:
         training: What it says about its training.
         prepare: False when the scorer shares a collection that has been prepared.
         precision: What its transformers compute in, "float32" or "bf16".
-        runs: Folder that its runs are kept in (`kept_runs`); None to rank anew.
+        runs: Folder that its runs are kept in (`comparing`); None to rank anew.
     """
 
     scorer: Scorer

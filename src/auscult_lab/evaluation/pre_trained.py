@@ -21,7 +21,7 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """The encoder that a model began with (`training.encoder_history`).
+    """The encoder that a model began with (`training.stages`).
 
     Attributes:
         name: As it is published, or what its folder or its model is called.

@@ -120,18 +120,6 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
     return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
 
 
-def published_rows(corpus: str, candidates: float | None = None) -> tuple[PublishedRow, ...]:
-    """Rows of a corpus' main published table, in the paper's order; none for an unknown corpus."""
-    tables = published_tables(corpus, candidates)
-    return tables[0].rows if tables else ()
-
-
-def find_published(corpus: str, model: str, candidates: float | None = None) -> PublishedRow | None:
-    """The row of a corpus' main published table that a model repeats (`PublishedTable.find`)."""
-    tables = published_tables(corpus, candidates)
-    return tables[0].find(model) if tables else None
-
-
 def published_measures(corpus: str) -> tuple[str, ...]:
     """Measures that any published table on a corpus has, in ir_measures' notation ("AP" for "MAP")."""
     names = (name for table in published_tables(corpus) for name in table.measures)

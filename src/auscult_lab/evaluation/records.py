@@ -109,8 +109,8 @@ class EvaluationRecord(BaseModel):
         candidates: Mean number of candidates per query; None end to end.
         match_rates: How often the top-1 passage is of the right entity and aspect.
         by_source: Measures of each source's queries; so for `by_aspect`.
-        by_question_type: Measures of each kind of question (`question_types`), where queries are questions.
-        by_length: Measures of queries of each length in words (`question_lengths`).
+        by_question_type: Measures of each kind of question (`breakdown`), where queries are questions.
+        by_length: Measures of queries of each length in words (`breakdown`).
         length_of: What these words are of: the "query" as models read it, or in older records the "question" as it was
             asked, of which models read entity and aspects where it has them.
         differences: From the models that it was planned to be compared with (`comparison.compare_runs`).

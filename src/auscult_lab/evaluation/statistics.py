@@ -55,33 +55,11 @@ def bootstrap_intervals(
     return np.quantile(np.concatenate(means), [tail, 1.0 - tail], axis=0).T
 
 
-def paired_randomisation(first: Values, second: Values, *, seed: int = 0, rounds: int = 10_000) -> Values:
-    """Two-sided paired randomisation test of equal means (fisher1935; smucker2007 for retrieval).
-
-    Under the hypothesis that two models are alike, each query's two values could as well be swapped.
-
-    Args:
-        first: Shape (queries, measures), one model's values.
-        second: The other's, same queries in the same order.
-        seed: Of the swaps.
-        rounds: How many random swaps; the smallest p-value is 1 / (rounds + 1).
-
-    Returns:
-        p-values, shape (measures,), in (0, 1].
-
-    Raises:
-        ConfigError: The shapes differ.
-    """
-    # Loading it takes half a second, which a command line that does not need it should not wait for.
-
-    if first.shape != second.shape:
-        raise ConfigError("the same queries and measures", f"{first.shape} and {second.shape}", "align both first")
-    p_values: Values = pairwise_randomisation([first, second], seed=seed, rounds=rounds)[0]
-    return p_values
-
-
 def pairwise_randomisation(values: Sequence[Values], *, seed: int = 0, rounds: int = 10_000) -> Values:
-    """`paired_randomisation` of every pair of models, with the same swaps for all pairs.
+    """Test equal means of every pair of models by two-sided randomisation (fisher1935; smucker2007 for retrieval).
+
+    Under the hypothesis that two models are alike, each query's two values could as well be swapped. All pairs have
+    the same swaps.
 
     A sum of swapped differences is the difference of two swapped sums, so that the costly product with the swaps is
     made once a model instead of once a pair: O(rounds x queries x models) and not x models². Each pair's p-value is
@@ -90,10 +68,10 @@ def pairwise_randomisation(values: Sequence[Values], *, seed: int = 0, rounds: i
     Args:
         values: A model's values each, shape (queries, measures), same queries in the same order.
         seed: Of the swaps.
-        rounds: How many random swaps.
+        rounds: Number of random swaps; the smallest p-value is 1 / (rounds + 1).
 
     Returns:
-        p-values, shape (pairs, measures), pairs in the order of `itertools.combinations`.
+        p-values in (0, 1], shape (pairs, measures), pairs in the order of `itertools.combinations`.
     """
     stacked = np.stack(values, axis=1)
     queries, models, measures = stacked.shape

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from auscult_lab.evaluation.breakdown import FEW, counted
 from auscult_lab.evaluation.candidates import CANDIDATES
 from auscult_lab.evaluation.pre_trained import encoder_cell, encoder_notes
 from auscult_lab.evaluation.published_figures import (
@@ -26,7 +27,6 @@ from auscult_lab.evaluation.published_figures import (
     published_match_rates,
     published_tables,
 )
-from auscult_lab.evaluation.question_lengths import FEW, counted
 from auscult_lab.evaluation.records import TEST, EvaluationRecord
 from auscult_lab.evaluation.tracks import trained_on
 

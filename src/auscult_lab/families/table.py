@@ -29,7 +29,7 @@ class Family:
     """
 
     read: Callable[[Path], DataExperiment]
-    prepare: Callable[[Any, Run], Build]
+    prepare: Callable[[Any, Run], Build[Any]]
 
 
 def _cdv() -> Family:

@@ -29,7 +29,7 @@ from auscult_lab.general.reading import read_documents
 from auscult_lab.training.data import read_and_hold_out
 from auscult_lab.training.experiment_files import check_fields, with_fields
 from auscult_lab.training.loop import History
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import DocumentsBuild, Record, Run
 
 _HELD_OUT_AT_MOST = 1 / 7
 
@@ -68,7 +68,7 @@ def prepare(experiment: AdaptedExperiment, run: Run) -> AdaptedBuild:
     """Open what it begins with, and read documents."""
     folder = model_folder(experiment.begins_with()[0])
     start = load(folder)
-    return AdaptedBuild(experiment, run, folder, start, *divided(experiment, run.say))
+    return AdaptedBuild(experiment, run, *divided(experiment, run.say), folder, start)
 
 
 def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> tuple[list[Document], list[Document]]:
@@ -77,36 +77,27 @@ def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> tuple[
     return training, held_out
 
 
-@dataclass(slots=True)
-class AdaptedBuild:
+@dataclass
+class AdaptedBuild(DocumentsBuild[AdaptedExperiment]):
     """A general encoder and what it goes on learning from; see `stages.Build`.
+
+    The evidence is weighed on the held-out documents too (`fitting.weighing`).
 
     Attributes:
         folder: Of the model that it begins with.
         start: That.
-        training: Documents that the towers learn from.
-        held_out: Documents that choose the epoch, and on which the evidence is weighed (`fitting.weighing`).
     """
 
-    experiment: AdaptedExperiment
-    run: Run
+    kind = "general"
     folder: Path
     start: GeneralEncoder
-    training: list[Document]
-    held_out: list[Document]
-    kind: str = "general"
     towers: TowerNetwork | None = None
     learned: Record = field(default_factory=dict)
 
     @property
-    def title(self) -> str:
-        """The experiment's, or whose it was."""
-        return self.experiment.title or f"{self.start.name}, adapted"
-
-    @property
-    def about(self) -> str:
-        """How much is read."""
-        return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
+    def untitled(self) -> str:
+        """Name of the model that it begins with, and that it was adapted."""
+        return f"{self.start.name}, adapted"
 
     def train(self) -> History:
         """Train the towers, and leave them as they were best.
@@ -151,12 +142,10 @@ class AdaptedBuild:
             if not found:
                 self.run.say(f"the documents have no {what}: nothing is learned of {taught}")
 
-    def told(self, history: History) -> Record:
-        """Sizes, what was learned from, and how the towers did before."""
+    def to_record(self, history: History) -> Record:
+        """Return sizes, what was learned from, and the validation of the towers before."""
         return {
-            "documents": len(self.training),
-            "held_out": len(self.held_out),
-            "parameters": trained_parameters(*([self.towers] if self.towers else [])),
+            **self.sizes(*([self.towers] if self.towers else [])),
             "seconds": history.seconds,
             **self.learned,
         }

@@ -7,6 +7,8 @@ FOLDER/read-by-student/    what the student reads of the documents that the towe
 FOLDER/checkpoints/        of the towers
 
 The weights of the evidence are those for models that bring none until `fitting.fitting` has fitted them.
+
+What a fast reader does not read: words that say little alone, and punctuation.
 """
 
 from __future__ import annotations
@@ -14,32 +16,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader
 
+from auscult.concepts.function_words import FUNCTION_WORDS as WORDS
 from auscult.documents import Document
 from auscult.encoders.general.persistence import save
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
 from auscult.interfaces import FloatArray
 from auscult_lab.general.bert_onnx import bert_as_onnx
-from auscult_lab.general.data import TowerExamples
+from auscult_lab.general.data import TowerExamples, asking, short_texts
 from auscult_lab.general.experiment import GeneralExperiment, Teacher, TowerTraining
-from auscult_lab.general.function_words import FUNCTION_WORDS
 from auscult_lab.general.objective import TowerNetwork, TowerObjective
 from auscult_lab.general.reading import ReadDocuments, read_documents, read_texts, reader_of
-from auscult_lab.general.short_texts import asking, short_texts
 from auscult_lab.general.student import Places, StudentExamples, StudentObjective, Text, begin_student
 from auscult_lab.modules.backbone import Backbone, open_backbone
 from auscult_lab.training.batches import DocumentBatches, row_loader
 from auscult_lab.training.data import read, read_and_hold_out
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import DocumentsBuild, Record, Run, trained_parameters
+
+_MARKS = ". , ; : ! ? ( ) [ ] { } / \" ' ` - – — … • * # | “ ” ‘ ’"
+FUNCTION_WORDS: Final = (*sorted(WORDS), *_MARKS.split())
+
 
 _SHORT_TOKENS = 60
 _DIRECTIONS_OF = 50_000
@@ -54,38 +59,22 @@ def prepare(experiment: GeneralExperiment, run: Run) -> GeneralBuild:
     return GeneralBuild(experiment, run, training, held_out, further if experiment.student else [], teacher)
 
 
-@dataclass(slots=True)
-class GeneralBuild:
+@dataclass
+class GeneralBuild(DocumentsBuild[GeneralExperiment]):
     """A general encoder and what it is trained on; see `stages.Build`.
 
     Attributes:
-        training: Documents that the towers learn from.
-        held_out: Documents that choose the epoch.
         further: Documents that a student learns to read on, besides.
         centre: The mean of what the reader reads of sentences.
         backbone: What reads for the trained model: the first teacher, and after its training the student.
     """
 
-    experiment: GeneralExperiment
-    run: Run
-    training: list[Document]
-    held_out: list[Document]
+    kind = "general"
     further: list[Document]
     backbone: Backbone
-    kind: str = "general"
     towers: TowerNetwork | None = None
     centre: FloatArray | None = None
     student: Record = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """The experiment's, or its name."""
-        return self.experiment.title or self.experiment.name
-
-    @property
-    def about(self) -> str:
-        """How much is read."""
-        return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
 
     def train(self) -> History:
         """Train the student, where there is to be one, and the towers, and leave both as they were best."""
@@ -153,12 +142,10 @@ class GeneralBuild:
             read_short.append(read_texts(texts, teacher, place.with_name(f"short-by-teacher{end}"), self.run.say))
         return read_all, read_short
 
-    def told(self, history: History) -> Record:
-        """Sizes, and how the student's training went."""
+    def to_record(self, history: History) -> Record:
+        """Return sizes, and the training of the student."""
         return {
-            "documents": len(self.training),
-            "held_out": len(self.held_out),
-            "parameters": trained_parameters(self.backbone, *([self.towers] if self.towers else [])),
+            **self.sizes(self.backbone, *([self.towers] if self.towers else [])),
             "seconds": history.seconds,
             **self.student,
         }

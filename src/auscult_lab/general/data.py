@@ -3,12 +3,14 @@
 A heading that names the document's entity teaches nothing of aspects, and neither do those that say only where a
 passage stands ("Chapter review"). What a thing is ("Overview", "Abstract") is an aspect as others are. Of long
 documents and passages each epoch shows another stretch.
+
+Short texts that a student learns to read: what documents are asked for by, and what things are called.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,8 +18,11 @@ import torch
 from torch import Tensor
 
 from auscult.concepts.aspects import normalise_heading
+from auscult.concepts.opening import open_knowledge_base
+from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import unit
+from auscult.understanding.aspect_words import question_about
 from auscult_lab.general.reading import ReadDocuments
 from auscult_lab.training.batches import Key
 from auscult_lab.training.labels import title_words
@@ -153,3 +158,30 @@ def _renumbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     distinct, places = np.unique(rows, return_inverse=True)
     absent = int(len(distinct) > 0 and distinct[0] < 0)
     return distinct[absent:], places - absent
+
+
+def asking(document: Document, passage: Passage) -> Iterator[str]:
+    """The passage's title and heading, apart, together, and as a question."""
+    title = title_words(document.title)
+    aspect = aspect_of(passage.heading or passage.aspect, document.title)
+    if title:
+        yield title
+    if aspect:
+        yield aspect
+    if title and aspect:
+        yield f"{aspect} of {title}"
+        yield question_about(aspect, title)
+
+
+def short_texts(documents: Sequence[Document], knowledge: str | None) -> list[str]:
+    """What asks for documents, and the names and definitions of a knowledge base; each once.
+
+    Args:
+        documents: To learn from.
+        knowledge: As `concepts.opening` names it; None for none.
+    """
+    found = [text for document in documents for passage in document.passages for text in asking(document, passage)]
+    if knowledge is not None:
+        for concept in open_knowledge_base(knowledge):
+            found += [*concept.names, concept.definition]
+    return [text for text in dict.fromkeys(found) if text]

@@ -3,6 +3,8 @@
 FOLDER/split/    vectors of the training triples, and how they predict the test triples
 
 Beside it, what every training keeps (`training.folder`); the vectors are as `graphs.knowledge_vectors` writes them.
+
+Triples held out of a graph, so that what is still trained on names every entity and every relation.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,12 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
+from auscult.errors import DataError
 from auscult.files.writing import whole_folder
 from auscult_lab.graphs.evaluation import Scores, frequency_scores, link_prediction, rank_triples
 from auscult_lab.graphs.graph import KnowledgeGraph
 from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors, load, save
 from auscult_lab.graphs.objective import TransEObjective, batches
-from auscult_lab.graphs.split import Split, split_triples
 from auscult_lab.graphs.structure import by_degree
 from auscult_lab.graphs.transe import TransE, TransEConfig
 from auscult_lab.training.experiment import Settings
@@ -33,6 +35,74 @@ from auscult_lab.training.folder import Outcome, made_by, restart
 from auscult_lab.training.loop import History, is_main_process
 from auscult_lab.training.schedule import Schedule
 from auscult_lab.training.stages import Record, Run, carry_out
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A graph's triples in three parts that share none: int64, (triples, 3) each.
+
+    Attributes:
+        training: Names every entity and relation of the graph.
+        validation: Chooses epoch and settings.
+        test: Measured once.
+    """
+
+    training: NDArray[np.int64]
+    validation: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+    @property
+    def seen_pairs(self) -> int:
+        """How many test triples join two entities that a training triple joins too, in either direction."""
+        # Both ends in one number, the smaller first.
+        ends = [np.sort(part[:, [0, 2]], axis=1) for part in (self.training, self.test)]
+        entities = 1 + max(int(part.max(initial=0)) for part in ends)
+        joined, asked = (part[:, 0] * entities + part[:, 1] for part in ends)
+        return int(np.isin(asked, joined).sum())
+
+
+def split_triples(graph: KnowledgeGraph, *, seed: int, validation: float = 0.05, test: float = 0.1) -> Split:
+    """Hold triples out at random, leaving out those that are an entity's or a relation's last.
+
+    A triple is held out only while its subject, its object and its relation occur in others that are kept, so a tree's
+    leaves are never asked for, and graphs with many leaves give fewer triples than were wanted.
+
+    Args:
+        graph: To split.
+        seed: Of the draw.
+        validation: Share of all triples, at most.
+        test: Share of all triples, at most.
+
+    Raises:
+        DataError: Fewer than two triples can be held out.
+    """
+    triples = graph.triples
+    wanted = max(2, round((validation + test) * len(triples)))
+    held = _removable(graph, np.random.default_rng(seed).permutation(len(triples)), wanted)
+    if len(held) < 2:
+        got = f"{len(held)} of {len(triples)} triples whose entities and relation others name too"
+        raise DataError("a graph of which triples can be held out", got, "give a larger graph")
+    first = max(1, round(len(held) * validation / (validation + test)))
+    return Split(np.delete(triples, held, axis=0), triples[held[:first]], triples[held[first:]])
+
+
+def _removable(graph: KnowledgeGraph, order: NDArray[np.int64], wanted: int) -> list[int]:
+    triples = graph.triples
+    entities = np.bincount(triples[:, [0, 2]].ravel(), minlength=len(graph.entities)).tolist()
+    relations = np.bincount(triples[:, 1], minlength=len(graph.relations)).tolist()
+    held: list[int] = []
+    for row in order.tolist():
+        if len(held) == wanted:
+            break
+        subject, relation, object_ = triples[row].tolist()
+        ends = 2 if subject == object_ else 1
+        if entities[subject] > ends and entities[object_] > ends and relations[relation] > 1:
+            entities[subject] -= 1
+            entities[object_] -= 1
+            relations[relation] -= 1
+            held.append(row)
+    return held
+
 
 _MONITOR = "validation_RR"
 _VALIDATED = 1000

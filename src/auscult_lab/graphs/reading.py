@@ -1,17 +1,149 @@
-"""A knowledge graph from whatever lies at a path."""
+"""A knowledge graph from whatever lies at a path.
+
+The relations of an OBO file (1.2, 1.4): Disease Ontology, Mondo, HPO, Symptom Ontology and others.
+
+`is_a: B` gives (A, is_a, B); `relationship: r B` gives (A, r, B); of a definition by intersection the genus
+(`intersection_of: B`) gives (A, is_a, B) and a differentia (`intersection_of: r B`) gives (A, r, B), because both hold
+of everything that the term covers. Obsolete terms are left out. A relation with an identifier ("RO:0002200") is called
+by the name that its [Typedef] has. An entity that other files describe is named by the comment after "!".
+
+The UMLS Metathesaurus in Rich Release Format: names of MRCONSO.RRF, relations of MRREL.RRF (wang2021, 5.1.4).
+
+A row of MRREL says that CUI2 has the relationship RELA to CUI1, or where RELA is empty the broader REL: the triple is
+(CUI2, RELA or REL, CUI1). UMLS states most relations twice, once in each direction ("isa", "inverse_isa"); both are
+read. Left out are suppressible rows (SUPPRESS other than "N") and relations of a concept with itself. Names are read
+last, of concepts that are in a relation. Needs a licence of the National Library of Medicine.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from auscult.concepts.obo import Stanza, is_obsolete, read_stanzas, read_synonyms, unescape
 from auscult.errors import ConfigError, DataError
-from auscult.files.lines import unreadable
-from auscult_lab.graphs.graph import KnowledgeGraph
-from auscult_lab.graphs.obo_relations import read_obo_relations
+from auscult.files.lines import read_lines, unreadable
+from auscult_lab.graphs.graph import KnowledgeGraph, Triple, entity_id, label_relations, make_graph, name_entities
 from auscult_lab.graphs.triples_tsv import TRIPLES, read_triples
-from auscult_lab.graphs.umls import NAMES, read_umls
 from auscult_lab.graphs.wikidata import SUFFIXES, read_wikidata
+
+NAMES = "MRCONSO.RRF"
+"""The file that tells a folder of UMLS."""
+
+_RELATIONS = "MRREL.RRF"
+_WIDTHS = {NAMES: 18, _RELATIONS: 16}
+# Places of columns in MRCONSO and in MRREL.
+_CUI, _LANGUAGE, _TERM_STATUS, _STRING_TYPE, _IS_PREFERRED, _STRING, _NAME_SUPPRESSED = 0, 1, 2, 4, 6, 14, 16
+_CUI1, _REL, _CUI2, _RELA, _SOURCE, _SUPPRESSED = 0, 3, 4, 7, 10, 14
+
+
+def read_umls(folder: Path | str, sources: Collection[str] = ()) -> KnowledgeGraph:
+    """Read a folder with MRCONSO.RRF and MRREL.RRF, each plain or gzip-compressed.
+
+    Args:
+        folder: Usually `META/` of a release.
+        sources: Only relations that these vocabularies state (SAB, "SNOMEDCT_US"); all where empty.
+
+    Raises:
+        DataError: A file is absent or malformed; names file and line. Or no relation is left.
+    """
+    folder = Path(folder)
+    relations, names = _find(folder, _RELATIONS), _find(folder, NAMES)
+    stated = f" that --source {', '.join(sources)} states" if sources else ""
+    remedy = "name other vocabularies, or none" if sources else "give the META folder of a UMLS release"
+    triples = _umls_triples(relations, frozenset(sources))
+    graph = make_graph(triples, {}, sought=f"relations{stated} in {relations}", remedy=remedy)
+    return name_entities(graph, _names(names, frozenset(graph.entities)))
+
+
+def _find(folder: Path, name: str) -> Path:
+    for path in (folder / name, folder / f"{name}.gz"):
+        if path.is_file():
+            return path
+    raise DataError(f"{name} or {name}.gz in {folder}", "no such file", "give the META folder of a UMLS release")
+
+
+def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
+    """English names of wanted concepts: the preferred form of the preferred term first, other preferred ones next."""
+    ranked: dict[str, dict[str, int]] = {}
+    for row in _rows(path, _WIDTHS[NAMES]):
+        concept = f"UMLS:{row[_CUI]}"
+        if concept in wanted and row[_LANGUAGE] == "ENG" and row[_NAME_SUPPRESSED] == "N":
+            rank = (row[_TERM_STATUS] != "P") * 4 + (row[_STRING_TYPE] != "PF") * 2 + (row[_IS_PREFERRED] != "Y")
+            strings = ranked.setdefault(concept, {})
+            strings[row[_STRING]] = min(rank, strings.get(row[_STRING], rank))
+    return {concept: sorted(strings, key=strings.__getitem__) for concept, strings in ranked.items()}
+
+
+def _umls_triples(path: Path, sources: frozenset[str]) -> Iterator[Triple]:
+    for row in _rows(path, _WIDTHS[_RELATIONS]):
+        wanted = row[_SUPPRESSED] == "N" and (not sources or row[_SOURCE] in sources)
+        if wanted and row[_CUI1] != row[_CUI2]:
+            yield f"UMLS:{row[_CUI2]}", row[_RELA] or row[_REL], f"UMLS:{row[_CUI1]}"
+
+
+def _rows(path: Path, width: int) -> Iterator[list[str]]:
+    for number, line in read_lines(path):
+        # Every column ends with a bar, the last one too.
+        cells = line.split("|")
+        if len(cells) != width + 1:
+            got = f"{len(cells) - 1} columns"
+            raise DataError(f"{width} columns at {path}:{number}", got, "take the file as UMLS publishes it")
+        yield cells
+
+
+# Tag -> how many words its value may have.
+_TAGS = {"is_a": (1,), "relationship": (2,), "intersection_of": (1, 2)}
+_Names = dict[str, tuple[str, ...]]
+
+
+def read_obo_relations(path: Path | str) -> KnowledgeGraph:
+    """Read the graph of an OBO file.
+
+    Args:
+        path: `.obo` or `.obo.gz`.
+
+    Raises:
+        DataError: A line breaks the format, with its number, or no term has a relation.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"an OBO file at {path}", "no such file", "check the path")
+    names: _Names = {}
+    labels: dict[str, str] = {}
+    graph = make_graph(_obo_triples(path, names, labels), names, sought=f"terms with relations in {path}")
+    return label_relations(graph, labels)
+
+
+def _obo_triples(path: Path, names: _Names, labels: dict[str, str]) -> Iterator[Triple]:
+    """The triples of a file; `names` and `labels` get the names of its entities and relations."""
+    for kind, line_number, stanza in read_stanzas(path):
+        if kind not in ("Term", "Typedef"):
+            continue
+        identifier = next((each.value for each in stanza.get("id", [])), "")
+        if not identifier:
+            raise DataError(f"an id in the stanza at {path}:{line_number}", "none", "correct or remove that stanza")
+        preferred = [unescape(each.value) for each in stanza.get("name", [])]
+        if kind == "Typedef":
+            labels.update((identifier, "_".join(name.split())) for name in preferred)
+        elif not is_obsolete(stanza):
+            subject = entity_id(identifier)
+            names[subject] = (*preferred, *read_synonyms(path, stanza))
+            yield from _relations(path, subject, stanza, names)
+
+
+def _relations(path: Path, subject: str, stanza: Stanza, names: _Names) -> Iterator[Triple]:
+    for tag, widths in _TAGS.items():
+        for number, value, comment in stanza.get(tag, []):
+            words = value.split()
+            if len(words) not in widths:
+                raise DataError(f"'{tag}: [relation] id' at {path}:{number}", repr(value[:80]), "correct that line")
+            target = entity_id(words[-1])
+            if comment:
+                names.setdefault(target, (comment,))
+            yield subject, words[0] if len(words) == 2 else "is_a", target
+
 
 ACCEPTED = (
     "a table of triples (.tsv, .tsv.gz, .txt) or a folder with triples.tsv.gz, an OBO file (.obo, .obo.gz), a folder "

@@ -18,13 +18,12 @@ from auscult.errors import ConfigError
 from auscult.files.writing import renewed_folder, write_json
 from auscult_lab.masked.data import TextExamples, Texts, read_texts
 from auscult_lab.masked.experiment import MaskedExperiment
-from auscult_lab.masked.model import MaskedLanguageModel
-from auscult_lab.masked.objective import MaskedObjective
+from auscult_lab.masked.objective import MaskedLanguageModel, MaskedObjective
 from auscult_lab.training.batches import row_loader, rows_an_epoch
 from auscult_lab.training.folder import PASSAGES, remember
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import Build, Record, Run, trained_parameters
 
 _MONITOR = "validation_log_likelihood"
 
@@ -42,22 +41,15 @@ def prepare(experiment: MaskedExperiment, run: Run) -> MaskedBuild:
     return MaskedBuild(experiment, run, texts, model, objective, counts)
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedBuild:
+@dataclass
+class MaskedBuild(Build[MaskedExperiment]):
     """An encoder and what it reads; see `stages.Build`."""
 
-    experiment: MaskedExperiment
-    run: Run
+    kind = "mlm"
     texts: Texts
     model: MaskedLanguageModel
     objective: MaskedObjective
     counts: Record
-    kind: str = "mlm"
-
-    @property
-    def title(self) -> str:
-        """The experiment's, or its name."""
-        return self.experiment.title or self.experiment.name
 
     @property
     def about(self) -> str:
@@ -73,8 +65,8 @@ class MaskedBuild:
         loader = row_loader(examples, per_epoch=per_epoch, size=choice.batch_texts, seed=seed)
         return self.run.fit(self.objective, loader, Schedule.of(choice, seed=seed, monitor=_MONITOR))
 
-    def told(self, history: History) -> Record:
-        """Counts and a digest of texts, and how well held-out tokens are predicted."""
+    def to_record(self, history: History) -> Record:
+        """Return counts and a digest of texts, and how well held-out tokens are predicted."""
         return {
             **self.counts,
             "held_out_tokens": self.objective.asked,

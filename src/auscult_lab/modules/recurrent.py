@@ -8,55 +8,68 @@ kernel for packed input, with the same states.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequence, pad_packed_sequence
 
 
-class BidirectionalLstm(nn.Module):
-    """One forward and one backward LSTM.
+class _Bidirectional(nn.Module):
+    """One forward and one backward network.
 
     Args:
         input_dim: Length of an input vector.
         hidden_dim: Length of each direction's state.
     """
 
+    cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
+
     def __init__(self, input_dim: int, hidden_dim: int) -> None:
         super().__init__()
-        self.forwards = nn.LSTM(input_dim, hidden_dim, batch_first=True)
-        self.backwards = nn.LSTM(input_dim, hidden_dim, batch_first=True)
+        self.forwards = self.cell(input_dim, hidden_dim, batch_first=True)
+        self.backwards = self.cell(input_dim, hidden_dim, batch_first=True)
+
+    def both_ways(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return states of right-padded sequences, read forwards and, each from its end, backwards.
+
+        Args:
+            inputs: (sequences, steps, dim).
+            lengths: Steps of each sequence without its padding.
+        """
+        # The order of steps that reverses each sequence and leaves its padding in place.
+        step = torch.arange(inputs.shape[1], device=lengths.device).unsqueeze(0)
+        mirror = torch.where(step < lengths.unsqueeze(1), lengths.unsqueeze(1) - 1 - step, step).unsqueeze(-1)
+        ahead: Tensor = self.forwards(inputs)[0]
+        back: Tensor = self.backwards(inputs.gather(1, mirror.expand(-1, -1, inputs.shape[2])))[0]
+        return ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))
+
+
+class BidirectionalLstm(_Bidirectional):
+    """One forward and one backward LSTM over packed sequences; arguments as `_Bidirectional`."""
+
+    cell = nn.LSTM
 
     def forward(self, inputs: PackedSequence) -> PackedSequence:
         """States of every step, forward ⊕ backward: packed (steps, 2 * hidden_dim), laid out as the inputs."""
         padded, lengths = _sorted_rows(inputs)
-        ahead, back = self._run(padded, lengths)
+        ahead, back = self.both_ways(padded, lengths.to(padded.device))
         states = pack_padded_sequence(torch.cat([ahead, back], dim=-1), lengths, batch_first=True)
         return like(inputs, states.data)
 
     def end_states(self, inputs: PackedSequence) -> tuple[Tensor, Tensor]:
         """Forward state at the last step and backward state at the first, each (sequences, hidden_dim)."""
         padded, lengths = _sorted_rows(inputs)
-        ahead, back = self._run(padded, lengths)
+        ahead, back = self.both_ways(padded, lengths.to(padded.device))
         ends = ahead[torch.arange(len(lengths)), lengths - 1], back[:, 0]
         order = inputs.unsorted_indices
         return ends if order is None else (ends[0][order], ends[1][order])
 
-    def _run(self, padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        return _both_ways(self.forwards, self.backwards, padded, lengths.to(padded.device))
 
+class BidirectionalGru(_Bidirectional):
+    """One forward and one backward GRU over right-padded sequences; arguments as `_Bidirectional`."""
 
-class BidirectionalGru(nn.Module):
-    """One forward and one backward GRU over right-padded sequences.
-
-    Args:
-        input_dim: Length of an input vector.
-        hidden_dim: Length of each direction's state.
-    """
-
-    def __init__(self, input_dim: int, hidden_dim: int) -> None:
-        super().__init__()
-        self.forwards = nn.GRU(input_dim, hidden_dim, batch_first=True)
-        self.backwards = nn.GRU(input_dim, hidden_dim, batch_first=True)
+    cell = nn.GRU
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """States of every step, forward ⊕ backward: (sequences, steps, 2 * hidden_dim), zeros at padding.
@@ -65,27 +78,13 @@ class BidirectionalGru(nn.Module):
             inputs: (sequences, steps, input_dim); there may be no sequence, and sequences without a step.
             mask: Bool, (sequences, steps); each row's True places come first.
         """
-        states = torch.cat(_both_ways(self.forwards, self.backwards, inputs, mask.sum(dim=1)), dim=-1)
+        states = torch.cat(self.both_ways(inputs, mask.sum(dim=1)), dim=-1)
         return states.masked_fill(~mask.unsqueeze(-1), 0.0)
-
-
-def _both_ways(forwards: nn.RNNBase, backwards: nn.RNNBase, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """States of right-padded sequences (sequences, steps, dim) read forwards and, each from its end, backwards."""
-    mirror = _mirror(lengths, inputs.shape[1]).unsqueeze(-1)
-    ahead: Tensor = forwards(inputs)[0]
-    back: Tensor = backwards(inputs.gather(1, mirror.expand(-1, -1, inputs.shape[2])))[0]
-    return ahead, back.gather(1, mirror.expand(-1, -1, back.shape[2]))
 
 
 def _sorted_rows(packed: PackedSequence) -> tuple[Tensor, Tensor]:
     """Padded (sequences, steps, dim) and lengths, longest first as the packed layout has them."""
     return pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes), batch_first=True)
-
-
-def _mirror(lengths: Tensor, steps: int) -> Tensor:
-    """For each sequence the step order that reverses it and leaves its padding in place: (sequences, steps)."""
-    step = torch.arange(steps, device=lengths.device).unsqueeze(0)
-    return torch.where(step < lengths.unsqueeze(1), lengths.unsqueeze(1) - 1 - step, step)
 
 
 def pack(sequences: list[Tensor]) -> PackedSequence:

@@ -27,8 +27,7 @@ from torch import Tensor, nn
 from auscult.errors import ConfigError
 from auscult_lab.modules.attention import TermGate
 from auscult_lab.modules.embedding import WordEmbedding
-from auscult_lab.modules.histograms import bin_sums
-from auscult_lab.modules.interaction import cosine_matrix
+from auscult_lab.modules.interaction import bin_sums, cosine_matrix
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

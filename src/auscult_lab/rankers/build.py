@@ -17,9 +17,8 @@ from auscult.concepts.opening import open_knowledge_base
 from auscult.errors import ConfigError
 from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
-from auscult_lab.rankers.asked import among_all, gather_asked
 from auscult_lab.rankers.base import Ranker
-from auscult_lab.rankers.data import QueryPool, RankingExamples, make_queries
+from auscult_lab.rankers.data import QueryPool, RankingExamples, among_all, gather_asked, make_queries
 from auscult_lab.rankers.experiment import RankingExperiment
 from auscult_lab.rankers.objective import RankingObjective, validation_queries
 from auscult_lab.rankers.persistence import save
@@ -29,7 +28,7 @@ from auscult_lab.training.batches import row_loader
 from auscult_lab.training.data import TrainingData, gather, read
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import Build, Record, Run, trained_parameters
 
 _MONITOR = "validation_RR"
 
@@ -71,22 +70,20 @@ def read_materials(experiment: RankingExperiment, run: Run) -> Materials:
     return Materials(training, held_out, vocabulary)
 
 
-@dataclass(frozen=True, slots=True)
-class RankingBuild:
+@dataclass
+class RankingBuild(Build[RankingExperiment]):
     """A ranker and what it is trained on; see `stages.Build`."""
 
-    experiment: RankingExperiment
-    run: Run
+    kind = "ranker"
     training: QueryPool
     held_out: QueryPool
     ranker: Ranker
     vocabulary: Vocabulary
-    kind: str = "ranker"
 
     @property
-    def title(self) -> str:
-        """The experiment's, or else the ranker's."""
-        return self.experiment.title or self.ranker.title
+    def untitled(self) -> str:
+        """Title of the ranker."""
+        return self.ranker.title
 
     @property
     def about(self) -> str:
@@ -109,8 +106,8 @@ class RankingBuild:
         objective = RankingObjective(self.ranker, choice, asked)
         return self.run.fit(objective, loader, Schedule.of(choice, seed=seed, monitor=_MONITOR))
 
-    def told(self, history: History) -> Record:
-        """Counts of queries and passages, and how many queries each epoch had shown."""
+    def to_record(self, history: History) -> Record:
+        """Return counts of queries and passages, and how many queries each epoch had shown."""
         return {
             "passages": len(self.training.passages),
             "queries": len(self.training.queries),

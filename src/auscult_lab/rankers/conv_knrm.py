@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from auscult_lab.modules.convolution import TextConvolution
 from auscult_lab.modules.embedding import WordEmbedding
-from auscult_lab.modules.kernels import KernelPooling
+from auscult_lab.modules.interaction import KernelPooling
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

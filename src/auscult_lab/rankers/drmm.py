@@ -30,8 +30,7 @@ from auscult.errors import ConfigError
 from auscult_lab.modules.attention import TermGate
 from auscult_lab.modules.dense import tanh_layers
 from auscult_lab.modules.embedding import WordEmbedding, WordIdf
-from auscult_lab.modules.histograms import bin_counts
-from auscult_lab.modules.interaction import cosine_matrix
+from auscult_lab.modules.interaction import bin_counts, cosine_matrix
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

@@ -28,8 +28,7 @@ from auscult.errors import ConfigError
 from auscult_lab.modules.attention import TermGate
 from auscult_lab.modules.dense import tanh_layers
 from auscult_lab.modules.embedding import WordEmbedding, WordIdf
-from auscult_lab.modules.interaction import cosine_matrix
-from auscult_lab.modules.pooling import k_max
+from auscult_lab.modules.interaction import cosine_matrix, k_max
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

@@ -25,8 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from auscult_lab.modules.embedding import WordEmbedding
-from auscult_lab.modules.interaction import cosine_matrix
-from auscult_lab.modules.kernels import KernelPooling
+from auscult_lab.modules.interaction import KernelPooling, cosine_matrix
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

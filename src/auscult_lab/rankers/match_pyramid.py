@@ -29,8 +29,7 @@ from torch import Tensor, nn
 from auscult.errors import ConfigError
 from auscult_lab.modules.convolution import GridConvolution
 from auscult_lab.modules.embedding import WordEmbedding
-from auscult_lab.modules.interaction import cells, cosine_matrix, dot_matrix, identity_matrix
-from auscult_lab.modules.pooling import dynamic_max_pool
+from auscult_lab.modules.interaction import cells, cosine_matrix, dot_matrix, dynamic_max_pool, identity_matrix
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

@@ -28,8 +28,7 @@ from torch import Tensor, nn
 
 from auscult.errors import ConfigError
 from auscult_lab.modules.embedding import WordEmbedding, WordIdf
-from auscult_lab.modules.interaction import cells, cosine_matrix, masked_softmax
-from auscult_lab.modules.pooling import k_max
+from auscult_lab.modules.interaction import cells, cosine_matrix, k_max, masked_softmax
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 

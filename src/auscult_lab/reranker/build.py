@@ -15,7 +15,6 @@ import torch
 
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.opening import open_knowledge_base
-from auscult.documents import Document
 from auscult.encoders.general.readers import WindowReader
 from auscult.encoders.general.towers import stretch_sums, unit
 from auscult.encoders.reranker import save
@@ -32,7 +31,7 @@ from auscult_lab.training.batches import row_loader
 from auscult_lab.training.data import read_and_hold_out
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
-from auscult_lab.training.stages import Record, Run, trained_parameters
+from auscult_lab.training.stages import DocumentsBuild, Record, Run
 
 _READ_AT_ONCE: Final = 256
 _VALIDATED_WITH: Final = 8
@@ -51,34 +50,18 @@ def prepare(experiment: RerankerExperiment, run: Run) -> RerankerBuild:
     return RerankerBuild(experiment, run, training, held_out, knowledge, network)
 
 
-@dataclass(slots=True)
-class RerankerBuild:
+@dataclass
+class RerankerBuild(DocumentsBuild[RerankerExperiment]):
     """A re-ranker and what it is trained on; see `stages.Build`.
 
     Attributes:
-        training: Documents that it learns from.
-        held_out: Documents that choose the epoch.
         knowledge: Names things.
         network: What is trained.
     """
 
-    experiment: RerankerExperiment
-    run: Run
-    training: list[Document]
-    held_out: list[Document]
+    kind = "reranker"
     knowledge: KnowledgeBase | None
     network: RerankerNetwork
-    kind: str = "reranker"
-
-    @property
-    def title(self) -> str:
-        """The experiment's, or its name."""
-        return self.experiment.title or self.experiment.name
-
-    @property
-    def about(self) -> str:
-        """How much is read."""
-        return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
 
     def train(self) -> History:
         """Train the network in place, and leave it as it was best."""
@@ -106,12 +89,10 @@ class RerankerBuild:
         self.network.eval()
         return history
 
-    def told(self, history: History) -> Record:
-        """Sizes."""
+    def to_record(self, history: History) -> Record:
+        """Return sizes and the history of epochs."""
         return {
-            "documents": len(self.training),
-            "held_out": len(self.held_out),
-            "parameters": trained_parameters(self.network),
+            **self.sizes(self.network),
             "history": history.with_queries(self.experiment.training.questions),
             "seconds": history.seconds,
         }

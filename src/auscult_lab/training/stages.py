@@ -4,27 +4,138 @@
 
 Each family gives what differs, as a `Build`. A training that was killed goes on where it stopped: what costs time is
 kept in its folder (`training.folder`), and each stage first looks for what an earlier process left.
+
+What a model had read before its training, in the encoder or word vectors that it begins with.
+
+Without it, a model that begins with another's encoder would count as new to documents which that one was trained on.
+An encoder that was trained elsewhere may have read anything: the record names it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Generic, TypeVar
 
 from torch import nn
 from torch.utils.data import DataLoader
 
-from auscult_lab.training.encoder_history import corpora_read_before, encoder_begun_with
+from auscult.documents import Document
+from auscult.encoders import model_folder, training_record
+from auscult_lab.modules.backbone import find_file
+from auscult_lab.modules.encoder_identity import digest_of_weights, name_of_weights
 from auscult_lab.training.experiment import DataExperiment, Settings
 from auscult_lab.training.folder import Outcome, begin, describe, finish, forget_beginning, teller
 from auscult_lab.training.loop import History, Objective, fit
 from auscult_lab.training.schedule import Schedule
 
+_FIELD = "backbone_corpora"
+"""Of a training's record."""
+
+
+def corpora_read_before(*begun_with: str) -> dict[str, Any]:
+    """The corpora that encoders have learned from, and the encoders that these began with, and so on.
+
+    Args:
+        begun_with: Each a hub name, a folder, or the name of a shipped model.
+
+    Returns:
+        The field of a training's record, which holds choices of corpora; empty for encoders that are part of no model
+        made here, of which nothing is known.
+
+    Raises:
+        ModelError: The model that one is part of cannot be read.
+    """
+    read: list[Any] = []
+    for name in begun_with:
+        for choice in _read_by(model_folder(name)):
+            if choice not in read:
+                read.append(choice)
+    return {_FIELD: read} if read else {}
+
+
+def encoder_begun_with(*begun_with: str) -> dict[str, Any]:
+    """The encoder that a training begins with: the first of a chain, where it was passed on by models made here.
+
+    Args:
+        begun_with: As for `corpora_read_before`; word vectors are no encoder.
+
+    Returns:
+        The field of a training's record: "name"; "sha256" of its weights; "through", the models made here whose
+        training it went through before, first to last, by their titles; and "training_known", whether all that it was
+        trained on is told, as it is where it began here with random weights. Empty where there is no encoder.
+
+    Raises:
+        ModelError: The model that one is part of cannot be read.
+    """
+    for name in begun_with:
+        folder = _weights_folder(name)
+        if folder is not None and (digest := digest_of_weights(folder)):
+            return {"encoder": _first_of_chain(name, folder, digest)}
+    return {}
+
+
+def _first_of_chain(name: str, folder: Path, digest: str) -> dict[str, Any]:
+    # A folder that the library's cache of hub models keeps has a name that says nothing.
+    called = name_of_weights(digest, folder.resolve().name if Path(name).is_dir() else name)
+    model = _model_of(folder)
+    if model is None:
+        return {"name": called, "sha256": digest, "through": [], "training_known": False}
+    record = training_record(model)
+    title, before = str(record.get("model", called)), _fields(record, "encoder")
+    if before:
+        return {**before, "through": [*_listed(before, "through"), title]}
+    # Of models from before this field was kept it is not told what they began with.
+    from_nothing = record.get("kind") == "mlm" and bool(_fields(_fields(record, "experiment"), "encoder"))
+    return {"name": title, "sha256": digest, "through": [], "training_known": from_nothing}
+
+
+def _weights_folder(name: str) -> Path | None:
+    """Where an encoder's files are; None where a hub name has none on this machine."""
+    folder = model_folder(name)
+    if folder.is_dir():
+        return folder
+    found = next(filter(None, (find_file(name, file) for file in ("model.safetensors", "pytorch_model.bin"))), None)
+    return None if found is None else found.parent
+
+
+def _model_of(inside: Path) -> Path | None:
+    """The model made here that a folder is, or is part of."""
+    folders = (inside, inside.parent) if inside.is_dir() else ()
+    return next((folder for folder in folders if (folder / "model.json").is_file()), None)
+
+
+def _read_by(inside: Path) -> list[Any]:
+    model = _model_of(inside)
+    if model is None:
+        return []
+    record = training_record(model)
+    return [*_listed(record, "corpora"), *_listed(record, _FIELD), *_texts_of_words(record)]
+
+
+def _texts_of_words(record: Mapping[str, object]) -> list[Any]:
+    """What only the word vectors of a model were trained on."""
+    experiment = _fields(record, "experiment")
+    of_words = (_fields(experiment, "word_vectors"), _fields(_fields(experiment, "sentences"), "vectors"))
+    return [choice for each in of_words for choice in _listed(each, "texts")]
+
+
+def _listed(record: Mapping[str, object], field: str) -> list[Any]:
+    found = record.get(field)
+    return found if isinstance(found, list) else []
+
+
+def _fields(record: Mapping[str, object], field: str) -> Mapping[str, object]:
+    found = record.get(field)
+    return found if isinstance(found, Mapping) else {}
+
+
 Say = Callable[[str], None]
 Record = dict[str, Any]
+AnyExperiment = TypeVar("AnyExperiment", bound=DataExperiment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,41 +162,78 @@ class Run:
         return fit(objective, loader, schedule, folder=place, say=self.say, progress=self.progress)
 
 
-class Build(Protocol):
-    """A model with all it is trained on: what a family's `prepare` gives."""
+@dataclass
+class Build(ABC, Generic[AnyExperiment]):
+    """A model with everything it is trained on. A family's `prepare` makes one.
+
+    Attributes:
+        kind: Kind of the record.
+        experiment: What is trained.
+        run: The training in progress.
+    """
+
+    kind: ClassVar[str]
+    experiment: AnyExperiment
+    run: Run
 
     @property
-    def kind(self) -> str:
-        """Of the record."""
-        ...
+    def untitled(self) -> str:
+        """Title of a model whose experiment has none."""
+        return self.experiment.name
 
     @property
     def title(self) -> str:
-        """How tables call the model."""
-        ...
+        """Name of the model in tables: the experiment's title, or else `untitled`."""
+        return self.experiment.title or self.untitled
+
+    @property
+    @abstractmethod
+    def about(self) -> str:
+        """Sizes of the training data, reported before the training begins."""
+
+    @abstractmethod
+    def train(self) -> History:
+        """Train in place, and leave the model with the weights of the best epoch."""
+
+    @abstractmethod
+    def to_record(self, history: History) -> Record:
+        """Return the fields that this family adds to the record of a training."""
+
+    @abstractmethod
+    def save(self, folder: Path, record: Record) -> object:
+        """Write the model's folder, with the record of its training."""
+
+
+@dataclass
+class DocumentsBuild(Build[AnyExperiment]):
+    """A model that learns from whole documents.
+
+    Attributes:
+        training: Documents that it learns from.
+        held_out: Documents that choose the epoch.
+    """
+
+    training: list[Document]
+    held_out: list[Document]
 
     @property
     def about(self) -> str:
-        """Said before the training begins: what is trained on how much."""
-        ...
+        """Numbers of documents."""
+        return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
 
-    def train(self) -> History:
-        """Train in place, and leave the model with the weights of the best epoch."""
-        ...
-
-    def told(self, history: History) -> Record:
-        """What the record says besides that which all records do."""
-        ...
-
-    def save(self, folder: Path, record: Record) -> object:
-        """Write the model's folder, with what is said of its training."""
-        ...
+    def sizes(self, *trained: nn.Module) -> Record:
+        """Return the numbers of documents and of learned parameters."""
+        return {
+            "documents": len(self.training),
+            "held_out": len(self.held_out),
+            "parameters": trained_parameters(*trained),
+        }
 
 
 def train(
     experiment: DataExperiment,
     folder: Path,
-    prepare: Callable[[Any, Run], Build],
+    prepare: Callable[[Any, Run], Build[Any]],
     *,
     say: Say | None = None,
     progress: bool = False,
@@ -137,7 +285,7 @@ def carry_out(
 
 
 def _trained(
-    experiment: DataExperiment, run: Run, prepare: Callable[[Any, Run], Build]
+    experiment: DataExperiment, run: Run, prepare: Callable[[Any, Run], Build[Any]]
 ) -> tuple[Record, Callable[[Path], object]]:
     # First, because a wrong name should fail before minutes of reading.
     begun_with = experiment.begins_with()
@@ -150,7 +298,7 @@ def _trained(
         "kind": build.kind,
         "model": build.title,
         **describe(experiment, history, run.folder),
-        **build.told(history),
+        **build.to_record(history),
         "preparation_seconds": round(prepared, 1),
         **read_before,
     }
@@ -158,5 +306,5 @@ def _trained(
 
 
 def trained_parameters(*modules: nn.Module) -> int:
-    """How many numbers are learned."""
-    return sum(each.numel() for module in modules for each in module.parameters() if each.requires_grad)
+    """Count the numbers that are learned."""
+    return sum(weights.numel() for module in modules for weights in module.parameters() if weights.requires_grad)

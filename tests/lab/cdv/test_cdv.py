@@ -16,9 +16,9 @@ from auscult.documents.building import Section, build_document
 from auscult.encoders import load_model
 from auscult.errors import ConfigError, ModelError
 from auscult.understanding import Query
-from auscult_lab.cdv.bloom import BloomConfig, BloomEncoder, bloom_bits
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.persistence import load, save
+from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, bloom_bits
 from auscult_lab.modules.averaged_words import AveragedWords, structural_flags
 from auscult_lab.modules.recurrent import BidirectionalLstm, pack, unpack
 from random_cdv import documents, make_encoder, subwords

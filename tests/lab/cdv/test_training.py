@@ -23,21 +23,19 @@ from auscult.errors import ConfigError
 from auscult_lab.cdv.bloom_training import aspect_descriptions, entity_descriptions
 from auscult_lab.cdv.data import DocumentExamples, collate
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.cdv.objective import passage_means
+from auscult_lab.cdv.objective import common_headings, passage_means, retrieval_quality
 from auscult_lab.cdv.persistence import load
 from auscult_lab.cdv.spaces import AverageSpace
-from auscult_lab.cdv.validation import common_headings, retrieval_quality
 from auscult_lab.families.table import read_experiment, train
 from auscult_lab.modules.averaged_words import AveragedWords
 from auscult_lab.modules.word_vectors import SubwordTable
 from auscult_lab.training import loop
 from auscult_lab.training.batches import DocumentBatches
 from auscult_lab.training.candidates import place_measures, wrong_ahead
-from auscult_lab.training.data import gather
+from auscult_lab.training.data import gather, mentions_words, name_pool, replace_words
 from auscult_lab.training.experiment_files import experiments_in
 from auscult_lab.training.folder import restart
 from auscult_lab.training.labels import label_documents, title_words
-from auscult_lab.training.substitution import mentions_words, name_pool, replace_words
 from places import ROOT
 from small_experiment import settings
 

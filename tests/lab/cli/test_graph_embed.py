@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from auscult.errors import ConfigError, DataError
-from auscult_lab.cli.graph_embed import embed
+from auscult_lab.cli.graph import embed
 from auscult_lab.graphs.knowledge_vectors import load
 
 SIDE = 5

@@ -21,8 +21,7 @@ from auscult.documents import Document, check_document
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import Record
 from auscult_lab.corpora import medquad_records
-from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.corpora.medquad_overlap import TestTraces
+from auscult_lab.corpora.medquad import MedQuadCorpus, TestTraces
 from needs import Needs
 from places import DATA
 

@@ -9,7 +9,7 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.interfaces import Judgement
-from auscult_lab.corpora.nhs import NhsCorpus, split_of
+from auscult_lab.corpora.headed import NhsCorpus
 from auscult_lab.evaluation.tracks import track_on
 from needs import Needs
 
@@ -30,7 +30,7 @@ def test_a_page(tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text(json.dumps(PAGE))
     corpus = NhsCorpus(path)
-    (page,) = corpus.documents(split_of("Gout"))
+    (page,) = corpus.documents(NhsCorpus.split_of("Gout"))
     assert (page.title, page.source, page.url) == ("Gout", "NHS", "https://www.nhs.uk/conditions/gout/")
     assert dict(page.metadata) == {"page_type": "condition", "last_reviewed": "1 May 2025"}
     assert [page.slice(s) for s in page.sentences] == ["The pain comes fast.", "hot skin", "swelling"]
@@ -56,8 +56,8 @@ def test_a_fixed_fifth_of_the_pages_is_for_testing(tmp_path: Path) -> None:
     assert {d.doc_id for d in pages(tmp_path / "fewer.jsonl", 100).documents("test")} == {
         page for page in test if int(page[4:]) < 100
     }
-    assert split_of("GOUT") == split_of("gout")
-    assert [n for n in range(20) if split_of(f"Disease {n}") == "test"] == TEST_PAGES
+    assert NhsCorpus.split_of("GOUT") == NhsCorpus.split_of("gout")
+    assert [n for n in range(20) if NhsCorpus.split_of(f"Disease {n}") == "test"] == TEST_PAGES
 
 
 def test_titles_and_headings_are_asked_for(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auscult.errors import DataError
-from auscult_lab.corpora.note_aspects import NoteAspects, heading_key, note_aspects
+from auscult_lab.corpora.note_labels import NoteAspects, heading_key, note_aspects
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 
 from auscult.catalogue import Access, DataFile, Entry, Source, entry
 from auscult.errors import ConfigError, CorpusMissingError, DataError
-from auscult_lab.corpora.git_archive import unpack
+from auscult_lab.corpora.download import unpack
 from auscult_lab.corpora.medquad import MedQuadCorpus
 from auscult_lab.corpora.medquad_rebuild import rebuild
 from auscult_lab.corpora.obtain import GitHub, obtain

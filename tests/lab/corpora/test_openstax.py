@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from auscult_lab.corpora.openstax import OpenStaxCorpus, split_of
+from auscult_lab.corpora.headed import OpenStaxCorpus
 from needs import Needs
 
 # Of modules titled "Module 0" to "Module 19", those for testing. A change would spoil figures that have been measured.
@@ -34,8 +34,8 @@ def test_a_module(tmp_path: Path) -> None:
 
 
 def test_a_fixed_quarter_of_the_titles_is_for_testing() -> None:
-    assert [n for n in range(20) if split_of(f"Module {n}") == "test"] == TEST_MODULES
-    assert split_of("MODULE 1") == "test"
+    assert [n for n in range(20) if OpenStaxCorpus.split_of(f"Module {n}") == "test"] == TEST_MODULES
+    assert OpenStaxCorpus.split_of("MODULE 1") == "test"
 
 
 def test_headings_that_say_something_are_asked_for(tmp_path: Path) -> None:

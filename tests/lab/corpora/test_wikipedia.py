@@ -9,7 +9,7 @@ import pytest
 
 from auscult.documents import check_document
 from auscult.files.records import RecordError
-from auscult_lab.corpora.wikipedia import WikipediaCorpus, aspect_of
+from auscult_lab.corpora.headed import WikipediaCorpus, aspect_of
 from needs import Needs
 
 

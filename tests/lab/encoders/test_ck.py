@@ -17,7 +17,7 @@ from auscult.errors import ConfigError, ModelError
 from auscult_lab.encoders.base import PassageText
 from auscult_lab.encoders.ck import linkers
 from auscult_lab.encoders.ck.context import lay_out, layer_states
-from auscult_lab.encoders.ck.fusion import CkTrans
+from auscult_lab.encoders.ck.heads import CkTrans
 from auscult_lab.encoders.ck.knowledge import UNKNOWN, KnowledgeEncoder
 from auscult_lab.encoders.ck.ranker import CkConfig, CkRanker
 from auscult_lab.encoders.persistence import load, save

@@ -26,7 +26,7 @@ from auscult_lab.encoders.experiment import (
     PairTraining,
     read_capr_experiment,
 )
-from auscult_lab.encoders.notes import read_notes
+from auscult_lab.encoders.gathering import read_notes
 from auscult_lab.encoders.objective import CANDIDATES, PairObjective, held_out_queries
 from auscult_lab.encoders.persistence import load
 from auscult_lab.encoders.registry import create

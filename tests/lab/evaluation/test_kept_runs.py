@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from auscult_lab.evaluation import kept_runs
+from auscult_lab.evaluation import comparing
+from auscult_lab.evaluation.comparing import kept_run
 from auscult_lab.evaluation.comparison import Contender, compare_runs
-from auscult_lab.evaluation.kept_runs import kept_run
 from auscult_lab.evaluation.task import Task
 from auscult_lab.scorers.lexical import TfIdfScorer
 from leaflet_task import PASSAGES, leaflet_task
@@ -48,9 +48,9 @@ def test_a_run_is_kept_for_the_same_task_and_code_alone(tmp_path: Path, monkeypa
     assert times_read(task, tmp_path) == 0
     assert times_read(changed(task), tmp_path) == 1, "a letter of a document is another"
     assert times_read(task, tmp_path) == 1
-    monkeypatch.setattr(kept_runs, "__version__", "another")
+    monkeypatch.setattr(comparing, "__version__", "another")
     assert times_read(task, tmp_path) == 1
-    monkeypatch.setattr(kept_runs, "find_revision", lambda: "another")
+    monkeypatch.setattr(comparing, "find_revision", lambda: "another")
     assert times_read(task, tmp_path) == 1
     assert times_read(task, tmp_path) == 0
 
@@ -58,7 +58,7 @@ def test_a_run_is_kept_for_the_same_task_and_code_alone(tmp_path: Path, monkeypa
 def test_a_commit_leaves_the_runs_of_weights_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     task, asked = leaflet_task(3, PASSAGES[0]), dataclasses.replace(contender(), fingerprint="weights")
     first = kept_run(task, asked, tmp_path)
-    monkeypatch.setattr(kept_runs, "find_revision", lambda: "another")
+    monkeypatch.setattr(comparing, "find_revision", lambda: "another")
     assert kept_run(task, asked, tmp_path) == first
     assert asked.scorer.read == 1  # type: ignore[attr-defined]
 

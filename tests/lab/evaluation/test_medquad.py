@@ -7,7 +7,7 @@ import pytest
 from auscult_lab.corpora.medquad import MedQuadCorpus
 from auscult_lab.evaluation.comparing import compare_models
 from auscult_lab.evaluation.comparison import Contender
-from auscult_lab.evaluation.published_figures import find_published
+from auscult_lab.evaluation.published_figures import published_tables
 from auscult_lab.evaluation.task import build_task
 from auscult_lab.scorers.lexical import Bm25Scorer, TfIdfScorer
 from needs import Needs
@@ -21,7 +21,7 @@ def test_term_based_models_land_within_one_point_of_the_published_figures(needs:
     contenders = [Contender(scorer=each, track="untrained") for each in (Bm25Scorer(), TfIdfScorer())]
     bm25, tfidf = compare_models(task, contenders).records
     for record in (bm25, tfidf):
-        published = find_published("medquad", record.model)
+        published = published_tables("medquad")[0].find(record.model)
         assert published is not None
         for name, value in published.measures.items():
             assert record.measures[name] == pytest.approx(value, abs=0.01), (record.model, name)

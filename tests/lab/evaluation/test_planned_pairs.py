@@ -11,7 +11,7 @@ from auscult.errors import ConfigError
 from auscult_lab.evaluation.comparing import compare_models
 from auscult_lab.evaluation.measures import CUTOFF_MEASURES, QueryMeasures
 from auscult_lab.evaluation.records import evaluation_records, read_records, write_records
-from auscult_lab.evaluation.statistics import differences, holm, paired_randomisation
+from auscult_lab.evaluation.statistics import differences, holm, pairwise_randomisation
 from favourites import TASK, contender
 
 
@@ -32,7 +32,8 @@ def test_differences_are_paired_and_corrected() -> None:
     assert better.high - better.low < 0.01, "queries differ far more from each other than the models do"
     assert better.p < 0.05 < same.p
     assert same.mean == pytest.approx(-noise.mean())
-    alone = [float(paired_randomisation(a, b)[0]) for a, b in ((base + 0.02 + noise, base), (base, base + noise))]
+    pairs = ((base + 0.02 + noise, base), (base, base + noise))
+    alone = [float(pairwise_randomisation(pair)[0, 0]) for pair in pairs]
     assert [better.p, same.p] == pytest.approx(holm(alone), abs=0.02)
 
 

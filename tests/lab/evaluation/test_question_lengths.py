@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from auscult.understanding import Query
-from auscult_lab.evaluation.breakdown import break_down
+from auscult_lab.evaluation.breakdown import LENGTHS, break_down, length_group
 from auscult_lab.evaluation.measures import QueryMeasures
-from auscult_lab.evaluation.question_lengths import LENGTHS, length_group
 from auscult_lab.evaluation.task import Task
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from auscult.understanding import Query
 from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.evaluation.breakdown import break_down
+from auscult_lab.evaluation.breakdown import QUESTION_TYPES, break_down, question_type
 from auscult_lab.evaluation.measures import QueryMeasures
-from auscult_lab.evaluation.question_types import QUESTION_TYPES, question_type
 from auscult_lab.evaluation.task import Task
 from needs import Needs
 

@@ -14,9 +14,7 @@ from auscult import provenance
 from auscult.errors import DataError
 from auscult.provenance import describe_hardware, find_revision
 from auscult_lab.evaluation.published_figures import (
-    find_published,
     published_match_rates,
-    published_rows,
     published_tables,
 )
 from auscult_lab.evaluation.records import (
@@ -81,15 +79,15 @@ def test_tables_name_what_was_ranked_in_half_precision() -> None:
 
 
 def test_published_figures_are_the_papers() -> None:
-    rows = {row.model: row for row in published_rows("medquad")}
+    rows = {row.model: row for row in published_tables("medquad")[0].rows}
     assert len(rows) == 17
     assert rows["BM25"].measures == pytest.approx({"R@1": 0.2948, "R@10": 0.8611, "MAP": 0.4889})
     assert rows["TF-IDF"].measures == pytest.approx({"R@1": 0.2383, "R@10": 0.8284, "MAP": 0.4266})
     assert rows["CDV+avg-fasttext"].measures == pytest.approx({"R@1": 0.4526, "R@10": 0.9229, "MAP": 0.6256})
     assert rows["HAR"].measures["R@1"] == pytest.approx(0.5565)
     assert {row.citation for row in rows.values()} == {"arnold2020"}
-    assert len(published_rows("wikisection")) == len(published_rows("healthqa")) == 17
-    assert published_rows("beir") == ()
+    assert [len(published_tables(corpus)[0].rows) for corpus in ("wikisection", "healthqa")] == [17, 17]
+    assert published_tables("beir") == ()
     assert published_match_rates() == (("entity", 67.5, 91.4), ("aspect", 49.4, 66.3))
 
 
@@ -111,7 +109,7 @@ def test_a_model_finds_the_row_it_repeats() -> None:
         ("CDV+avg-fasttext, own targets", "CDV+avg-fasttext"),
         ("conv-knrm", "CONV-KNRM"),
     ]:
-        found = find_published("medquad", name)
+        found = published_tables("medquad")[0].find(name)
         assert found is not None
         assert found.model == published
     for name, row in [("CAPR-Bi, Longformer", "CAPR-Longformer-Bi"), ("CAPR-Bi, notes", "CAPR-BioBERT-Bi-shared")]:
@@ -123,8 +121,9 @@ def test_a_model_finds_the_row_it_repeats() -> None:
         found = table.find(name)
         assert found is not None
         assert found.model == row
-    assert find_published("medquad", "CDV+avg-fasttext (entity only)") is None
-    assert find_published("medquad", "something new") is None
+    main = published_tables("medquad")[0]
+    assert main.find("CDV+avg-fasttext (entity only)") is None
+    assert main.find("something new") is None
 
 
 def test_records_are_merged_by_what_they_measure(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from auscult.errors import DataError, ModelError
 from auscult.interfaces import FloatArray
+from auscult_lab.graphs.build import split_triples
 from auscult_lab.graphs.evaluation import Side, frequency_scores, link_prediction, rank_triples, summarise
 from auscult_lab.graphs.graph import make_graph
-from auscult_lab.graphs.split import split_triples
 from knowledge_graphs import grid_graph
 
 ENTITIES, RELATIONS = 12, 3

@@ -21,14 +21,13 @@ from auscult.errors import ConfigError, ModelError
 from auscult_lab.families.table import train
 from auscult_lab.masked.data import TextBatch, read_texts
 from auscult_lab.masked.experiment import MaskedExperiment, MaskedTraining, read_masked_experiment
-from auscult_lab.masked.model import UNASKED, MaskedLanguageModel
-from auscult_lab.masked.objective import MaskedObjective
+from auscult_lab.masked.objective import UNASKED, MaskedLanguageModel, MaskedObjective
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.modules.encoder_identity import digest_of_weights
 from auscult_lab.training import loop
-from auscult_lab.training.encoder_history import corpora_read_before, encoder_begun_with
 from auscult_lab.training.experiment_files import experiments_in, read_model_name
 from auscult_lab.training.folder import BegunOtherwiseError
+from auscult_lab.training.stages import corpora_read_before, encoder_begun_with
 from places import ROOT
 from tiny_bert import save_tiny_bert
 

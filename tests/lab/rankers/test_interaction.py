@@ -11,10 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
-from auscult_lab.modules import kernels
-from auscult_lab.modules.histograms import bin_numbers
-from auscult_lab.modules.kernels import soft_counts
-from auscult_lab.modules.pooling import dynamic_max_pool, k_max
+from auscult_lab.modules import interaction
+from auscult_lab.modules.interaction import bin_numbers, dynamic_max_pool, k_max, soft_counts
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
 from auscult_lab.modules.word_vectors import PlainTable
 from auscult_lab.rankers.anmm import Anmm, AnmmConfig
@@ -346,7 +344,7 @@ def test_heads_take_several_matrices():
 
 @pytest.mark.parametrize("block", [1 << 16, 10])
 def test_the_gradient_of_soft_counts_is_that_of_the_formula(monkeypatch: pytest.MonkeyPatch, block: int):
-    monkeypatch.setattr(kernels, "_BLOCK", block)
+    monkeypatch.setattr(interaction, "_BLOCK", block)
     values = (torch.rand(2, 3, 5, dtype=torch.double) * 2 - 1).requires_grad_()
     centres, widths = (0.9, 0.1, -0.5), (0.3, 0.1, 0.1)
     plain = torch.exp(-((values.unsqueeze(-1) - torch.tensor(centres)) ** 2) / (2 * torch.tensor(widths) ** 2)).sum(-2)

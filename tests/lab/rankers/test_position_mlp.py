@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from auscult_lab.modules.pooling import encode_positions
+from auscult_lab.modules.interaction import encode_positions
 from auscult_lab.modules.vocabulary import build_vocabulary
 from auscult_lab.modules.word_vectors import PlainTable
 from auscult_lab.rankers.base import pad

@@ -21,8 +21,7 @@ from auscult_lab.evaluation.tracks import track_on
 from auscult_lab.families.table import train
 from auscult_lab.modules.averaged_words import AveragedWords
 from auscult_lab.opening import load_ranker
-from auscult_lab.rankers.asked import among_all, gather_asked
-from auscult_lab.rankers.data import QueryPool, RankingExamples, TrainingQuery
+from auscult_lab.rankers.data import QueryPool, RankingExamples, TrainingQuery, among_all, gather_asked
 from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment
 from auscult_lab.rankers.registry import RANKERS
 from auscult_lab.rankers.scorer import Lexicon

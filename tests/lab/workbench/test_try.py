@@ -23,9 +23,8 @@ from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from auscult_lab.workbench import plan
 from auscult_lab.workbench.assemble import assemble, excerpt, highlights
 from auscult_lab.workbench.content import every_published_table
-from auscult_lab.workbench.costs import RATES
 from auscult_lab.workbench.folder import Description, WorkFolder
-from auscult_lab.workbench.plan import Wishes, propose, ranked_how
+from auscult_lab.workbench.plan import RATES, Wishes, propose, ranked_how
 from auscult_lab.workbench.preparing import prepare
 from auscult_lab.workbench.running import Watcher, find_experiments, kept_rankings, run
 from encoders import HashedEncoder

@@ -2,7 +2,7 @@
 
     C = all layers of a transformer over [CLS] q [SEP] d [SEP]      Eq. 1-3, `context`
     K = vectors of the entities that tokens name                    section 4.2, `knowledge`
-    G^i = sigma(C^i Q + K U + b)                                    Algorithm 1, `fusion`
+    G^i = sigma(C^i Q + K U + b)                                    Algorithm 1, `heads`
     S(q, d) = head(cos(G_q^i, G_d^i) for all i; [CLS])              section 4.4, `heads`
 
 Its variants are the paper's: B without [CLS] and knowledge, BC without knowledge, BC-W and BC-U with knowledge of one
@@ -29,11 +29,9 @@ from torch.utils.checkpoint import checkpoint
 from auscult.errors import ConfigError
 from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
 from auscult_lab.encoders.ck.context import Layout, lay_out, layer_states, word_states
-from auscult_lab.encoders.ck.fusion import Activation, CkTrans
-from auscult_lab.encoders.ck.heads import CkHead, HeadName, make_head
+from auscult_lab.encoders.ck.heads import Activation, CkHead, CkTrans, HeadName, make_head
 from auscult_lab.encoders.ck.interactions import Interactions
-from auscult_lab.encoders.ck.knowledge import UNKNOWN, KnowledgeEncoder
-from auscult_lab.encoders.ck.linkers import OWN, make_linker
+from auscult_lab.encoders.ck.knowledge import OWN, UNKNOWN, KnowledgeEncoder, make_linker
 from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors, load, save
 from auscult_lab.graphs.linking import EntityLinker
 from auscult_lab.modules.backbone import Backbone
@@ -62,8 +60,8 @@ class CkConfig(CaprConfig):
         cls: Give the head the state of [CLS]; there is none with "words".
         knowledge: A folder of knowledge vectors; environment variables in it are expanded. Empty for none. A made model
             has a copy, and "knowledge" stands here.
-        linker: What finds the graph's entities in text, by its name in `linkers`: "ngram"; "none" for a model that has
-            the fusion layer and no entity.
+        linker: What finds the graph's entities in text, by its name in `knowledge`: "ngram"; "none" for a model that
+            has the fusion layer and no entity.
         train_knowledge: Train the entities' vectors further.
         joint_dim: D_j, where there is knowledge; None for D_c, the least that loses nothing of the context. A made
             model has its number.
@@ -113,7 +111,7 @@ class CkRanker(PassageRanker):
         pairs: The encoder of pairs.
         knowledge: Vectors of a graph, where they are not to be read from the settings' folder.
         linker: What finds its entities, where it is not to be made anew. The settings have a name for it, which is what
-            is saved: `linkers.register` it under that name before the saved model is opened.
+            is saved: `knowledge.register` it under that name before the saved model is opened.
 
     Raises:
         ConfigError: The folder's name has a variable that is not set, or the linker that is given the name of ours.
