@@ -15,7 +15,6 @@ from auscult.files.limits import limits
 from auscult.readers.archives import Found
 from auscult.readers.columns import Columns
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.registry import READERS
 from auscult.readers.worker import ReadingProcess
 
 _MOST = 4
@@ -47,12 +46,12 @@ class Reading:
 
     Args:
         columns: What columns of tables mean.
-        readers: Module and class of each reader, by name.
+        readers: Module and class of each reader by name; by default all that are installed.
         processes: How many; a core each, and no more than a few, where not given.
     """
 
     def __init__(
-        self, columns: Columns | None = None, readers: Mapping[str, str] = READERS, processes: int = 0
+        self, columns: Columns | None = None, readers: Mapping[str, str] | None = None, processes: int = 0
     ) -> None:
         # Together they may take what this machine has.
         fit = max(1, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // limits().reading)
