@@ -1,12 +1,12 @@
-"""Extensions: what other packages add to Auscult through entry points, and the lab is one of them.
+"""Extensions: what other packages add to Auscult through entry points. The lab is one of them.
 
 | group | an entry's name | the object |
 |---|---|---|
 | `auscult.commands` | the command; `concepts.graph` is a group below `concepts` | a command, or a `typer.Typer` |
-| `auscult.corpora` | of the extension's choosing | a `sources.opening.CorpusSource` |
+| `auscult.corpora` | `EXTENSION/PATTERN`, see `sources.opening` | a `sources.opening.CorpusSource` |
 | `auscult.models` | the `kind` in a `model.json` | an `encoders.registry.Kind` |
 | `auscult.readers` | the reader's name | a class with the protocol `readers.contract.Reader` |
-| `auscult.engines` | the scheme of its addresses | an `engines.contract.EngineKind` |
+| `auscult.engines` | the scheme of its addresses | a class with the protocol `engines.contract.Engine` |
 
 An entry is loaded when it is asked for, so an extension costs nothing before.
 """

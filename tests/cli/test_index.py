@@ -161,8 +161,8 @@ def test_mistakes_are_one_sentence_exit_2_and_leave_nothing(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_command_that_is_stopped_while_its_modules_load_says_so(number: signal.Signals) -> None:
     program = (
-        "import os, auscult.cli.main as main\n"
-        f"main.import_module = lambda name: os.kill(os.getpid(), {int(number)})\n"
+        "import os, auscult.cli.application as application, auscult.cli.main as main\n"
+        f"application.import_module = lambda name: os.kill(os.getpid(), {int(number)})\n"
         "main.main(['info', 'index'])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from auscult.cli.main import application
+from auscult.cli.application import application
 from auscult.service.app import create_app
 from auscult.service.settings import Limits, Settings
 from places import ROOT

@@ -62,8 +62,8 @@ def test_the_first_document_of_a_name_or_of_its_only_identifier() -> None:
 @given(st.lists(st.text(max_size=12), max_size=12))
 def test_any_title_is_found_again(names: list[str]) -> None:
     titles = titles_of([(name, []) for name in names])
+    first: dict[str, str] = {}
     for name in names:
-        key = normalise_name(name)
-        if key:
-            first = next(each for each in names if normalise_name(each) == key)
-            assert titles[key] == first
+        first.setdefault(normalise_name(name), name)
+    first.pop("", None)
+    assert {key: titles[key] for key in first} == first

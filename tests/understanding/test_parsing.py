@@ -66,9 +66,9 @@ def parser() -> QuestionParser:
 )
 def test_read(parser: QuestionParser, question: str, entity: str, aspects: tuple[str, ...]) -> None:
     reading = parser.read(question)
+    assert reading.aspects == aspects
     if entity:
         assert reading.entity == entity
-        assert reading.aspects == aspects
     else:
         assert normalise_name(reading.entity) not in parser.resolver.knowledge_base.name_index
 
@@ -101,7 +101,13 @@ def test_read(parser: QuestionParser, question: str, entity: str, aspects: tuple
         ("My father has leukemia. May he go swimming?", "leukemia", ()),
         ("Does stress make leukemia worse?", "leukemia", ()),
         ("What is the role of antibodies in leukemia?", "role of antibodies in leukemia", ()),
-        ("Is it safe to fly while pregnant?", "fly", ("precautions", "pregnancy")),
+        # What is done is no entity; it is read as one.
+        pytest.param(
+            "Is it safe to fly while pregnant?",
+            "",
+            ("precautions", "pregnancy"),
+            marks=pytest.mark.xfail(strict=True, reason="mended in the questions issue"),
+        ),
         ("I have leukemia. Is it safe to fly?", "leukemia", ("precautions",)),
         ("Is it safe to get a tattoo after a heart attack?", "heart attack", ("precautions",)),
         ("My father has leukemia.", "leukemia", ("information",)),

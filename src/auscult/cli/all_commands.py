@@ -1,5 +1,5 @@
-"""All commands at once, for tests and for the page of commands; `main` imports the one that is asked for."""
+"""All commands at once, for tests and for the page of commands; `application` imports the one that is asked for."""
 
-from auscult.cli.main import application
+from auscult.cli.application import application
 
 app = application()

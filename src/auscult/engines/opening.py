@@ -1,12 +1,16 @@
-"""From an address to an engine."""
+"""From an address to an engine. Engines of other packages are entry points of the group `auscult.engines`."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from auscult.engines.contract import Engine, place_of
 from auscult.errors import ConfigError
+from auscult.extensions import entries, load
 
 _POSTGRES = ("postgresql://", "postgres://")
 _MILVUS = "milvus:"
+_GROUP: Final = "auscult.engines"
 
 
 def open_engine(url: str) -> Engine:
@@ -14,7 +18,8 @@ def open_engine(url: str) -> Engine:
 
     Args:
         url: "postgresql://USER@HOST/DATABASE#COLLECTION", "milvus://HOST:PORT#COLLECTION" (with TLS
-            "milvus:https://HOST:PORT"), or "milvus:FILE.db#COLLECTION" for Milvus Lite.
+            "milvus:https://HOST:PORT"), "milvus:FILE.db#COLLECTION" for Milvus Lite, or an address whose scheme an
+            extension registers.
 
     Raises:
         ConfigError: The address is none of these.
@@ -31,5 +36,8 @@ def open_engine(url: str) -> Engine:
         from auscult.engines.milvus import MilvusEngine
 
         return MilvusEngine(place)
-    remedy = "write it as one of these"
-    raise ConfigError("postgresql://USER@HOST/DATABASE, milvus://HOST:PORT or milvus:FILE.db", f"'{url}'", remedy)
+    if (scheme := place.server.partition(":")[0]) in entries(_GROUP):
+        engine: Engine = load(_GROUP, scheme)(place)
+        return engine
+    known = ["postgresql://USER@HOST/DATABASE", "milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP))]
+    raise ConfigError(f"{', '.join(known)} or milvus:FILE.db", f"'{url}'", "write it as one of these")

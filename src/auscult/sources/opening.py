@@ -1,19 +1,20 @@
 """From a name or a path to a corpus: one's own files first, then what extensions register.
 
-An extension's `CorpusSource` says by `marks` which names of files and folders its formats have. A path without such a
-name is one's own, and no code of the extension looks at it.
+An extension says in the names of its entry points which names its files and folders have: `study/NOTEEVENTS.csv*`
+stands for the extension `study` and a pattern as of `fnmatch`. It is asked for a path only where the path, or a direct
+entry of the folder there, matches. Any other path is one's own, and no module of the extension is imported for it. An
+entry without a pattern is asked for every path.
 """
 
 from __future__ import annotations
 
 import codecs
 import zlib
-from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Protocol
 
-from auscult.catalogue import unknown_name
+from auscult.catalogue import catalogue, unknown_name
 from auscult.errors import CorpusMissingError
 from auscult.extensions import entries, load
 from auscult.files.packed import open_unpacked
@@ -25,18 +26,13 @@ from auscult.sources.jsonl import JsonlCorpus
 
 _GROUP: Final = "auscult.corpora"
 _PROBE: Final = 4096
+_JSON: Final = (".json", ".json.gz")
+_FHIR: Final = b'"resourceType"'
 _TABLES: Final = (".jsonl", ".gz", ".json", ".csv", ".tsv")
 
 
 class CorpusSource(Protocol):
-    """The corpora of an extension: an entry point of the group `auscult.corpora` names one object of this protocol.
-
-    Attributes:
-        marks: Patterns of names, as of `fnmatch`: a file, or a folder with a direct entry, whose name matches one may
-            be of the extension's formats.
-    """
-
-    marks: Collection[str]
+    """The corpora of an extension: entry points of the group `auscult.corpora` name one object of this protocol."""
 
     def names(self, spec: str) -> bool:
         """Whether a text is the name of a corpus of the extension, and no path."""
@@ -102,11 +98,20 @@ def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:
         spec: As `open_corpus` takes it.
         skip_bad: As `open_corpus` takes it.
     """
-    for source in _sources():
-        if source.names(spec) or _is_marked(spec, source.marks):
-            corpus = source.open(spec, skip_bad=skip_bad)
-            if corpus is not None:
+    refused: list[CorpusSource] = []
+    names = _names_at(spec)
+    # A name of the catalogue comes before a path.
+    may_be_name = not names or spec in catalogue()
+    for entry in entries(_GROUP):
+        pattern = entry.partition("/")[2] or "*"
+        is_marked = any(fnmatchcase(name, pattern) for name in names)
+        if not (is_marked or may_be_name):
+            continue
+        source: CorpusSource = load(_GROUP, entry)
+        if source not in refused and (is_marked or source.names(spec)):
+            if (corpus := source.open(spec, skip_bad=skip_bad)) is not None:
                 return corpus
+            refused.append(source)
     return None
 
 
@@ -125,19 +130,18 @@ def opens_as_files(spec: str) -> bool:
         return False
 
 
-def _sources() -> Iterator[CorpusSource]:
-    for name in entries(_GROUP):
-        yield load(_GROUP, name)
+def _names_at(spec: str) -> list[str]:
+    """Return the name of a file or folder and of the folder's direct entries; none where there is no such path.
 
-
-def _is_marked(spec: str, marks: Collection[str]) -> bool:
-    """Whether a path, or an entry of the folder there, has a name of an extension's formats."""
+    JSON of FHIR is left out: it is one's own, and no study collection's.
+    """
     path = Path(spec)
     try:
-        names = [each.name for each in path.iterdir()] if path.is_dir() else [path.name] if path.is_file() else []
+        inner = list(path.iterdir()) if path.is_dir() else []
+        paths = [path, *inner] if path.exists() else []
     except (OSError, ValueError):
-        return False
-    return any(fnmatchcase(name, mark) for name in names for mark in marks)
+        return []
+    return [each.name for each in paths if not (each.name.lower().endswith(_JSON) and _holds_fhir(each))]
 
 
 def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | None:
@@ -152,13 +156,22 @@ def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | No
 
 def _holds_objects(path: Path) -> bool:
     """Whether a file begins as JSON lines do that are not of FHIR."""
-    try:
-        with open_unpacked(path) as opened:
-            head = opened.peek(_PROBE)[:_PROBE]
-    except (OSError, EOFError, zlib.error):
-        return False
+    head = _head_of(path)
     return (
         head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
-        and b'"resourceType"' not in head
+        and _FHIR not in head
         and not head.startswith(b"{\\rtf")
     )
+
+
+def _holds_fhir(path: Path) -> bool:
+    return path.is_file() and _FHIR in _head_of(path)
+
+
+def _head_of(path: Path) -> bytes:
+    """Return how a file begins, unpacked; nothing where it cannot be read."""
+    try:
+        with open_unpacked(path) as opened:
+            return opened.peek(_PROBE)[:_PROBE]
+    except (OSError, EOFError, zlib.error):
+        return b""

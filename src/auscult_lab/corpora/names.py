@@ -32,26 +32,10 @@ def is_name(spec: str) -> bool:
 
 
 class StudyCorpora:
-    """The lab's corpora, for `auscult.sources.opening`; the code of a format is imported when it is needed."""
+    """The lab's corpora, for `auscult.sources.opening`; the code of a format is imported when it is needed.
 
-    marks = (
-        "documents.jsonl*",
-        "[0-9]*_*_QA*",
-        "NOTEEVENTS.csv*",
-        "noteevents.csv*",
-        "corpus.jsonl*",
-        "*.json",
-        "*.json.gz",
-        "doc_dump.txt",
-        "raw",
-        "*.qrel",
-        "*train.txt",
-        "*dev.txt",
-        "*val.txt",
-        "*valid.txt",
-        "*validation.txt",
-        "*test.txt",
-    )
+    The names of its entry points in `pyproject.toml` say which names files of study collections have.
+    """
 
     def names(self, spec: str) -> bool:
         """Whether a text names a corpus of the lab."""

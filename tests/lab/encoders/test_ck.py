@@ -15,7 +15,7 @@ from transformers import AutoModel, ElectraConfig, ElectraModel
 
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.encoders.base import PassageText
-from auscult_lab.encoders.ck import linkers
+from auscult_lab.encoders.ck import knowledge as linkers
 from auscult_lab.encoders.ck.context import lay_out, layer_states
 from auscult_lab.encoders.ck.heads import CkTrans
 from auscult_lab.encoders.ck.knowledge import UNKNOWN, KnowledgeEncoder

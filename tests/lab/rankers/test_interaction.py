@@ -96,11 +96,12 @@ def test_every_trained_parameter_gets_a_gradient(model: Ranker):
     lengths = [9] * 16
     scores = model(pad(texts(*lengths)), pad(texts(*(30 for _ in lengths), seed=8)))
     (scores * torch.linspace(-1, 1, len(lengths))).sum().backward()
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            assert parameter.grad is not None, name
-            assert parameter.grad.isfinite().all(), name
-            assert parameter.grad.abs().sum() > 0, name
+    trained = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.requires_grad}
+    assert trained
+    for name, gradient in trained.items():
+        assert gradient is not None, name
+        assert gradient.isfinite().all(), name
+        assert gradient.abs().sum() > 0, name
 
 
 def test_one_word_texts_score_and_train(model: Ranker):

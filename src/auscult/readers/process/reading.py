@@ -16,7 +16,6 @@ from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.worker import ReadingProcess
 from auscult.readers.records.columns import Columns
-from auscult.readers.registry import READERS
 
 _MOST = 4
 #: Files that are read ahead of the one whose drafts are taken, for each process.
@@ -47,12 +46,12 @@ class Reading:
 
     Args:
         columns: What columns of tables mean.
-        readers: Module and class of each reader, by name.
+        readers: Module and class of each reader by name; by default all that are installed.
         processes: How many; a core each, and no more than a few, where not given.
     """
 
     def __init__(
-        self, columns: Columns | None = None, readers: Mapping[str, str] = READERS, processes: int = 0
+        self, columns: Columns | None = None, readers: Mapping[str, str] | None = None, processes: int = 0
     ) -> None:
         # Together they may take what this machine has.
         fit = max(1, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // limits().reading)

@@ -24,7 +24,7 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.serving import DRAFT, END, REFUSED, SIZE
 from auscult.readers.process.wire import draft_from_bytes, packed, unpacked
 from auscult.readers.records.columns import Columns
-from auscult.readers.registry import READERS
+from auscult.readers.registry import known_readers
 
 CHUNK = 1 << 16
 
@@ -144,12 +144,12 @@ class ReadingProcess:
 
     Args:
         columns: What columns of tables mean.
-        readers: Module and class of each reader, by name.
+        readers: Module and class of each reader by name; by default all that are installed.
     """
 
-    def __init__(self, columns: Columns | None = None, readers: Mapping[str, str] = READERS) -> None:
+    def __init__(self, columns: Columns | None = None, readers: Mapping[str, str] | None = None) -> None:
         self._columns = columns or Columns()
-        self._readers = dict(readers)
+        self._readers = known_readers() if readers is None else dict(readers)
         self._process: subprocess.Popen[bytes] | None = None
         self._read = 0
 

@@ -1,0 +1,116 @@
+"""The `auscult` command line: which commands there are, each in a file that is imported when it is needed.
+
+Commands of extensions are entry points of the group `auscult.commands`, and the lab's are among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from auscult import __version__
+from auscult.cli.options import run_plugins
+from auscult.extensions import entries, load
+
+_WITH = "--with"
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "index": ("index", "index"),
+    "add": ("add", "add"),
+    "remove": ("add", "remove"),
+    "search": ("search", "search"),
+    "explain": ("explain", "explain"),
+    "serve": ("serve", "serve"),
+    "feedback": ("feedback", "feedback"),
+    "mcp": ("mcp", "mcp"),
+    "info": ("upkeep", "info"),
+    "verify": ("upkeep", "verify"),
+    "optimize": ("upkeep", "optimize"),
+    "backup": ("upkeep", "backup"),
+    "publish": ("publish", "publish"),
+    "keys": ("keys", "app"),
+    "audit": ("audit", "app"),
+    "concepts": ("concepts", "app"),
+}
+"""Each built-in command's file, and its name there: a command, or a group of commands."""
+_GROUP: Final = "auscult.commands"
+_ORDER: Final = ("demo", "data", *COMMANDS, "train", "evaluate", "compare", "try")
+"""The order of the help; commands of other extensions follow."""
+
+
+def application(names: Iterable[str] | None = None) -> typer.Typer:
+    """Return the command line with these commands, or with all; only they are imported.
+
+    Raises:
+        ConfigError: A command of an extension cannot be imported.
+    """
+    app = typer.Typer(
+        name="auscult",
+        help="Find the passages that answer a health question inside long documents.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_root)
+    for name in _known() if names is None else names:
+        command = _command(name)
+        for below in (each for each in entries(_GROUP) if each.startswith(f"{name}.")):
+            _add(command, below.removeprefix(f"{name}."), load(_GROUP, below))
+        _add(app, name, command)
+    return app
+
+
+def _known() -> list[str]:
+    """Return the names of all commands, in the order of the help."""
+    there = {*COMMANDS, *(name for name in entries(_GROUP) if "." not in name)}
+    return [*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER})]
+
+
+def _command(name: str) -> Any:
+    if name not in COMMANDS:
+        return load(_GROUP, name)
+    file, attribute = COMMANDS[name]
+    return getattr(import_module(f"auscult.cli.{file}"), attribute)
+
+
+def _add(app: typer.Typer, name: str, command: Any) -> None:
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
+
+
+def named_command(arguments: Sequence[str]) -> Iterable[str] | None:
+    """Return the command that the arguments name; None where they name none that is known."""
+    words = iter(arguments)
+    for word in words:
+        if word == _WITH:
+            next(words, None)
+        elif not word.startswith("-"):
+            return [word] if word in COMMANDS or word in entries(_GROUP) else None
+    return None
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"auscult {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(_WITH, help="Before the command: a Python file that registers a ranker of yours; repeatable."),
+    ] = None,
+) -> None:
+    """Find the passages that answer a health question inside long documents.
+
+    Example: `auscult demo`, or `auscult index documents.jsonl --out my-index`
+    """
+    run_plugins(plugin)
