@@ -16,7 +16,7 @@ from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.index import ANY, GroupBy, Where
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
-from auscult.search.score_fusion import fuse_scores
+from auscult.search.fusion import fuse_scores
 from auscult.search.searcher import Scoring, Searcher
 from auscult.understanding import Query
 
@@ -29,8 +29,8 @@ class Pipeline:
         scorer: Re-ranks. It is shown the candidates' passages within the text of their documents, and all passages of
             these documents where it `ReadsDocuments`; it must not need statistics of the collection.
         candidates: How many passages are retrieved for it, at least 1.
-        fuse: Order by the mean of both scores, each standardised over the candidates (`search.score_fusion`), and not
-            by the scorer's alone.
+        fuse: Order by the mean of both scores, each standardised over the candidates (`fusion.fuse_scores`), and not by
+            the scorer's alone.
 
     Raises:
         QueryError: `candidates` is below 1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from auscult.concepts.function_words import FUNCTION_WORDS as WORDS
+from auscult.concepts.names import FUNCTION_WORDS as WORDS
 
 _MARKS = ". , ; : ! ? ( ) [ ] { } / \" ' ` - – — … • * # | “ ” ‘ ’"
 FUNCTION_WORDS: Final = (*sorted(WORDS), *_MARKS.split())

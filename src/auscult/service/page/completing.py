@@ -7,7 +7,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from auscult.concepts.function_words import FUNCTION_WORDS
+from auscult.concepts.names import FUNCTION_WORDS
 from auscult.service.caller import Asking, allowed
 from auscult.service.completing import Names
 from auscult.service.routes.answers import Stated, audited
