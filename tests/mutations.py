@@ -220,7 +220,7 @@ MODELS = (
         ("lab/encoders/test_architectures.py::test_pooling_leaves_padding_out",),
     ),
     Mutation(
-        "fusion of scores as they are", "auscult/search/score_fusion.py",
+        "fusion of scores as they are", "auscult/search/fusion.py",
         "(rows - rows.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)", "rows",
         ("lab/evaluation/test_ensembles.py",),
     ),
@@ -316,7 +316,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: removed documents count", "auscult/index/words.py",
-        "else int(np.count_nonzero(living[rows]))", "else len(rows)", ("index/test_segments.py",),
+        "else int(np.count_nonzero(segment.documents[rows]))", "else len(rows)", ("index/test_segments.py",),
     ),
     Mutation(
         "index: damaged blocks are read", "auscult/index/blocks.py",

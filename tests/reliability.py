@@ -30,8 +30,7 @@ from auscult.encoders import load_model
 from auscult.errors import AuscultError, IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, backup, optimize, repair
 from auscult.index import storage as storage_room
-from auscult.index.layout import FORMAT_VERSION, READ_VERSIONS
-from auscult.index.manifest import Manifest
+from auscult.index.manifest import FORMAT_VERSION, READ_VERSIONS, Manifest
 from auscult.index.passage_index import take_best
 from auscult.index.store import Store
 from auscult.search import Searcher, build_index

@@ -69,6 +69,7 @@ WIDE = {
         "auscult_lab/fitting/fitting.py",
     ),
     "torch": ("auscult_lab/",),
+    "safetensors": ("auscult/encoders/folder.py", "auscult_lab/modules/arrays.py"),
 }
 HEAVY = ("torch", "lightning", "transformers", "safetensors", "onnxruntime", "tokenizers", "matplotlib", "ir_measures")
 

@@ -18,7 +18,7 @@ from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index import Counts, IndexUpdate, IndexWriter, PassageIndex
-from auscult.index.layout import FORMAT_VERSION
+from auscult.index.manifest import FORMAT_VERSION
 from auscult.index.store import Store, _sum, content_hash
 from auscult.interfaces import FloatArray
 from auscult.search import Searcher

@@ -10,7 +10,7 @@ import pytest
 
 from auscult.documents import Document
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize
-from auscult.index.merging import plan
+from auscult.index.segment import plan
 from auscult.index.words import FIELDS
 from auscult.search import Searcher
 from auscult.understanding import Query

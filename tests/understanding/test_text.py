@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auscult.understanding import Query, query_text
-from auscult.understanding.text import Question
+from auscult.understanding.query import Question
 
 BOTH = Query("q", "gout", ("symptoms", "causes"), text="What is gout like?")
 ENTITY = Query("q", "gout")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.name_automaton import fold
+from auscult.concepts.mentions import fold
 
 _NAME, _SYNONYM, _INNER_NAME, _INNER_SYNONYM = range(4)
 

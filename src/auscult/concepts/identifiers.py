@@ -57,8 +57,7 @@ def normalise_identifier(text: str) -> str | None:
 
 def normalise_identifiers(texts: list[str]) -> tuple[str, ...]:
     """Canonical forms in order, without repeats; texts that are not identifiers are left out."""
-    found = (normalise_identifier(text) for text in texts if text)
-    return tuple(dict.fromkeys(identifier for identifier in found if identifier))
+    return tuple(dict.fromkeys(filter(None, map(normalise_identifier, filter(None, texts)))))
 
 
 def icd10_code(code: str) -> str:

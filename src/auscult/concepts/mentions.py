@@ -1,5 +1,7 @@
 """Where running text names a concept: every name and synonym at once, longest first.
 
+This is the one file that imports the automaton (`ahocorasick_rs`).
+
 The text is folded without changing its length (case, accents, punctuation to blanks), so offsets stay true,
 and an Aho-Corasick automaton finds all names in one pass: the cost does not depend on how many names there
 are (about 10 MB/s for 200,000 of them, all steps counted). What a person would not take for a mention is left
@@ -15,14 +17,72 @@ out:
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ahocorasick_rs import AhoCorasick
+
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.name_automaton import NameAutomaton, fold
-from auscult.concepts.names import normalise_name
-from auscult.concepts.spelling import spelling_variants
+from auscult.concepts.names import normalise_name, spelling_variants
+
+_NOT_WORD = re.compile(r"[\W_]")
+_RUN = re.compile(r"\s{2,}")
+_ACCENTS = {
+    code: base
+    for code in range(0xC0, 0x250)
+    if len(base := unicodedata.normalize("NFKD", chr(code))[0]) == 1 and base.isascii()
+}
+
+
+class NameAutomaton:
+    """Finds folded patterns as whole words.
+
+    Args:
+        patterns: What `fold` returned, words one blank apart, none empty.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._automaton = AhoCorasick([f" {pattern} " for pattern in patterns], store_patterns=False)
+
+    def find(self, text: str) -> list[tuple[int, int, int]]:
+        """(start, -end, number of the pattern) of every match, overlapping ones too.
+
+        Returns:
+            In order of the start, longest first where two start together.
+        """
+        found = self._automaton.find_matches_as_indexes(f" {fold(text)} ", overlapping=True)
+        # Patterns carry a blank at both ends, and so does the folded text: offsets shift by one and then cancel.
+        return sorted((start, -(end - 2), index) for index, start, end in found)
+
+
+def fold(text: str) -> str:
+    """Lower case, no accents, blanks for everything but letters and digits; the length never changes."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    if not lower.isascii():
+        lower = lower.translate(_ACCENTS)
+    return _NOT_WORD.sub(" ", lower)
+
+
+def single_blanks(text: str) -> tuple[str, Sequence[int]]:
+    """A text with one blank for each run of blanks and line breaks, and where each of its letters was.
+
+    Returns:
+        The text, and for each place in it, its end included, the place in the original.
+    """
+    if _RUN.search(text) is None:
+        return text, range(len(text) + 1)
+    places: list[int] = []
+    begin = 0
+    for run in _RUN.finditer(text):
+        places.extend(range(begin, run.start() + 1))
+        begin = run.end()
+    places.extend(range(begin, len(text) + 1))
+    return _RUN.sub(" ", text), places
+
 
 # Class words, qualities, and synonyms that everyday text uses for something else (a taxonomy's "soft" is an
 # acronym in lower case). Found by reading what was linked most often in encyclopedia and patient pages.
@@ -43,7 +103,7 @@ GENERIC = frozenset(
         "infectious-diseases", "genetic disease", "blood pressure",
     }
 )  # fmt: skip
-_NOT_WORD = re.compile(r"[\W_]")
+_INITIALS = re.compile(r"(?<![^\W_])[^\W_]")
 _BLANKS = re.compile(r" +")
 # What taxonomies put in brackets behind a name.
 _BRACKETED = "disease|disorder|finding|morphologic abnormality|ambiguous|qualifier value|type"
@@ -83,9 +143,29 @@ class MentionLinker:
     def __init__(
         self, knowledge_base: KnowledgeBase, skip: Iterable[str] = GENERIC, concepts: Iterable[Concept] | None = None
     ) -> None:
-        skipped = {fold(word) for word in skip}
-        found = _entries(knowledge_base, knowledge_base if concepts is None else concepts)
-        entries = {pattern: entry for pattern, entry in found.items() if pattern not in skipped and pattern}
+        # By folded pattern, with plurals, possessives and British spellings: what it may mean, how it must be written.
+        meanings: dict[str, dict[str, Concept]] = {}
+        written: dict[str, set[str] | None] = {}
+        for concept in knowledge_base if concepts is None else concepts:
+            for name in concept.names:
+                plain = _QUALIFIER.sub("", name).strip()
+                acronym = is_acronym(plain, concept.names)
+                if len(plain) < 3 or (acronym and sum(map(str.isalpha, plain)) < 3) or plain.lower().startswith("the "):
+                    continue
+                for surface in (plain,) if acronym else _surfaces(plain):
+                    pattern = _BLANKS.sub(" ", fold(surface)).strip()
+                    meanings.setdefault(pattern, {})[concept.concept_id] = concept
+                    forms = written.setdefault(pattern, set()) if acronym else written.update({pattern: None})
+                    if forms is not None:
+                        forms.update((surface.upper(), surface) if surface != surface.lower() else (surface.upper(),))
+        skipped = {"", *map(fold, skip)}
+        entries: dict[str, _Entry] = {}
+        for pattern, of_pattern in meanings.items():
+            concept_id = _unambiguous(knowledge_base, pattern, list(of_pattern.values()))
+            if concept_id and pattern not in skipped:
+                forms = written[pattern]
+                short = forms is not None and min(sum(map(str.isalpha, form)) for form in forms) <= 3
+                entries[pattern] = _Entry(concept_id, None if forms is None else frozenset(forms), short)
         self._entries = list(entries.values())
         self._automaton = NameAutomaton(entries)
 
@@ -142,32 +222,6 @@ class MentionLinker:
         return [mention for mention in mentions if mention.start not in dropped] if dropped else mentions
 
 
-def _entries(knowledge_base: KnowledgeBase, of: Iterable[Concept]) -> dict[str, _Entry]:
-    """Folded pattern -> what it means, for every name, with plurals, possessives and British spellings."""
-    meanings: dict[str, dict[str, Concept]] = {}
-    written: dict[str, set[str] | None] = {}
-    for concept in of:
-        for name in concept.names:
-            plain = _QUALIFIER.sub("", name).strip()
-            acronym = is_acronym(plain, concept.names)
-            if len(plain) < 3 or (acronym and sum(map(str.isalpha, plain)) < 3) or plain.lower().startswith("the "):
-                continue
-            for surface in (plain,) if acronym else _surfaces(plain):
-                pattern = _BLANKS.sub(" ", fold(surface)).strip()
-                meanings.setdefault(pattern, {})[concept.concept_id] = concept
-                forms = written.setdefault(pattern, set()) if acronym else written.update({pattern: None})
-                if forms is not None:
-                    forms.update((surface.upper(), surface) if surface != surface.lower() else (surface.upper(),))
-    entries = {}
-    for pattern, concepts in meanings.items():
-        concept_id = _unambiguous(knowledge_base, pattern, list(concepts.values()))
-        forms = written[pattern]
-        if concept_id:
-            short = forms is not None and min(sum(map(str.isalpha, form)) for form in forms) <= 3
-            entries[pattern] = _Entry(concept_id, None if forms is None else frozenset(forms), short)
-    return entries
-
-
 def is_acronym(name: str, names: Sequence[str]) -> bool:
     """Whether a name is one only as it is written: up to six capitals and digits, or initials of another name.
 
@@ -175,29 +229,21 @@ def is_acronym(name: str, names: Sequence[str]) -> bool:
         name: One of the names.
         names: All names of the thing, the preferred one first.
     """
-    return bool(_ACRONYM.match(name)) or _lowered_acronym(name, names)
-
-
-def _lowered_acronym(name: str, names: Sequence[str]) -> bool:
-    """Whether a short synonym spells initials of another name, whatever its case ("men", "soft", "Kd").
-
-    Taxonomies lower-case such acronyms, which turns them into everyday words. A word that another name starts
-    with or holds ("lupus", "polio") is none.
-    """
+    if _ACRONYM.match(name):
+        return True
+    # Taxonomies lower-case acronyms, which turns them into everyday words ("men", "soft", "Kd").
     if len(name) > 6 or not name.isalnum() or name == names[0]:
         return False
     short = name.lower()
     others = [other.lower() for other in names if len(other) > len(name)]
-    if any(short == "".join(word[0] for word in _NOT_WORD.sub(" ", other).split()) for other in others):
+    if short in map("".join, map(_INITIALS.findall, others)):
         return True
-    if any(word.startswith(short) for other in others for word in other.split()):
+    # A word that another name starts with or has in it ("lupus", "polio") is none.
+    if any(map(re.compile(rf"(?<!\S){short}").search, others)):
         return False
-    return any(other[0] == short[0] and _subsequence(short, other) for other in others)
-
-
-def _subsequence(short: str, long: str) -> bool:
-    letters = iter(long)
-    return all(char in letters for char in short)
+    # The letters stand in this order in another name that begins with the first.
+    in_order = short[0] + "".join(f"[^{letter}]*{letter}" for letter in short[1:])
+    return any(map(re.compile(in_order).match, others))
 
 
 def _surfaces(name: str) -> Iterator[str]:

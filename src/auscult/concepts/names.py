@@ -1,4 +1,4 @@
-"""How two spellings of one name are told to be the same.
+"""Names of one thing in different spellings: British or American, folded to keys that compare; and function words.
 
 Names are folded to keys, from strict to loose: `normalise_name` drops what does not change the meaning (case,
 accents, punctuation, possessives, plurals, British spelling, Roman numerals), `order_free_key` also word
@@ -15,7 +15,72 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
-from auscult.concepts.spelling import american
+# British -> American; applied to both sides of every comparison.
+_SPELLINGS = (
+    ("aemi", "emi"), ("haem", "hem"), ("oedem", "edem"), ("oesoph", "esoph"), ("oestr", "estr"),
+    ("rrhoe", "rrhe"), ("tumour", "tumor"), ("foet", "fet"), ("paed", "ped"), ("coelia", "celia"),
+    ("hydrocoele", "hydrocele"), ("gynaec", "gynec"), ("anaesth", "anesth"), ("caec", "cec"),
+    ("faec", "fec"), ("leucaem", "leukem"), ("leucem", "leukem"), ("behaviour", "behavior"),
+    ("colour", "color"), ("fibre", "fiber"), ("paralyse", "paralyze"), ("pnoea", "pnea"),
+    ("manoeuv", "maneuv"), ("taenia", "tenia"), ("sulph", "sulf"), ("ageing", "aging"),
+    ("aetiolog", "etiolog"),
+)  # fmt: skip
+_SPELLING = re.compile("|".join(sorted((british for british, _ in _SPELLINGS), key=len, reverse=True)))
+_AMERICAN = dict(_SPELLINGS)
+_OWNER = re.compile(r"(?<=[a-zA-Z])['\u2019]s\b|(?<=s)['\u2019](?= )")
+_TO_AMERICAN = tuple((re.compile(british, re.IGNORECASE), american) for british, american in _SPELLINGS)
+# American -> British where the word says which letter was lost; each on its own, so that one rule cannot undo
+# another.
+_TO_BRITISH = tuple(
+    (re.compile(american, re.IGNORECASE), british)
+    for american, british in (
+        (r"(?<!a)emi(?=a|c)", "aemi"),
+        (r"(?<!c)hem(?=[aor])", "haem"),
+        (r"\bedem", "oedem"),
+        (r"\besoph", "oesoph"),
+        (r"rrhe(?=a|i)", "rrhoe"),
+        (r"tumor\b", "tumour"),
+        (r"\bfet(?=al|us)", "foet"),
+        (r"\bceliac", "coeliac"),
+        (r"\bped(?=iatric)", "paed"),
+        (r"pnea\b", "pnoea"),
+        (r"anesth", "anaesth"),
+        (r"\bestrogen", "oestrogen"),
+        (r"gynec", "gynaec"),
+        (r"behavior", "behaviour"),
+        (r"\bcolor", "colour"),
+    )
+)
+_RULES = (*_TO_AMERICAN, *_TO_BRITISH)
+_VARIES = re.compile("|".join(rule.pattern for rule in (_OWNER, *(rule for rule, _ in _RULES))), re.IGNORECASE)
+_TO_ROMAN = {"1": "I", "2": "II", "3": "III", "4": "IV", "5": "V", "6": "VI", "7": "VII", "8": "VIII", "9": "IX"}
+_TO_ARABIC = {roman: arabic for arabic, roman in _TO_ROMAN.items()}
+_NUMBERED = re.compile(r"(?<=\btype )(?:[1-9]|I{1,3}|I?V|VI{1,3}|IX)(?![\w.])", re.IGNORECASE)
+
+
+def spelling_variants(name: str) -> tuple[str, ...]:
+    """The ways a name is spelt in running text: British or American, possessive or not, "type 2" or "II".
+
+    Args:
+        name: "Alzheimer's disease", "leukemia".
+
+    Returns:
+        The name first; letters that change come out in lower case: ("Alzheimer's disease", "Alzheimer disease",
+        "Alzheimers disease"), ("leukemia", "leukaemia").
+    """
+    number = _NUMBERED.search(name)
+    if not number and not _VARIES.search(name):
+        return (name,)
+    variants = [name]
+    if number:
+        other = _TO_ROMAN.get(number.group()) or _TO_ARABIC[number.group().upper()]
+        variants.append(_NUMBERED.sub(other, name, count=1))
+    if _OWNER.search(name):
+        variants += [_OWNER.sub("", name), _OWNER.sub("s", name)]
+    for pattern, replacement in _RULES:
+        variants += [pattern.sub(replacement, variant) for variant in variants if pattern.search(variant)]
+    return tuple(dict.fromkeys(variants))
+
 
 _POSSESSIVE = re.compile(r"['\u2019\u02bc`](?:s\b)?")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -54,7 +119,9 @@ def normalise_name(name: str) -> str:
         text = "".join(char for char in decomposed if not unicodedata.combining(char))
     text = _NOT_WORD.sub(" ", _POSSESSIVE.sub("", text))
     words: list[str] = []
-    for word in american(text).split():
+    # To American spelling. It is only for comparison, so that a rare word may come out wrong.
+    text = _SPELLING.sub(lambda match: _AMERICAN[match.group()], text)
+    for word in text.split():
         if word in _ROMAN_LETTER and words and words[-1] in _SERIES:
             words.append(_ROMAN_LETTER[word])
         else:
@@ -111,3 +178,20 @@ def _singular(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return word[:-1]
+
+
+# fmt: off
+FUNCTION_WORDS = frozenset({
+    "a", "about", "all", "also", "although", "an", "and", "another", "any", "are", "as", "at", "be", "because", "been",
+    "being", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "done", "each", "either", "for", "from",
+    "further", "had", "has", "have", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "i",
+    "if", "in", "into", "is", "it", "its", "itself", "just", "may", "me", "might", "more", "most", "much", "must", "my",
+    "myself", "of", "on", "one", "only", "or", "other", "others", "our", "ours", "ourselves", "own", "rather", "s",
+    "same", "shall", "she", "should", "since", "so", "some", "such", "t", "than", "that", "the", "their", "theirs",
+    "them", "themselves", "then", "there", "therefore", "these", "they", "this", "those", "though", "through", "thus",
+    "to", "too", "up", "us", "very", "was", "we", "were", "what", "where", "whereas", "which", "while", "who", "whom",
+    "whose", "will", "with", "would", "you", "your", "yours", "yourself",
+})
+# fmt: on
+"""English words that say little alone. Words that turn a meaning round or ask for something are not among them: "not",
+"no", "without", "before", "how", "why", "when"."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -65,7 +65,10 @@ class EntityResolver:
         key = normalise_name(text)
         if not key:
             return []
-        exact = _distinct([*self._abbreviated(key, text), *self._of_key(key, 1.0)])
+        exact = self._of_key(key, 1.0)
+        if (identifier := abbreviations().get(key)) and (concept := self.knowledge_base.lookup(identifier)):
+            exact.insert(0, Match(concept, text.strip(), "synonym", 1.0))
+        exact = _distinct(exact)
         if exact:
             return exact[:limit]
         for groups, looser, score in (
@@ -91,11 +94,6 @@ class EntityResolver:
             found += [Match(match.concept, match.matched_name, "fuzzy", round(score, 4)) for match in exact]
         return _distinct(found)[:limit]
 
-    def _abbreviated(self, key: str, text: str) -> list[Match]:
-        identifier = abbreviations().get(key)
-        concept = self.knowledge_base.lookup(identifier) if identifier else None
-        return [Match(concept, text.strip(), "synonym", 1.0)] if concept else []
-
     def _by_identifier(self, identifier: str) -> Iterator[Match]:
         for concept in self.knowledge_base.by_identifier(identifier):
             if concept.concept_id in self.knowledge_base.codes:
@@ -111,13 +109,15 @@ class EntityResolver:
                 yield Match(concept, f"ICD10:{code}", "identifier", 0.9)
 
     def _of_key(self, key: str, score: float) -> list[Match]:
-        return self._matches(self.knowledge_base.name_index.get(key, ()), key, score)
-
-    def _matches(self, ids: Sequence[str], key: str, score: float) -> list[Match]:
+        """Return the concepts with a name of this key."""
         matches = []
-        for concept_id in ids:
+        for concept_id in self.knowledge_base.name_index.get(key, ()):
             concept = self.knowledge_base.concepts[concept_id]
-            matched = next((name for name in concept.names if normalise_name(name) == key), concept.name)
+            matched = concept.name
+            for name in concept.names:
+                if normalise_name(name) == key:
+                    matched = name
+                    break
             kind: MatchKind = "name" if matched == concept.name else "synonym"
             matches.append(Match(concept, matched, kind, score))
         return matches

@@ -4,9 +4,9 @@
     *.safetensors   arrays, nothing pickled
     others          encoders as Hugging Face saves them
 
-It is written with `files.writing.renewed_folder`, the JSON last: a kill in between leaves a folder that is refused,
-never another model. A fingerprint is a SHA-256 of everything but the training record. This is the only file that
-imports `safetensors`.
+The JSON is written last (`files.writing.renewed_folder`): a kill in between leaves a folder that is refused, never
+another model. A fingerprint is a SHA-256 of everything but the training record. This is the only file of the product
+that imports `safetensors`; `auscult_lab.modules.arrays` is the lab's.
 """
 
 from __future__ import annotations
@@ -17,18 +17,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult import telemetry
-from auscult.errors import ModelError, naming_extra
+from auscult.errors import ModelError
 from auscult.files.digests import digest_of_files
 from auscult.files.json_text import parse_json
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 SETTINGS = "model.json"
 REMEDY = "train or copy the model again"
@@ -139,19 +136,6 @@ def digest_of_folders(folder: Path, *names: str) -> str:
     return digest_of_files(sorted(found), folder)
 
 
-def _library() -> Any:
-    with naming_extra("lab", "torch"):
-        import safetensors.torch
-    return safetensors
-
-
-def _damage() -> Any:
-    """What the library raises for a damaged file."""
-    from safetensors import SafetensorError
-
-    return SafetensorError
-
-
 @contextmanager
 def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """Where a model is made of its files: what goes wrong there is the folder's fault.
@@ -165,50 +149,29 @@ def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exce
     Raises:
         ModelError: A file is missing or damaged, or tells of a model that there is not.
     """
+    from safetensors import SafetensorError
+
+    damaged: type[Exception] = SafetensorError
     strange = (LookupError, AttributeError, TypeError, ValueError, RuntimeError)
     try:
         yield
-    except (OSError, _damage(), *strange, *also) as error:
+    except (OSError, damaged, *strange, *also) as error:
         raise ModelError(what, f"{folder} ({error})", remedy) from error
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Tensor], said: Mapping[str, str] | None = None) -> None:
-    """Write named arrays, and some text with them."""
-    # Each a copy: the library refuses arrays that share memory.
-    whole = {name: array.detach().cpu().contiguous().clone() for name, array in arrays.items()}
-    _library().torch.save_file(whole, path, None if said is None else dict(said))
-
-
-def read_arrays(path: Path) -> dict[str, Tensor]:
-    """Arrays by name, on the processor."""
-    found: dict[str, Tensor] = _library().torch.load_file(path)
-    return found
-
-
 def write_numbers(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write named arrays of NumPy, which takes no torch."""
+    """Write named arrays."""
     from safetensors.numpy import save_file
 
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
 
 
 def read_numbers(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Arrays of NumPy by name."""
+    """Return the arrays of a file by their names."""
     from safetensors.numpy import load_file
 
     found: dict[str, npt.NDArray[Any]] = load_file(path)
     return found
-
-
-def read_said(path: Path) -> dict[str, str]:
-    """The text that was written with arrays."""
-    with _library().safe_open(path, framework="pt") as opened:
-        return dict(opened.metadata())
-
-
-def under(prefix: str, arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The arrays whose names begin so, by the rest of their names."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def as_tuples(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Servers that keep an index' passage vectors where one machine is too small; answers are those of the index itself."""
 
-from auscult.engines.contract import Engine, EngineRow, Filters, Published
-from auscult.engines.opening import open_engine
+from auscult.engines.contract import Engine, EngineRow, Filters, Published, open_engine
 from auscult.engines.publishing import PublishReport, publish, withdraw
 from auscult.engines.served import ServedIndex, open_index
 

@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from auscult.errors import ConfigError, EngineError
+from auscult.extensions import entries, load
 from auscult.index import Between
 from auscult.interfaces import FloatArray
 
@@ -194,3 +195,38 @@ def first_line(error: Exception) -> str:
 def printable_value(value: str) -> str:
     """A field's value as servers can keep it: without NUL and halves of characters."""
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+_POSTGRES = ("postgresql://", "postgres://")
+_MILVUS = "milvus:"
+_GROUP: Final = "auscult.engines"
+
+
+def open_engine(url: str) -> Engine:
+    """Connect to a server.
+
+    Args:
+        url: "postgresql://USER@HOST/DATABASE#COLLECTION", "milvus://HOST:PORT#COLLECTION" (with TLS
+            "milvus:https://HOST:PORT"), "milvus:FILE.db#COLLECTION" for Milvus Lite, or an address whose scheme an
+            extension registers.
+
+    Raises:
+        ConfigError: The address is none of these.
+        MissingExtraError: The server's library is not installed.
+        EngineError: The server cannot be reached.
+    """
+    place = place_of(url)
+    # Only where they are asked for: a client's library takes a second to import.
+    if place.server.startswith(_POSTGRES):
+        from auscult.engines.postgres import PostgresEngine
+
+        return PostgresEngine(place)
+    if place.server.startswith(_MILVUS):
+        from auscult.engines.milvus import MilvusEngine
+
+        return MilvusEngine(place)
+    if (scheme := place.server.partition(":")[0]) in entries(_GROUP):
+        engine: Engine = load(_GROUP, scheme)(place)
+        return engine
+    known = ["postgresql://USER@HOST/DATABASE", "milvus://HOST:PORT", *(f"{name}:..." for name in entries(_GROUP))]
+    raise ConfigError(f"{', '.join(known)} or milvus:FILE.db", f"'{url}'", "write it as one of these")

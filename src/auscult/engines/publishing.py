@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from auscult.engines.contract import EngineRow, Published
-from auscult.engines.opening import open_engine
+from auscult.engines.contract import EngineRow, Published, open_engine
 from auscult.engines.served import SERVED, engine_of
 from auscult.errors import EngineError
 from auscult.files.writing import write_json

@@ -13,8 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from auscult.engines.contract import Engine, Filters
-from auscult.engines.opening import open_engine
+from auscult.engines.contract import Engine, Filters, open_engine
 from auscult.errors import EngineError, IndexFolderError
 from auscult.files.json_text import parse_json
 from auscult.index import ANY, Between, GroupBy, PassageIndex, Where

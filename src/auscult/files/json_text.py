@@ -45,7 +45,9 @@ def nested_more_than(levels: int, value: Any) -> bool:
         inner: dict[int, Any] = {}
         for each in level:
             members = each.values() if isinstance(each, dict) else each
-            inner.update((id(member), member) for member in members if isinstance(member, dict | list))
+            for member in members:
+                if isinstance(member, dict | list):
+                    inner[id(member)] = member
         level = list(inner.values())
     return bool(level)
 

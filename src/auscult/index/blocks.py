@@ -16,7 +16,6 @@ import mmap
 import os
 import struct
 import zlib
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -127,11 +126,12 @@ class BlockFile:
         self._size = self.size - _END.size - sums
         self._sums = np.frombuffer(held, "<u4")
         self._checked = bytearray(len(self._sums))
-        found = json.loads(self._bytes(self._size - table, self._size))
+        self._check(self._size - table, self._size)
+        described = json.loads(self._content[self._size - table : self._size])
         self._arrays: dict[str, tuple[np.dtype[Any], list[int], int]] = {
-            name: (np.dtype(dtype), shape, at) for name, (dtype, shape, at) in found["arrays"].items()
+            name: (np.dtype(dtype), shape, at) for name, (dtype, shape, at) in described["arrays"].items()
         }
-        self.notes: Mapping[str, Any] = found["notes"]
+        self.notes: Mapping[str, Any] = described["notes"]
 
     def __contains__(self, name: object) -> bool:
         return name in self._arrays
@@ -159,9 +159,10 @@ class BlockFile:
         return np.frombuffer(self._content, dtype, rows * width, at if size else 0).reshape([rows, *shape[1:]])
 
     def piece(self, name: str, first: int, last: int) -> bytes:
-        """Some of an array of bytes."""
+        """Return a range of an array of bytes, after checking the blocks that hold it."""
         begin = self._arrays[name][2]
-        return self._bytes(begin + first, begin + last)
+        self._check(begin + first, begin + last)
+        return self._content[begin + first : begin + last]
 
     def content(self) -> bytes:
         """The whole file, checked."""
@@ -176,10 +177,6 @@ class BlockFile:
         """
         self._checked = bytearray(len(self._sums))
         self._check(0, self._size)
-
-    def _bytes(self, begin: int, end: int) -> bytes:
-        self._check(begin, end)
-        return self._content[begin:end]
 
     def _check(self, begin: int, end: int) -> None:
         first, last = begin // _BLOCK, -(-end // _BLOCK)
@@ -217,9 +214,19 @@ class SortedStrings:
     def __getitem__(self, number: int) -> bytes:
         return self._file.piece(self._name, self._starts[number], self._starts[number + 1])
 
-    def place(self, string: bytes) -> int:
-        """How many of them come before a string."""
-        return bisect_left(self, string)
+    def find(self, string: bytes) -> int | None:
+        """Return the number of the first string that equals this one; None where there is none."""
+        low, high = 0, len(self._starts) - 1
+        is_there = False
+        while low < high:
+            middle = (low + high) // 2
+            other = self._file.piece(self._name, self._starts[middle], self._starts[middle + 1])
+            if other < string:
+                low = middle + 1
+            else:
+                # The last of these is the one at the end of the search.
+                high, is_there = middle, other == string
+        return low if is_there else None
 
     def all(self) -> list[bytes]:
         """All of them."""

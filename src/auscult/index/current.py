@@ -14,8 +14,7 @@ from pathlib import Path
 
 from auscult.errors import IndexFolderError
 from auscult.files.json_text import parse_json
-from auscult.index.layout import CURRENT, FORMAT_VERSION
-from auscult.index.manifest import Manifest
+from auscult.index.manifest import CURRENT, FORMAT_VERSION, Manifest
 
 STORE_NAME = re.compile(r"store-(\d{6,})")
 OLD_NAME = re.compile(r"generation-(\d{6,})(\.added)?")

@@ -1,16 +1,39 @@
-"""The manifest: what a generation holds, which model made it, and of which segments it is made."""
+"""The manifest: what a generation holds, which model made it, and of which segments it is made.
+
+The names of files, record types and the version of the format stand here too (docs/index-format.md).
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from auscult.errors import IndexFolderError
 from auscult.files.json_text import parse_json
-from auscult.index.layout import FORMAT, FORMAT_VERSION, READ_VERSIONS
 from auscult.interfaces import DocumentEncoder
+
+FORMAT: Final = "auscult-index"
+FORMAT_VERSION: Final = 5
+#: Format 4 lacks `before` and `knowledge` in the manifest, and the generation in CURRENT.
+READ_VERSIONS: Final = (4, 5)
+
+CURRENT: Final = "CURRENT"
+LOCK: Final = "lock"
+STORE: Final = "index.sqlite"
+
+PASSAGE_DTYPE: Final = np.dtype("<f4")
+#: Half precision: sentence scores are shown, never ranked by (for their error see docs/index-format.md).
+SENTENCE_DTYPE: Final = np.dtype("<f2")
+#: start, end: characters in the document text; flags: the bits below.
+SENTENCE_ROW: Final = np.dtype([("start", "<u4"), ("end", "<u4"), ("flags", "u1")])
+
+BEGINS_PARAGRAPH: Final = 1
+ENDS_PARAGRAPH: Final = 2
+LIST_ITEM: Final = 4
 
 
 @dataclass(frozen=True, slots=True)

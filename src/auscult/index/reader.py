@@ -20,9 +20,8 @@ from auscult.index.access import seen
 from auscult.index.blocks import REPAIR
 from auscult.index.current import STORE_NAME, Current, read_current
 from auscult.index.fields import Column
-from auscult.index.layout import CURRENT, STORE
 from auscult.index.log import check_log
-from auscult.index.manifest import Counts, Manifest
+from auscult.index.manifest import CURRENT, STORE, Counts, Manifest
 from auscult.index.segment import Segment
 from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
 from auscult.index.titles import Titles
@@ -96,6 +95,7 @@ class GenerationReader:
         # Of a view, the reader that keeps the store open.
         self._whole: GenerationReader | None = None
         manifest, self.checksum = self.store.manifest(), self.store.checksum()
+        self.store.row_seed = manifest.row_seed
         # Before the segments: those of an older generation may have been removed.
         current.check(manifest, self.checksum, self.store.path)
         self._show(manifest, [Segment(path, record, manifest.removed) for record in manifest.segments])
@@ -263,7 +263,7 @@ class GenerationReader:
 
     def newcomers(self) -> Iterator[DocumentRecord]:
         """The documents that the knowledge base does not know."""
-        for row in self.documents[::-1].tolist():
+        for row in np.flatnonzero(self.living)[::-1].tolist():
             segment, place = self._place(row)
             if segment.keys[place] < self.manifest.known:
                 return

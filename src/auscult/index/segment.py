@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.fields import Column, fields_of, write_fields
-from auscult.index.layout import PASSAGE_DTYPE
-from auscult.index.manifest import Counts, SegmentRecord
+from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, names_of, read_titles, write_titles
 from auscult.index.words import Counted, WordCounter, WordSegment, joined, write_words
@@ -176,3 +175,48 @@ class Segment:
         """The words of what is still there."""
         passages = None if self._living is None else np.repeat(self._living, np.diff(self.starts))
         return WordSegment(self.file, self._living, passages)
+
+
+#: A segment of at most so many times the documents of all behind it is joined with them: then each is larger than what
+#: follows, there are few, and a document is written again a logarithm of times.
+_JOINED = 3
+
+
+def plan(segments: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Neighbours that shall be one, by their numbers; one alone that is named once stays as it is.
+
+    Args:
+        segments: Of each, in order: how many documents it holds, and how many of them are still there.
+
+    Returns:
+        Groups in order. A group of one is to be written again where fewer than half of its documents are still there.
+    """
+    groups: list[list[int]] = []
+    tail: list[int] = []
+    size = 0
+    for number in reversed(range(len(segments))):
+        living = segments[number][1]
+        if not tail or living <= _JOINED * size:
+            tail.insert(0, number)
+            size += living
+        else:
+            groups.insert(0, [number])
+    return [*groups, *([tail] if tail else [])]
+
+
+def merge(segments: Sequence[Segment], path: Path, dim: int) -> SegmentRecord:
+    """Write what is still there of segments into one.
+
+    Args:
+        segments: In order.
+        path: Of the new file.
+        dim: Length of a vector.
+    """
+    writer = SegmentWriter(path, dim)
+    try:
+        for segment in segments:
+            writer.take(segment)
+        return writer.close()
+    except BaseException:
+        writer.discard()
+        raise

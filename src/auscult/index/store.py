@@ -27,8 +27,16 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Original, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError
-from auscult.index import layout
-from auscult.index.manifest import Counts, Manifest
+from auscult.index.manifest import (
+    BEGINS_PARAGRAPH,
+    ENDS_PARAGRAPH,
+    LIST_ITEM,
+    PASSAGE_DTYPE,
+    SENTENCE_DTYPE,
+    SENTENCE_ROW,
+    Counts,
+    Manifest,
+)
 from auscult.interfaces import FloatArray
 
 _SCHEMA: Final = """
@@ -258,8 +266,8 @@ class Store:
                 json.dumps([*_said_of(passage)[:4], gap, *_said_of(passage)[4:]]),
                 text,
                 _sentence_rows(passage.sentences).tobytes(),
-                passages[number].astype(layout.PASSAGE_DTYPE).tobytes(),
-                vectors[begin:end].astype(layout.SENTENCE_DTYPE).tobytes(),
+                passages[number].astype(PASSAGE_DTYPE).tobytes(),
+                vectors[begin:end].astype(SENTENCE_DTYPE).tobytes(),
             )
             statement = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?)"
             self._insert("passage", passage.passage_id, statement, first + number, values)
@@ -273,7 +281,7 @@ class Store:
         """Take a document away; what went with it."""
         document = self.document(key)
         span = (document.first, document.first + document.passages)
-        size = layout.SENTENCE_ROW.itemsize
+        size = SENTENCE_ROW.itemsize
         held = self._read("SELECT total(length(sentences)) FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM passages WHERE key >= ? AND key < ?", span)
         self._write("DELETE FROM documents WHERE key = ?", (key,))
@@ -349,9 +357,9 @@ class Store:
         passage_id, record, text, sentences, vector, vectors = self._row("passages", key)
         # Of a passage without headings above its own nothing is said of them; an index of before says it of none.
         heading, aspect, start, end, gap, *above = json.loads(record)
-        rows = np.frombuffer(sentences, layout.SENTENCE_ROW).tolist()
+        rows = np.frombuffer(sentences, SENTENCE_ROW).tolist()
         whole = _untext(text)
-        own = np.frombuffer(vector, layout.PASSAGE_DTYPE)
+        own = np.frombuffer(vector, PASSAGE_DTYPE)
         return StoredPassage(
             Passage(
                 _untext(passage_id), heading, start, end, tuple(_sentence(*each) for each in rows), aspect, tuple(above)
@@ -359,7 +367,7 @@ class Store:
             whole[:gap],
             whole[gap:],
             own,
-            np.frombuffer(vectors, layout.SENTENCE_DTYPE).reshape(len(rows), len(own)),
+            np.frombuffer(vectors, SENTENCE_DTYPE).reshape(len(rows), len(own)),
         )
 
     def files(self, origin: str) -> dict[str, str]:
@@ -543,22 +551,22 @@ def _sentence_rows(sentences: Sequence[Sentence]) -> npt.NDArray[Any]:
         (
             sentence.start,
             sentence.end,
-            layout.BEGINS_PARAGRAPH * sentence.begins_paragraph
-            + layout.ENDS_PARAGRAPH * sentence.ends_paragraph
-            + layout.LIST_ITEM * sentence.list_item,
+            BEGINS_PARAGRAPH * sentence.begins_paragraph
+            + ENDS_PARAGRAPH * sentence.ends_paragraph
+            + LIST_ITEM * sentence.list_item,
         )
         for sentence in sentences
     ]
-    return np.array(rows, layout.SENTENCE_ROW)
+    return np.array(rows, SENTENCE_ROW)
 
 
 def _sentence(start: int, end: int, flags: int) -> Sentence:
     return Sentence(
         start,
         end,
-        begins_paragraph=bool(flags & layout.BEGINS_PARAGRAPH),
-        ends_paragraph=bool(flags & layout.ENDS_PARAGRAPH),
-        list_item=bool(flags & layout.LIST_ITEM),
+        begins_paragraph=bool(flags & BEGINS_PARAGRAPH),
+        ends_paragraph=bool(flags & ENDS_PARAGRAPH),
+        list_item=bool(flags & LIST_ITEM),
     )
 
 

@@ -1,6 +1,7 @@
 """Documents by what they are called, at rest: names in order, each with its document's row, so that opening reads none.
 
 A name is a title as `normalise_name` folds it, or the identifier of a document's only entity.
+`subject` says what a document is about, as a knowledge base takes it in.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from auscult.concepts import KnowledgeBase
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.concepts.names import normalise_name
+from auscult.documents import Document
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
+from auscult.index.store import DocumentRecord
 
 Name = tuple[bytes, int]
 """A name and the row of the document that has it."""
@@ -67,8 +71,8 @@ class Titles(Mapping[str, str]):
         """
         sought = name.encode("utf-8", "surrogatepass")
         for number, (file, names) in enumerate(zip(self._files, self._names, strict=True)):
-            place = names.place(sought)
-            while place < len(names) and names[place] == sought:
+            place = names.find(sought)
+            while place is not None and place < len(names) and names[place] == sought:
                 (row,) = file.array("titles/rows", place, place + 1).tolist()
                 if self._living[number][row]:
                     return self._title(number, row)
@@ -91,3 +95,22 @@ class Titles(Mapping[str, str]):
             if living[row]
         )
         return {name.decode("utf-8", "surrogatepass"): None for name in found}
+
+
+def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:
+    """What a document is about, without its text, and by its preferred name where the title is a synonym.
+
+    `with_documents` joins a document to a concept by preferred name only; without this, "Heart attack" would stand
+    beside "myocardial infarction". Of several concepts with the name, one that shares an identifier is meant.
+    """
+    named = known.by_name(document.title)
+    ids = set(document.entity_ids)
+    concept = next((c for c in named if ids & {c.concept_id, *c.xrefs}), named[0] if named else None)
+    title = concept.name if concept else document.title
+    return Document(document.doc_id, title, "", (), source=document.source, entity_ids=document.entity_ids)
+
+
+def with_subjects(known: KnowledgeBase, records: Iterable[DocumentRecord]) -> KnowledgeBase:
+    """A knowledge base and what some documents are about; itself where they say nothing of it."""
+    subjects = [subject(record, known) for record in records if record.entity_ids]
+    return known.with_documents(subjects) if subjects else known

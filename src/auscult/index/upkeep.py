@@ -10,13 +10,11 @@ from pathlib import Path
 from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
 from auscult.index.current import Current, current_store, read_current
-from auscult.index.layout import STORE
-from auscult.index.lock import FolderLock
-from auscult.index.manifest import Manifest, SegmentRecord
-from auscult.index.merging import merge
+from auscult.index.manifest import STORE, Manifest, SegmentRecord
 from auscult.index.reader import GenerationReader, open_current
-from auscult.index.segment import Segment, SegmentWriter
+from auscult.index.segment import Segment, SegmentWriter, merge
 from auscult.index.storage import (
+    FolderLock,
     new_store,
     prepare_folder,
     publish,
@@ -27,7 +25,7 @@ from auscult.index.storage import (
     write_synced,
 )
 from auscult.index.store import Store
-from auscult.index.subjects import with_subjects
+from auscult.index.titles import with_subjects
 
 
 def optimize(folder: str | Path) -> Manifest:

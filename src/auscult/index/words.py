@@ -196,6 +196,13 @@ class WordSegment:
         return Counted(terms, {field: each._replace(held=order[each.held]) for field, each in fields.items()})
 
 
+class _Term(NamedTuple):
+    """A term of a query: its weight, and for each segment that has it the range of its postings in every field."""
+
+    idf: float
+    places: Sequence[tuple[int, Mapping[Field, tuple[int, int]]]]
+
+
 class Words:
     """The words of a generation.
 
@@ -209,8 +216,7 @@ class Words:
         self._norms: dict[Field, list[FloatArray]] = {}
         self._weights: dict[Field, FloatArray] = {}
         self._documents = sum(_living_count(each, "document") for each in segments)
-        self._places = lru_cache(maxsize=_KEPT)(self._find_places)
-        self._idf = lru_cache(maxsize=_KEPT)(self._find_idf)
+        self._term = lru_cache(maxsize=_KEPT)(self._find_term)
 
     def coverage(self, terms: Sequence[str], field: Field, k1: float = K1) -> FloatArray:
         """The share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
@@ -223,11 +229,10 @@ class Words:
         norms = self._field_norms(field)
         scores = [np.zeros(len(each), np.float32) for each in norms]
         total = 0.0
-        for term in dict.fromkeys(terms):
-            idf = self._idf(term)
-            total += idf
-            for number, rows, counts in self._held(term, field):
-                scores[number][rows] += np.float32(idf) * counts / (counts + np.float32(k1) * norms[number][rows])
+        for term in map(self._term, dict.fromkeys(terms)):
+            total += term.idf
+            for number, rows, counts in self._postings(term, field):
+                scores[number][rows] += np.float32(term.idf) * counts / (counts + np.float32(k1) * norms[number][rows])
         found = _concatenated(scores)
         return found / np.float32(total) if total else found
 
@@ -238,11 +243,10 @@ class Words:
         """
         scores = [np.zeros(each.file.length(f"{field}/lengths"), np.float32) for each in self._segments]
         total = 0.0
-        for term in dict.fromkeys(terms):
-            idf = self._idf(term)
-            total += idf
-            for number, rows, _ in self._held(term, field):
-                scores[number][rows] += np.float32(idf)
+        for term in map(self._term, dict.fromkeys(terms)):
+            total += term.idf
+            for number, rows, _ in self._postings(term, field):
+                scores[number][rows] += np.float32(term.idf)
         common = _concatenated(scores)
         if not total:
             return common
@@ -250,43 +254,43 @@ class Words:
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
         """The share of each of a query's words in all of them, by their idf; together 1."""
-        weights = {term: self._idf(term) for term in terms}
+        weights = {term: self._term(term).idf for term in terms}
         total = sum(weights.values())
         return {term: weight / total for term, weight in weights.items()}
 
     def holds(self, term: str) -> bool:
-        """Whether any text holds a term."""
+        """Whether any text has a term."""
         for field in FIELDS:
-            for number, rows, _ in self._held(term, field):
+            for number, rows, _ in self._postings(self._term(term), field):
                 living = self._segments[number].living(field)
                 if len(rows) and (living is None or living[rows].any()):
                     return True
         return False
 
-    def _held(self, term: str, field: Field) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
-        """By segment: its number, which of its texts of a field hold a term, and how often."""
-        for number, (first, last) in self._places(term, field):
-            file = self._segments[number].file
+    def _postings(self, term: _Term, field: Field) -> Iterator[tuple[int, npt.NDArray[np.int32], FloatArray]]:
+        """Yield per segment: its number, which of its texts of a field have a term, and how often."""
+        for number, spans in term.places:
+            file, (first, last) = self._segments[number].file, spans[field]
             rows = file.array(f"{field}/rows", first, last)
             yield number, rows, file.array(f"{field}/counts", first, last).astype(np.float32)
 
-    def _find_places(self, term: str, field: Field) -> tuple[tuple[int, tuple[int, int]], ...]:
+    def _find_term(self, term: str) -> _Term:
         raw = term.encode("utf-8", "surrogatepass")
-        found = []
-        for number, (segment, terms) in enumerate(zip(self._segments, self._terms, strict=True)):
-            place = terms.place(raw)
-            if place < len(terms) and terms[place] == raw:
-                first, last = segment.file.array(f"{field}/starts", place, place + 2).tolist()
-                found.append((number, (first, last)))
-        return tuple(found)
-
-    def _find_idf(self, term: str) -> float:
-        """Of a term by the documents that hold it; of an unknown one, as of the rarest."""
+        places = []
         holders = 0
-        for number, rows, _ in self._held(term, "document"):
-            living = self._segments[number].documents
-            holders += len(rows) if living is None else int(np.count_nonzero(living[rows]))
-        return float(_idf(np.array(holders), self._documents))
+        for number, (segment, terms) in enumerate(zip(self._segments, self._terms, strict=True)):
+            place = terms.find(raw)
+            if place is None:
+                continue
+            spans: dict[Field, tuple[int, int]] = {}
+            for field in FIELDS:
+                first, last = segment.file.array(f"{field}/starts", place, place + 2).tolist()
+                spans[field] = first, last
+            places.append((number, spans))
+            rows = segment.file.array("document/rows", *spans["document"])
+            holders += len(rows) if segment.documents is None else int(np.count_nonzero(segment.documents[rows]))
+        # An unknown term weighs as the rarest.
+        return _Term(float(_idf(np.array(holders), self._documents)), places)
 
     def _weight(self, field: Field) -> FloatArray:
         """The idf of all distinct words of each text of a field."""

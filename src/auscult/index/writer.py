@@ -18,14 +18,12 @@ from auscult import __version__
 from auscult.documents.passage_rows import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
 from auscult.index.current import Current, read_current
-from auscult.index.layout import STORE
-from auscult.index.lock import FolderLock
-from auscult.index.manifest import Counts, Manifest, ModelRecord, SegmentRecord
-from auscult.index.merging import merge, plan
+from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, SegmentRecord
 from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
-from auscult.index.segment import Segment, SegmentWriter
+from auscult.index.segment import Segment, SegmentWriter, merge, plan
 from auscult.index.storage import (
+    FolderLock,
     new_store,
     prepare_folder,
     publish,
@@ -112,7 +110,11 @@ class _Transaction:
         manifest = self._manifest
         key, first = manifest.next_document, manifest.next_passage
         store.insert(document, key, first, vectors, passages, origin)
-        add_to_segment(segment, key, first, document, passages)
+        record = DocumentRecord(
+            document.doc_id, document.title, document.source, document.url, document.entity_ids, document.metadata
+        )
+        texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
+        segment.add(key, first, record, texts, passages)
         count = len(document.passages)
         self._manifest = replace(
             manifest,
@@ -366,23 +368,6 @@ class IndexUpdate(_Transaction):
             segments=tuple(settled),
             removed=tuple(sorted(self._removed & set(left.tolist()))),
         )
-
-
-def add_to_segment(segment: SegmentWriter, key: int, first: int, document: Document, passages: FloatArray) -> None:
-    """Put what a document is found by into a segment.
-
-    Args:
-        segment: That is written.
-        key: Of the document.
-        first: Of its first passage.
-        document: With its passages.
-        passages: Their vectors, (passages, dim).
-    """
-    record = DocumentRecord(
-        document.doc_id, document.title, document.source, document.url, document.entity_ids, document.metadata
-    )
-    texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
-    segment.add(key, first, record, texts, passages)
 
 
 def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -> None:

@@ -15,7 +15,7 @@ from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
 from auscult.index import Counts, IndexUpdate, IndexWriter
-from auscult.index.subjects import subject
+from auscult.index.titles import subject
 from auscult.interfaces import DocumentEncoder
 
 #: A batch ends early when it holds so many sentences: memory is bounded by sentences, not by documents.

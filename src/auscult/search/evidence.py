@@ -22,18 +22,19 @@ A reason that a query gives no cause for, or that a model has no part for, is 0 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from auscult.concepts.function_words import FUNCTION_WORDS
+from auscult.concepts.names import FUNCTION_WORDS
 from auscult.index import PassageIndex
-from auscult.index.words import Words, analyse
+from auscult.index.words import Field, analyse
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
-from auscult.understanding.unread import unread_words
+from auscult.understanding.query import unread_words
 
 EVIDENCE: Final = (
     "question_text",
@@ -71,28 +72,34 @@ def gather(
         rows: Of passages; None for all.
     """
     words, documents = index.reader.words, index.reader.passage_documents
-    asked = question_terms(query)
-    each = [[analyse(name) for name in names] for names in query.each]
-    aspects = [analyse(aspect) for aspect in query.aspects]
     vectors = index.reader.passage_vectors
-    parts = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
+    cosines = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
+    asked = question_terms(query)
     by_text = words.coverage(asked, "text", _ONCE)
-    columns = {
+    by_title, by_heading = words.coverage(asked, "title", _ONCE), words.coverage(asked, "heading", _ONCE)
+    # The mean of title and heading, so that either alone says something.
+    evidence = {
         "question_text": by_text,
-        "question_label": _label_coverage(words, asked, documents),
+        "question_label": (by_title[documents] + by_heading) * np.float32(0.5),
         "question_document": words.coverage(asked, "document", _ONCE)[documents],
-        "question_together": by_text**2 if unread_words(query) else 0.0,
-        "entity_document": _of_each(lambda name: words.coverage(name, "document"), each, documents),
-        "entity_passage": _of_each(lambda name: words.coverage(name, "text"), each),
-        "entity_title": _of_each(lambda name: words.likeness(name, "title"), each, documents),
-        "aspect_heading": _best(_named_in_heading(words, aspect) for aspect in aspects) if aspects else 0.0,
     }
-    found = np.empty((len(documents) if rows is None else len(rows), len(EVIDENCE)), np.float32)
-    for column, name in enumerate(EVIDENCE):
-        told = columns.get(name, 0.0)
-        found[:, column] = told[rows] if isinstance(told, np.ndarray) and rows is not None else told
-    for name, cosines in parts.items():
-        found[:, EVIDENCE.index(f"{name}_vector")] = cosines
+    if unread_words(query):
+        evidence["question_together"] = by_text**2
+    entities = [[analyse(name) for name in names] for names in query.each]
+    if entities:
+        evidence["entity_document"] = _over_entities(words.coverage, "document", entities)[documents]
+        evidence["entity_passage"] = _over_entities(words.coverage, "text", entities)
+        evidence["entity_title"] = _over_entities(words.likeness, "title", entities)[documents]
+    if query.aspects:
+        aspects = map(analyse, query.aspects)
+        by_aspect = [words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading") for aspect in aspects]
+        evidence["aspect_heading"] = np.maximum.reduce(by_aspect) * np.float32(0.5)
+    if rows is not None:
+        evidence = {name: values[rows] for name, values in evidence.items()}
+    found = np.zeros((len(documents) if rows is None else len(rows), len(EVIDENCE)), np.float32)
+    evidence |= {f"{part}_vector": by_part for part, by_part in cosines.items()}
+    for name, values in evidence.items():
+        found[:, EVIDENCE.index(name)] = values
     return found
 
 
@@ -157,30 +164,11 @@ def vector_cosines(
     return found
 
 
-def _label_coverage(words: Words, asked: list[str], documents: npt.NDArray[np.int64]) -> FloatArray:
-    """Of title and heading: the mean of both, so that either alone says something."""
-    by_title, by_heading = (words.coverage(asked, field, _ONCE) for field in ("title", "heading"))
-    found: FloatArray = (by_title[documents] + by_heading) * np.float32(0.5)
-    return found
-
-
-def _named_in_heading(words: Words, aspect: list[str]) -> FloatArray:
-    found: FloatArray = (words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading")) * np.float32(0.5)
-    return found
-
-
-def _of_each(
-    score: Callable[[list[str]], FloatArray],
-    each: Sequence[Sequence[list[str]]],
-    documents: npt.NDArray[np.int64] | None = None,
-) -> FloatArray | float:
-    """The mean over entities of the best over their names; of documents, for each passage."""
-    if not each:
-        return 0.0
-    found: FloatArray = np.mean([_best(map(score, names)) for names in each], axis=0, dtype=np.float32)
-    return found if documents is None else found[documents]
-
-
-def _best(scores: Iterable[FloatArray]) -> FloatArray:
-    found: FloatArray = np.maximum.reduce(list(scores))
-    return found
+def _over_entities(
+    score: Callable[[list[str], Field], FloatArray], field: Field, entities: Sequence[Sequence[list[str]]]
+) -> FloatArray:
+    """Return the score of each text of a field: the mean over entities of the best over their names."""
+    scores = np.stack([score(words, field) for words in chain.from_iterable(entities)])
+    best = np.maximum.reduceat(scores, np.cumsum([0, *map(len, entities[:-1])]), axis=0)
+    mean: FloatArray = best.mean(axis=0, dtype=np.float32)
+    return mean

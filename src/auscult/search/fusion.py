@@ -14,7 +14,7 @@ models that bring none.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final, Protocol, runtime_checkable
@@ -26,7 +26,7 @@ from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 from auscult.search.evidence import EVIDENCE
 from auscult.understanding import Query
-from auscult.understanding.unread import unread_words
+from auscult.understanding.query import unread_words
 
 FILE = "fusion.json"
 DOUBTFUL: Final = 0.5
@@ -122,3 +122,23 @@ class Fusion:
     def probability(self, evidence: npt.NDArray[np.floating]) -> float:
         """That the first hit answers, by its evidence, (evidence,)."""
         return float(1 / (1 + np.exp(-(evidence @ self.certainty[:-1] + self.certainty[-1]))))
+
+
+def fuse_scores(scores: Sequence[FloatArray]) -> FloatArray:
+    """Return two or more models' scores of the same passages as one: the mean of standardised scores, (passages,).
+
+    Scores of different models are on different scales. Each model's are shifted and stretched to mean 0 and standard
+    deviation 1 over a query's candidates (montague2001's zero-mean unit-variance normalisation). Then they are averaged
+    (CombSUM, fox1994, but for a factor). All models count the same: nothing is tuned.
+
+    Args:
+        scores: Of each model, (passages,), at least one model; higher is better. A model that scores all alike says
+            nothing, and adds nothing.
+    """
+    rows = np.stack([np.asarray(each, dtype=np.float64) for each in scores])
+    if not rows.size:
+        return np.zeros(rows.shape[1], dtype=np.float32)
+    spread = rows.std(axis=1, keepdims=True)
+    standard = (rows - rows.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
+    fused: FloatArray = standard.mean(axis=0).astype(np.float32)
+    return fused

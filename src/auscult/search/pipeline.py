@@ -15,7 +15,7 @@ import numpy as np
 from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.interfaces import Hit, ReadsDocuments, Scorer
-from auscult.search.score_fusion import fuse_scores
+from auscult.search.fusion import fuse_scores
 from auscult.search.searcher import DEFAULT_OPTIONS, Searcher, SearchOptions
 from auscult.understanding import Query
 
@@ -28,8 +28,8 @@ class Pipeline:
         scorer: Re-ranks. It is shown the candidates' passages within the text of their documents, and all passages of
             these documents where it `ReadsDocuments`; it must not need statistics of the collection.
         candidates: How many passages are retrieved for it, at least 1.
-        fuse: Order by the mean of both scores, each standardised over the candidates (`search.score_fusion`), and not
-            by the scorer's alone.
+        fuse: Order by the mean of both scores, each standardised over the candidates (`fusion.fuse_scores`), and not by
+            the scorer's alone.
 
     Raises:
         QueryError: `candidates` is below 1.

@@ -23,7 +23,7 @@ from auscult.errors import ModelError, QueryError
 from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
-from auscult.index.subjects import with_subjects
+from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
@@ -222,7 +222,7 @@ class Searcher:
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
             return Findings(reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts)
-        vector = self._vector(query) if encoded is None else encoded
+        vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         asked = max(k, rerank)
         candidates = self.index.candidates(vector, words, where, documents)
@@ -260,7 +260,7 @@ class Searcher:
         Raises:
             QueryError: The query is empty.
         """
-        vector = self._vector(query)
+        vector = self.vectors([query])[0]
         return vector, self._weighed(query, vector, None, self.index.best)
 
     def _weighed(self, query: Query, vector: FloatArray, rows: RowArray | None, best: Best) -> FloatArray:
@@ -286,10 +286,6 @@ class Searcher:
             found = self.encoder.encode_queries([queries[number] for number in read])
             vectors[read] = np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0)
         return vectors
-
-    def _vector(self, query: Query) -> FloatArray:
-        vector: FloatArray = self.vectors([query])[0]
-        return vector
 
     def rank(
         self, queries: Sequence[Query], k: int = 100, *, group_by: GroupBy = "passage", scoring: Scoring = "fused"

@@ -2,7 +2,7 @@
 
 Two names are siblings where they have the same head words and say different things about which of a kind is meant: by
 number, Roman numeral, letter or gene ("type 2", "IV", "B", "BRCA1"), or by words that exclude each other (acute and
-chronic, adult and childhood, hypo- and hyper-; `concepts.distinctions`). A name that tells of none ("Spastic
+chronic, adult and childhood, hypo- and hyper-; `concepts.fuzzy`). A name that tells of none ("Spastic
 paraplegia") is a wider one, and no sibling. Names alone are looked at, so that this holds for any titled document.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from auscult.concepts import KnowledgeBase
-from auscult.concepts.distinctions import contradict, contrasts, designators
+from auscult.concepts.fuzzy import contradict, contrasts, designators
 from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key
 from auscult.understanding import Query
 

@@ -9,7 +9,7 @@ With a POWER of a half that is circular binary segmentation (olshen2004), the li
 smaller one prefers a shorter stretch that stands out more, above all in long documents. Each end that parts a
 paragraph, or a list and its lead-in, costs INSIDE, in standard deviations of one sentence. Means come from prefix sums,
 so that all spans of a document are weighed in O(sentences · most), after O(sentences · dim) for the scores. A span
-never crosses a heading (`frames`).
+never crosses a heading (`Frame`).
 
 A sentence is scored by its aspect share where an aspect is asked for, since all of a document is about its entity; else
 by the model's whole. The asked words, which find documents, mark sentences that name the entity rather than those that
@@ -25,13 +25,85 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document
+from auscult.concepts.names import normalise_name
+from auscult.documents import Document, Sentence
 from auscult.errors import ConfigError, QueryError
 from auscult.index.words import analyse
 from auscult.search.evidence import question_terms
-from auscult.search.frames import Frame, frame_of
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Of a document's sentences, in order; all arrays are (sentences,).
+
+    Attributes:
+        starts: Offset of each in the text.
+        ends: One past its last character.
+        blocks: Number of its block, rising: a list is one with the paragraph before it that ends in a colon.
+        sections: Number of its section, rising.
+    """
+
+    starts: IntArray
+    ends: IntArray
+    blocks: IntArray
+    sections: IntArray
+
+    @property
+    def begins_block(self) -> BoolArray:
+        """Whether a sentence is the first of its block."""
+        return np.diff(self.blocks, prepend=-1) > 0
+
+    @property
+    def ends_block(self) -> BoolArray:
+        """Whether a sentence is the last of its block."""
+        return np.append(self.begins_block[1:], True)[: len(self.blocks)]
+
+
+def frame_of(document: Document) -> Frame:
+    """Return which sentences of a document stand in one block (a paragraph, or a list with its lead-in) and section.
+
+    A section ends where a passage begins under another heading. A passage without a heading, or under the same one,
+    goes on with what stands before it: long sections are often cut into several passages.
+    """
+    sentences = document.sentences
+    sections = _sections(document)
+    blocks, block = [], -1
+    for number, each in enumerate(sentences):
+        same_section = number > 0 and sections[number] == sections[number - 1]
+        if not same_section or (each.begins_paragraph and not _goes_on(document, sentences, number)):
+            block += 1
+        blocks.append(block)
+    return Frame(
+        np.array([each.start for each in sentences], np.int64),
+        np.array([each.end for each in sentences], np.int64),
+        np.array(blocks, np.int64),
+        np.array(sections, np.int64),
+    )
+
+
+def _goes_on(document: Document, sentences: tuple[Sentence, ...], number: int) -> bool:
+    """Whether a list item belongs to what stands before it: another item, or its lead-in."""
+    if not sentences[number].list_item:
+        return False
+    before = sentences[number - 1]
+    return before.list_item or document.text[before.start : before.end].endswith((":", "\uff1a"))
+
+
+def _sections(document: Document) -> list[int]:
+    numbers: list[int] = []
+    section, current = -1, ""
+    for passage in document.passages:
+        heading = normalise_name(passage.heading)
+        if section < 0 or (heading and heading != current):
+            section, current = section + 1, heading
+        numbers += [section] * len(passage.sentences)
+    return numbers
+
 
 Scores = npt.NDArray[np.float64]
 POWER: Final = 0.2

@@ -17,7 +17,7 @@ from auscult.concepts import Autocomplete, Concept, KnowledgeBase
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.errors import AuscultError
 from auscult.index.current import current_store
-from auscult.index.layout import STORE
+from auscult.index.manifest import STORE
 from auscult.index.storage import signs_of_change
 from auscult.index.store import Store
 from auscult.interfaces import DocumentEncoder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from auscult.concepts import Match
 from auscult.service import models
+from auscult.understanding.query import unread_words
 from auscult.understanding.understand import Understanding
-from auscult.understanding.unread import unread_words
 
 
 def told(understanding: Understanding) -> models.Understood:

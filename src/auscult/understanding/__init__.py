@@ -2,7 +2,6 @@
 
 from auscult.understanding.asking import gist
 from auscult.understanding.parsing import QuestionParser, Reading, parse_query
-from auscult.understanding.query import Query
-from auscult.understanding.text import query_text
+from auscult.understanding.query import Query, query_text
 
 __all__ = ["Query", "QuestionParser", "Reading", "gist", "parse_query", "query_text"]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from auscult.concepts.function_words import FUNCTION_WORDS
-from auscult.concepts.names import normalise_name
+from auscult.concepts.names import FUNCTION_WORDS, normalise_name
 from auscult.understanding.aspect_words import ASPECT_WORDS
 
 # A dot ends a sentence behind a word, not an abbreviation ("St. John's wort").

@@ -198,7 +198,7 @@ class QuestionParser:
             reading = self._reading(asked_about, named)
             if self._may_be_meant(reading, text):
                 return reading
-        mention = self._mention_meant(text, asking)
+        mention = self._mention_meant(text, asking) if is_long(text) else self._longest_mention(text)
         aspects = _aspects_named(asking.replace(mention, " ", 1) if mention else asking)
         aspects = aspects or _aspects_named(text.replace(mention, " ", 1) if mention else text)
         if not mention:
@@ -230,9 +230,9 @@ class QuestionParser:
         return not any(is_told(text, mention.start) for mention in self._mentions(text))
 
     def _mention_meant(self, text: str, asking: str) -> str:
-        """The mention that a question is about; empty where it has none."""
+        """Return the mention that a long message is about; empty where it has none."""
         mentions = self._mentions(text)
-        if not (is_long(text) and mentions):
+        if not mentions:
             return self._longest_mention(text)
         named: dict[str, list[Mention]] = {}
         for mention in mentions:
@@ -260,7 +260,26 @@ class QuestionParser:
         return len(known) == 1 or 2 * sum(known) > len(known)
 
     def _reading(self, slot: str, aspects: tuple[str, ...], parts: tuple[str, ...] = ()) -> Reading:
-        entity, aspects, mention = self._entity(slot, aspects)
+        """Return what a slot and aspects are read as.
+
+        Args:
+            slot: The words that stand where the entity is named.
+            aspects: The aspects that are asked for.
+            parts: Where the slot lists several entities, each of them.
+        """
+        entity, mention = slot, ""
+        if not self._is_known(slot):
+            slot, further = _asked_on(slot)
+            if further:
+                aspects = tuple(dict.fromkeys((*(aspect for aspect in aspects if aspect != INFORMATION), *further)))
+            entity = slot
+            if not (further and self._is_known(slot)):
+                mention = self._longest_mention(slot)
+                if mention and not _GOES_ON.match(slot[slot.rfind(mention) + len(mention) :]):
+                    mention = ""
+                # An unlisted name may have a listed one in it ("familial X with Y"): only small words give way.
+                if mention and _is_possessed(slot, mention):
+                    entity = mention
         if parts:
             parts = self._completed(parts)
         elif entity and not self._is_known(entity):
@@ -281,20 +300,6 @@ class QuestionParser:
         longer = [f"{part} {last}" for part in parts]
         lent = [not self._is_known(part) and self._is_known(more) for part, more in zip(parts, longer, strict=True)]
         return tuple(more if lends else part for part, more, lends in zip(parts, longer, lent, strict=True))
-
-    def _entity(self, slot: str, aspects: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
-        if self._is_known(slot):
-            return slot, aspects, ""
-        slot, further = _asked_on(slot)
-        if further:
-            aspects = tuple(dict.fromkeys((*(aspect for aspect in aspects if aspect != INFORMATION), *further)))
-            if self._is_known(slot):
-                return slot, aspects, ""
-        mention = self._longest_mention(slot)
-        if mention and not _GOES_ON.match(slot[slot.rfind(mention) + len(mention) :]):
-            mention = ""
-        # A name nobody lists may hold one that is listed ("familial X with Y"): only small words give way.
-        return (mention if mention and _is_possessed(slot, mention) else slot), aspects, mention
 
     def _is_named(self, words: str) -> bool:
         """Whether something known or a document is called so."""

@@ -1,8 +1,14 @@
-"""A query: an entity, aspects of it, and the words it was asked in (arnold2020 section 3)."""
+"""A query: an entity, aspects of it, and the words it was asked in (arnold2020 section 3); and its text for models."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final, Literal
+
+from auscult.concepts.names import FUNCTION_WORDS
+from auscult.understanding.aspect_words import ASPECT_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,49 @@ class Query:
     def terms(self) -> str:
         """Entity and aspects as one string of words, as term-based models are queried."""
         return " ".join((self.entity, *self.aspects)).strip()
+
+
+Question = Literal["otherwise", "rather", "never"]
+
+
+def query_text(query: Query, *, between: str = " ", question: Question = "otherwise") -> str:
+    """Return a query as the text that a model reads: its entity and aspects, or the question.
+
+    Rankers, TF-IDF and BM25 read "IgA nephropathy symptoms"; CAPR and CK-HQA (grundmann2021, 3.1) read
+    "IgA nephropathy ; symptoms". Models that count words ignore the order; a transformer was trained with one.
+
+    Args:
+        query: What is asked.
+        between: Stands between entity and aspects, and between aspects.
+        question: When its own words are the text: where it has neither entity nor aspects ("otherwise"), wherever it
+            has some ("rather"), or "never".
+    """
+    if question == "rather" and query.text:
+        return query.text
+    parts = between.join(part for part in (query.entity, *query.aspects) if part)
+    return parts or ("" if question == "never" else query.text)
+
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_ASKING: Final = frozenset(
+    (*FUNCTION_WORDS, "how", "why", "when", "what", "which", "who", "whom", "whose", "where", "please", "tell", "know")
+)
+
+
+def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
+    """Return what a question says beyond its entity and aspects: "more common men" of "Is gout more common in men?".
+
+    Each word comes once. Function words and words that ask ("how") are left out.
+
+    Args:
+        query: As it was understood. Without a question in words there are none.
+        asked: What else its entities are called in it.
+    """
+    text = query.asked
+    for words in ASPECT_WORDS:
+        if words.aspect in query.aspects:
+            text = words.pattern.sub(" ", text)
+    named = (*query.all_names, *query.aspects, *asked)
+    known = {word.lower() for name in named for word in _WORD.findall(name)}
+    found = (word for word in _WORD.findall(text) if word.lower() not in known and word.lower() not in _ASKING)
+    return list(dict.fromkeys(found))

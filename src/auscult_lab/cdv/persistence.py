@@ -19,19 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from auscult.encoders.folder import (
-    REMEDY,
-    SETTINGS,
-    as_tuples,
-    digest_of_folders,
-    fingerprint_of,
-    opening,
-    read_arrays,
-    read_said,
-    settings_of,
-    under,
-    write_arrays,
-)
+from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, digest_of_folders, fingerprint_of, opening, settings_of
 from auscult.errors import ModelError
 from auscult.files.digests import digest_of_file
 from auscult.files.json_text import parse_json
@@ -42,6 +30,7 @@ from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.spaces import AverageSpace, BloomSpace, TargetSpace, restore_bloom
 from auscult_lab.cdv.transformer import PooledTransformer
 from auscult_lab.modules import Task
+from auscult_lab.modules.arrays import read_arrays, read_notes, with_prefix, write_arrays
 from auscult_lab.modules.averaged_words import AveragedWords, SentenceEncoder
 from auscult_lab.modules.backbone import fastest_device, open_backbone
 from auscult_lab.modules.word_vectors import WordVectors, from_state
@@ -102,11 +91,11 @@ def load(folder: Path) -> CdvEncoder:
         stored = read_arrays(folder / _WEIGHTS)
         tensors = {key: value.float() if value.dtype == torch.float16 else value for key, value in stored.items()}
         words = [
-            from_state(_arrays(under(f"words.{number}.", tensors)), described)
+            from_state(_arrays(with_prefix(f"words.{number}.", tensors)), described)
             for number, described in enumerate(settings["words"])
         ]
         network = CdvNetwork(CdvConfig(**as_tuples(settings["network"])))
-        network.load_state_dict(under("network.", tensors))
+        network.load_state_dict(with_prefix("network.", tensors))
         spaces: dict[Task, TargetSpace] = {
             task: _restore_space(task, described, words, tensors) for task, described in settings["spaces"].items()
         }
@@ -132,7 +121,7 @@ def save_space(space: TargetSpace, path: Path) -> None:
 
 def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
     """Read what `save_space` wrote, onto the word vectors it was made with."""
-    described = parse_json(read_said(path)["space"])
+    described = parse_json(read_notes(path)["space"])
     return _restore_space("space", described, [vectors], read_arrays(path))
 
 
@@ -239,5 +228,5 @@ def _restore_space(
         return AverageSpace(vectors, tensors[f"{task}.centre"].numpy())
     rows = tensors[f"{task}.known"].numpy() if described["known"] else ()
     known = dict(zip(described["known"], rows, strict=True))
-    weights = under(f"{task}.encoder.", tensors)
+    weights = with_prefix(f"{task}.encoder.", tensors)
     return restore_bloom(described["config"], weights, vectors, known, described["names"])

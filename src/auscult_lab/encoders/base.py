@@ -19,7 +19,7 @@ from auscult.documents import Document, Passage
 from auscult.errors import ConfigError
 from auscult.understanding import Query
 from auscult.understanding import query_text as text_of
-from auscult.understanding.text import Question
+from auscult.understanding.query import Question
 from auscult_lab.modules.backbone import Backbone, Pooling
 
 

@@ -18,22 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auscult.encoders.folder import (
-    REMEDY,
-    SETTINGS,
-    digest_of_folders,
-    fingerprint_of,
-    opening,
-    read_arrays,
-    settings_of,
-    write_arrays,
-)
+from auscult.encoders.folder import REMEDY, SETTINGS, digest_of_folders, fingerprint_of, opening, settings_of
 from auscult.errors import ConfigError, ModelError
 from auscult.files.writing import renewed_folder, write_json
 from auscult_lab.encoders.base import PassageRanker
 from auscult_lab.encoders.bi import BiEncoder
 from auscult_lab.encoders.interchange import describe_encoder
 from auscult_lab.encoders.registry import architecture, configure
+from auscult_lab.modules.arrays import read_arrays, write_arrays
 from auscult_lab.modules.backbone import open_backbone
 
 KIND = "capr"

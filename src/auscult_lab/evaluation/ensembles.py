@@ -10,7 +10,7 @@ import numpy as np
 
 from auscult.errors import ConfigError
 from auscult.interfaces import Ranking
-from auscult.search.score_fusion import fuse_scores
+from auscult.search.fusion import fuse_scores
 from auscult_lab.evaluation.protocol import Run, chance_of, rank_against_ties
 from auscult_lab.evaluation.records import Track, label_of
 from auscult_lab.evaluation.task import Task

@@ -36,7 +36,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, naming_extra
-from auscult.index.layout import CURRENT
+from auscult.index.manifest import CURRENT
 from auscult.interfaces import DocumentEncoder, FloatArray, Judgement
 from auscult.search.build import build_index
 from auscult.search.evidence import EVIDENCE, SENTENCE, best_sentences

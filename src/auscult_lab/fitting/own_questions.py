@@ -30,8 +30,7 @@ import numpy.typing as npt
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifiers
-from auscult.concepts.mentions import MentionLinker
-from auscult.concepts.name_automaton import fold
+from auscult.concepts.mentions import MentionLinker, fold
 from auscult.concepts.names import normalise_name
 from auscult.errors import QueryError
 from auscult.index.words import analyse

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader
 
-from auscult.concepts.function_words import FUNCTION_WORDS as WORDS
+from auscult.concepts.names import FUNCTION_WORDS as WORDS
 from auscult.documents import Document
 from auscult.encoders.general.persistence import save
 from auscult.encoders.general.readers import WindowReader

@@ -21,8 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from auscult.concepts.mentions import is_acronym
-from auscult.concepts.name_automaton import NameAutomaton, fold, single_blanks
+from auscult.concepts.mentions import NameAutomaton, fold, is_acronym, single_blanks
 from auscult.concepts.names import abbreviated_names, normalise_name
 from auscult_lab.graphs.graph import KnowledgeGraph
 from auscult_lab.graphs.structure import by_degree

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import torch
 
-from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, opening, read_arrays, under, write_arrays
+from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, opening
 from auscult.errors import ModelError
 from auscult.files.digests import digest_of_file
 from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder, write_json
+from auscult_lab.modules.arrays import read_arrays, with_prefix, write_arrays
 from auscult_lab.modules.vocabulary import Vocabulary
 from auscult_lab.modules.word_vectors import from_state
 from auscult_lab.rankers.base import Ranker
@@ -86,10 +87,12 @@ def load(folder: Path) -> RankerScorer:
             tuple(settings["words"]),
             tensors["vocabulary.vectors"].numpy(),
             tensors["vocabulary.idf"].numpy(),
-            from_state({key: value.numpy() for key, value in under("source.", tensors).items()}, settings["source"]),
+            from_state(
+                {key: value.numpy() for key, value in with_prefix("source.", tensors).items()}, settings["source"]
+            ),
             float(settings["unseen_idf"]),
         )
         ranker = kind.ranker(kind.config(**as_tuples(settings["config"])), vocabulary)
-        ranker.load_state_dict(under("network.", tensors))
+        ranker.load_state_dict(with_prefix("network.", tensors))
     fingerprint = hashlib.sha256(described).hexdigest()
     return RankerScorer(ranker, vocabulary, name=settings["name"], fingerprint=fingerprint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.understanding import Query
-from auscult.understanding.text import query_text
+from auscult.understanding.query import query_text
 
 _analyse = Analyzer()
 

@@ -11,7 +11,7 @@ import pytest
 from auscult.documents import Document
 from auscult.errors import ConfigError
 from auscult.interfaces import FloatArray
-from auscult.search.score_fusion import fuse_scores
+from auscult.search.fusion import fuse_scores
 from auscult.understanding import Query
 from auscult_lab.evaluation.comparing import compare_models
 from auscult_lab.evaluation.comparison import Contender

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -64,38 +64,33 @@ class Transformer:
         self._inputs = [each.name for each in session.get_inputs()]
 
     def states(self, rows: Sequence[list[int]]) -> Iterator[tuple[int, FloatArray]]:
-        """The number of each row and the states of its tokens, (tokens, dim), shortest first."""
-        batches = self._batches([len(row) for row in rows])
-        read = self._in_turn([[rows[row] for row in batch] for batch in batches])
-        for batch, states in zip(batches, read, strict=True):
-            for row, found in zip(batch, states, strict=True):
-                yield row, found[: len(rows[row])]
-
-    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Rows that are read together."""
+        """Yield the number of each row and the states of its tokens, (tokens, dim), shortest first."""
+        lengths = [*map(len, rows)]
         batches: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=lengths.__getitem__):
             if not batches or (len(batches[-1]) + 1) * lengths[row] > self._BATCH_TOKENS:
                 batches.append([])
             batches[-1].append(row)
-        return batches
+        inputs = [[*map(rows.__getitem__, batch)] for batch in batches]
+        several = self._workers > 1 and len(batches) > 1
+        read = self._in_parallel(inputs) if several else map(self._states, inputs)
+        for batch, states in zip(batches, read, strict=True):
+            for row, padded in zip(batch, states, strict=True):
+                yield row, padded[: lengths[row]]
 
-    def _in_turn(self, batches: Sequence[Sequence[list[int]]]) -> Iterator[FloatArray]:
-        """The states of batches, one after the other."""
-        if self._workers < 2 or len(batches) < 2:
-            yield from map(self._states, batches)
-            return
+    def _in_parallel(self, batches: Sequence[Sequence[list[int]]]) -> Iterator[FloatArray]:
+        """Yield the states of each batch, in order."""
         with ThreadPoolExecutor(self._workers) as pool:
             # A few at a time, as states of all would take gigabytes.
             for first in range(0, len(batches), _AT_ONCE * self._workers):
                 yield from pool.map(self._states, batches[first : first + _AT_ONCE * self._workers])
 
     def _states(self, rows: Sequence[list[int]]) -> FloatArray:
-        """States of the tokens of rows, (rows, longest, dim)."""
-        longest = max(map(len, rows))
-        mask = np.array([[1] * len(row) + [0] * (longest - len(row)) for row in rows], np.int64)
+        """Return states of the tokens of rows, (rows, longest, dim)."""
+        lengths = np.array([*map(len, rows)])
+        mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
         ids = np.zeros_like(mask)
-        ids[mask > 0] = [token for row in rows for token in row]
+        ids[mask > 0] = [*chain.from_iterable(rows)]
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
         states: FloatArray = self._session.run(None, {name: given[name] for name in self._inputs})[0]
         return states
@@ -151,10 +146,6 @@ class WindowReader:
         tokens = self._tokens(texts)
         return self._run([[row] for row in range(len(tokens))], tokens, self._asked)
 
-    def ask_tokens(self, ids: Sequence[int]) -> FloatArray:
-        """Vectors of tokens read alone, (tokens, dim), not of unit length."""
-        return self._run([[row] for row in range(len(ids))], [[token] for token in ids], self._asked)
-
     def cut(self, passages: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[list[int]]]:
         """The token ids of all sentences in a row, and the windows that they are read in, each the numbers of some."""
         tokens = self._tokens([sentence for passage in passages for sentence in passage])
@@ -179,14 +170,13 @@ class WindowReader:
             found = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]
         else:
             found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [self._kept(each.ids)[: self.room] for each in found]
-
-    def _kept(self, ids: list[int]) -> list[int]:
-        if not self._skipped:
-            return ids
-        return [
-            token for token, after in zip_longest(ids, ids[1:]) if token not in self._skipped or after in self._pieces
-        ]
+        rows = []
+        for ids in (encoding.ids for encoding in found):
+            if self._skipped:
+                pairs = zip_longest(ids, ids[1:])
+                ids = [token for token, after in pairs if token not in self._skipped or after in self._pieces]
+            rows.append(ids[: self.room])
+        return rows
 
     def _run(self, windows: list[list[int]], tokens: list[list[int]], before: list[int]) -> FloatArray:
         """Read windows: the sum of each sentence's token states, (sentences, dim)."""

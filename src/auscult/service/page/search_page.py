@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from auscult.concepts.function_words import FUNCTION_WORDS
+from auscult.concepts.names import FUNCTION_WORDS
 from auscult.errors import QueryError
 from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher, SearchOptions
