@@ -151,11 +151,12 @@ def opening(what: str, folder: Path, remedy: str = REMEDY, also: tuple[type[Exce
     """
     from safetensors import SafetensorError
 
-    damaged: type[Exception] = SafetensorError
-    strange = (LookupError, AttributeError, TypeError, ValueError, RuntimeError)
+    faults: tuple[type[Exception], ...] = (
+        OSError, LookupError, AttributeError, TypeError, ValueError, RuntimeError, SafetensorError, *also,
+    )  # fmt: skip
     try:
         yield
-    except (OSError, damaged, *strange, *also) as error:
+    except faults as error:
         raise ModelError(what, f"{folder} ({error})", remedy) from error
 
 
