@@ -17,7 +17,7 @@ from auscult.engines import Filters, ServedIndex, open_engine, open_index, publi
 from auscult.engines.contract import patiently
 from auscult.errors import AuscultError, ConfigError, EngineError, QueryError
 from auscult.index import Between, IndexUpdate, PassageIndex
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, SearchOptions, build_index
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import leaflets
@@ -109,8 +109,12 @@ def test_all_evidence_is_weighed_of_what_is_proposed(folder: Path, url: str) -> 
     served = Searcher.open(folder, ENCODER)
     assert isinstance(served.index, ServedIndex)
     for query in (*QUERIES, Query("", "", text="Which crystals are in a swollen joint?")):
-        for options in ({}, {"where": {"source": "source 2"}}, {"group_by": "document"}):
-            assert served.search(query, **options) == alone.search(query, **options)
+        for options in (
+            SearchOptions(),
+            SearchOptions(where={"source": "source 2"}),
+            SearchOptions(group_by="document"),
+        ):
+            assert served.search(query, options=options) == alone.search(query, options=options)
 
 
 def test_as_many_are_found_as_there_are_though_few_are_proposed(
@@ -123,8 +127,12 @@ def test_as_many_are_found_as_there_are_though_few_are_proposed(
     monkeypatch.setattr("auscult.engines.served._DOCUMENTS", 1)
     query = QUERIES[0]
     assert len(served.index.candidates(served.vectors([query])[0], {})) < 20
-    for options in ({"k": 500}, {"k": 3, "group_by": "source"}, {"k": 20, "where": {"source": "source 1"}}):
-        assert served.search(query, **options) == alone.search(query, **options)
+    for k, options in (
+        (500, SearchOptions()),
+        (3, SearchOptions(group_by="source")),
+        (20, SearchOptions(where={"source": "source 1"})),
+    ):
+        assert served.search(query, k, options=options) == alone.search(query, k, options=options)
 
 
 def test_publishing_again_writes_what_is_new_and_removes_what_is_gone(folder: Path, url: str) -> None:
