@@ -28,7 +28,7 @@ HOSTILE_HEADS: Final[Mapping[str, bytes]] = {
     "nothing": b"",
     "null": b"null",
     "a number": b"7",
-    "no JSON": b"{",
+    "no JSON": b"{]",
     "nested": b"[" * 4000,
     "nested far": b'{"seq":' + b"[" * 200_000,
     "huge": b'{"seq": 1, "hash": "' + b"0" * 5_000_000 + b'"}',

@@ -12,7 +12,7 @@ from auscult.documents import Document
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize
 from auscult.index.segment import plan
 from auscult.index.words import FIELDS
-from auscult.search import Searcher
+from auscult.search import Searcher, SearchOptions
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
@@ -61,7 +61,7 @@ def check_equal(found: Searcher, expected: Searcher) -> None:
         for group_by in ("passage", "document"):
             for scoring in ("fused", "model") if query.terms else ("fused",):
                 asked = {"group_by": group_by, "scoring": scoring}
-                hits, wanted = (each.search(query, 40, **asked) for each in (found, expected))  # type: ignore[arg-type]
+                hits, wanted = (each.search(query, 40, options=SearchOptions(**asked)) for each in (found, expected))  # type: ignore[arg-type]
                 assert [hit.passage_id for hit in hits] == [hit.passage_id for hit in wanted]
                 np.testing.assert_allclose([h.score for h in hits], [h.score for h in wanted], atol=1e-6)
                 assert [(h.text, h.title, h.metadata) for h in hits] == [(h.text, h.title, h.metadata) for h in wanted]

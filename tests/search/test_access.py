@@ -16,7 +16,7 @@ from auscult.documents import Document, Original
 from auscult.errors import IndexFolderError, QueryError
 from auscult.index import IndexUpdate, optimize
 from auscult.index.access import ACCESS, is_open_to
-from auscult.search import Searcher, build_index
+from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.explain import explain
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -113,8 +113,8 @@ def test_a_view_answers_as_an_index_of_what_is_seen_alone(pair: tuple[Searcher, 
         for group_by in ("passage", "document", "source"):
             for scoring in ("fused", "model") if query.terms else ("fused",):
                 for k in (3, 500):
-                    asked = {"group_by": group_by, "scoring": scoring}
-                    hits, wanted = (each.search(query, k, **asked) for each in pair)  # type: ignore[arg-type]
+                    asked = SearchOptions(group_by=group_by, scoring=scoring)  # type: ignore[arg-type]
+                    hits, wanted = (each.search(query, k, options=asked) for each in pair)
                     np.testing.assert_allclose([h.score for h in hits], [h.score for h in wanted], atol=1e-6)
                     ours, theirs = (
                         [(h.passage_id, h.text, h.title, h.metadata) for h in each] for each in (hits, wanted)
@@ -191,7 +191,7 @@ def test_errors_name_what_is_seen_alone(pair: tuple[Searcher, Searcher]) -> None
 
 def outcome(searcher: Searcher, asked: dict[str, object]) -> object:
     try:
-        return [hit.passage_id for hit in searcher.search(ASKED[0], 100, **asked)]  # type: ignore[arg-type]
+        return [hit.passage_id for hit in searcher.search(ASKED[0], 100, options=SearchOptions(**asked))]  # type: ignore[arg-type]
     except QueryError as error:
         return str(error)
 
