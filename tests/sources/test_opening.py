@@ -7,18 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from auscult.extensions import entries
 from auscult.sources.opening import open_corpus, open_registered
 from good_files import good_files
 
-_PATTERNS = pytest.mark.skipif(
-    "study" in entries("auscult.corpora"), reason="installed before entry points had patterns: pip install -e ."
-)
 
-
-@_PATTERNS
 def test_indexing_own_files_imports_no_module_of_the_lab(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
