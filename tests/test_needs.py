@@ -10,8 +10,6 @@ from places import TESTS
 _SKIPS = re.compile(
     r"pytest\.(mark\.)?(skip|skipif|importorskip|xfail(?!\(strict=True)|exit)\b|\bunittest\b|collect_ignore|__test__"
 )
-    r"pytest\.(mark\.)?(skip|skipif|importorskip|xfail(?!\(strict=True)|exit)\b|\bunittest\b|collect_ignore|__test__"
-)
 
 
 def test_nothing_but_what_is_needed_skips_a_test() -> None:
