@@ -129,8 +129,8 @@ class Watch:
 #: Variables that would settle beforehand what a command has to see to itself.
 # Under "CI" the runtime reports nothing by itself: no user's machine has that.
 _SETTLED = (
-    "CI", "ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "RAY_USAGE_STATS_ENABLED", "DO_NOT_TRACK", "OTEL_SDK_DISABLED",
-    "RAY_ADDRESS", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE",
+    "CI", "ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "RAY_USAGE_STATS_ENABLED", "DO_NOT_TRACK",
+    "OTEL_SDK_DISABLED", "RAY_ADDRESS", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE",
 )  # fmt: skip
 
 
