@@ -19,8 +19,7 @@ from typing import Any, Final
 from auscult.errors import ConfigError, DataError
 from auscult.service.audit import AuditLog, now, to_line
 from auscult.service.audit_files import FIRST, GAP, all_files_of, files_of, following, verify
-from auscult.service.audit_heads import Head, head_of
-from auscult.service.witness import Witness, read_kept
+from auscult.service.audit_heads import Head, Witness, head_of, read_kept
 
 KEY: Final = b"k" * 32
 HOSTILE_HEADS: Final[Mapping[str, bytes]] = {

@@ -378,7 +378,7 @@ SEARCH = (
 
 SAFETY = (
     Mutation(
-        "access: whoever has no group sees all", "auscult/index/access.py",
+        "access: whoever has no group sees all", "auscult/index/fields.py",
         "not groups_in(value).isdisjoint(groups)", "not groups or not groups_in(value).isdisjoint(groups)",
         ("search/test_access.py",),
     ),

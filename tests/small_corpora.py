@@ -10,9 +10,8 @@ from pathlib import Path
 from auscult.concepts import Concept, KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.interfaces import Corpus
-from auscult.sources.csv_table import CsvCorpus
 from auscult.sources.files import FilesCorpus
-from auscult.sources.jsonl import JsonlCorpus
+from auscult.sources.rows import CsvCorpus, JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.bioasq import BioasqCorpus
 from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus

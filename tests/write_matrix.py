@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auscult.documents import Document, Passage, Section, build_document
-from auscult.index.access import ACCESS, groups_in, is_open_to
+from auscult.index.fields import ACCESS, groups_in, is_open_to
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
 from auscult.search import build_index

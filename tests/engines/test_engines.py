@@ -171,7 +171,7 @@ def test_writing_twice_changes_nothing_and_what_was_ended_goes_on(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(type(engine), "put", ends)
-    monkeypatch.setattr("auscult.engines.publishing._PASSAGES", 20)
+    monkeypatch.setattr("auscult.engines.served._PASSAGES", 20)
     with pytest.raises(KeyboardInterrupt):
         publish(folder, url)
     assert not isinstance(open_index(folder), ServedIndex)

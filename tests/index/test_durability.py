@@ -15,8 +15,8 @@ import pytest
 from auscult.errors import IndexFolderError
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex
 from auscult.index import storage as storage_room
-from auscult.index.current import Current, current_store, read_current
 from auscult.index.segment import SegmentWriter
+from auscult.index.storage import Current, current_store, read_current
 from auscult.index.store import Store
 from encoders import HashedEncoder
 from leaflets import generated, leaflets

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from auscult.mcp import tools
-from auscult.mcp.library import Library
 from auscult.mcp.server import make_server
+from auscult.mcp.tools import Library
 from auscult.search import build_index
 from command import Command, hashed_model
 from encoders import HashedEncoder

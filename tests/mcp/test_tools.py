@@ -11,7 +11,7 @@ from auscult.documents import Document, Section, build_document
 from auscult.errors import AuscultError, QueryError
 from auscult.index import IndexUpdate
 from auscult.mcp import tools
-from auscult.mcp.library import Library
+from auscult.mcp.tools import Library
 from auscult.search import build_index
 from encoders import HashedEncoder
 from leaflets import leaflets

@@ -15,7 +15,7 @@ from auscult.concepts.concept import Concept
 from auscult.documents import Document, Original
 from auscult.errors import IndexFolderError, QueryError
 from auscult.index import IndexUpdate, optimize
-from auscult.index.access import ACCESS, is_open_to
+from auscult.index.fields import ACCESS, is_open_to
 from auscult.search import Searcher, SearchOptions, build_index
 from auscult.search.explain import explain
 from auscult.understanding import Query

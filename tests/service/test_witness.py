@@ -13,9 +13,8 @@ import pytest
 
 from auscult.errors import ConfigError, DataError
 from auscult.service.audit import AuditLog, opened_audit
-from auscult.service.audit_heads import Head
+from auscult.service.audit_heads import Head, Witness, _append, read_kept
 from auscult.service.settings import AccessOptions, Settings
-from auscult.service.witness import Witness, _append, read_kept
 from guarded_service import guarded
 
 

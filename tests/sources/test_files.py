@@ -19,8 +19,8 @@ from auscult.readers.records.columns import Columns
 from auscult.sources.file_records import FileRecord, Index, Said, others
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered, Gathering
-from auscult.sources.jsonl import JsonlCorpus
 from auscult.sources.opening import opens_as_files
+from auscult.sources.rows import JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.text_folder import TextFolderCorpus

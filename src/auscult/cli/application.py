@@ -5,34 +5,36 @@ Commands of extensions are entry points of the group `auscult.commands`, and the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from auscult import __version__
-from auscult.cli.options import run_plugins
+from auscult.errors import ConfigError
 from auscult.extensions import entries, load
 
 _WITH = "--with"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "index": ("index", "index"),
-    "add": ("add", "add"),
-    "remove": ("add", "remove"),
+    "add": ("index", "add"),
+    "remove": ("index", "remove"),
     "search": ("search", "search"),
     "explain": ("explain", "explain"),
     "serve": ("serve", "serve"),
-    "feedback": ("feedback", "feedback"),
-    "mcp": ("mcp", "mcp"),
+    "feedback": ("upkeep", "feedback"),
+    "mcp": ("serve", "mcp"),
     "info": ("upkeep", "info"),
     "verify": ("upkeep", "verify"),
     "optimize": ("upkeep", "optimize"),
     "backup": ("upkeep", "backup"),
-    "publish": ("publish", "publish"),
-    "keys": ("keys", "app"),
-    "audit": ("audit", "app"),
+    "publish": ("upkeep", "publish"),
+    "keys": ("access", "keys_app"),
+    "audit": ("access", "audit_app"),
     "concepts": ("concepts", "app"),
 }
 """Each built-in command's file, and its name there: a command, or a group of commands."""
@@ -55,25 +57,19 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(_root)
-    for name in _known() if names is None else names:
-        command = _command(name)
+    if names is None:
+        there = {*COMMANDS, *(name for name in entries(_GROUP) if "." not in name)}
+        names = [*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER})]
+    for name in names:
+        if name in COMMANDS:
+            file, attribute = COMMANDS[name]
+            command = getattr(import_module(f"auscult.cli.{file}"), attribute)
+        else:
+            command = load(_GROUP, name)
         for below in (each for each in entries(_GROUP) if each.startswith(f"{name}.")):
             _add(command, below.removeprefix(f"{name}."), load(_GROUP, below))
         _add(app, name, command)
     return app
-
-
-def _known() -> list[str]:
-    """Return the names of all commands, in the order of the help."""
-    there = {*COMMANDS, *(name for name in entries(_GROUP) if "." not in name)}
-    return [*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER})]
-
-
-def _command(name: str) -> Any:
-    if name not in COMMANDS:
-        return load(_GROUP, name)
-    file, attribute = COMMANDS[name]
-    return getattr(import_module(f"auscult.cli.{file}"), attribute)
 
 
 def _add(app: typer.Typer, name: str, command: Any) -> None:
@@ -113,4 +109,11 @@ def _root(
 
     Example: `auscult demo`, or `auscult index documents.jsonl --out my-index`
     """
-    run_plugins(plugin)
+    for file in plugin or ():
+        spec = spec_from_file_location(file.stem, file) if file.is_file() else None
+        if spec is None or spec.loader is None:
+            raise ConfigError("a Python file for --with", f"{file}, which is none", "correct the path")
+        module = module_from_spec(spec)
+        # Dataclasses look their module up by name.
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)

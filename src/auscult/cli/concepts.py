@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from auscult.cli.texts import TextArgument, read_text
+from auscult.cli.options import TextArgument, read_text
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase, Match, MentionLinker
 from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base, open_named
 from auscult.errors import QueryError
@@ -72,7 +72,8 @@ def show(
     console = Console(highlight=False, soft_wrap=True)
     for match in matches:
         if as_json:
-            typer.echo(json.dumps(_record(match), ensure_ascii=False))
+            record = {**asdict(match.concept), "matched": match.matched_name, "kind": match.kind, "score": match.score}
+            typer.echo(json.dumps(record, ensure_ascii=False))
         else:
             _print(console, knowledge_base, match)
 
@@ -121,10 +122,6 @@ def complete(
             typer.echo(f"{completion.concept_id}\t{completion.name}{also}")
 
 
-def _record(match: Match) -> dict[str, object]:
-    return {**asdict(match.concept), "matched": match.matched_name, "kind": match.kind, "score": match.score}
-
-
 def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> None:
     concept = match.concept
     console.print(f"[bold]{escape(concept.name)}[/]  {concept.concept_id}  ({concept.source})")
@@ -139,6 +136,3 @@ def _print(console: Console, knowledge_base: KnowledgeBase, match: Match) -> Non
     for label, value in fields.items():
         if value:
             console.print(f"  {label:<12}{escape(value)}")
-
-
-__all__ = ["app"]

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from auscult.cli.options import IndexModelOption
+from auscult.cli.options import IndexModelOption, as_document, check_named, find_passage, read_words
 from auscult.cli.search import AspectOption, EntityOption, QuestionOption, check_asked, open_searcher, say, understand
-from auscult.cli.texts import as_document, check_named, find_passage, read_words
 from auscult.drawing import check_target
 from auscult.encoders import kind_of
 from auscult.errors import ConfigError, DataError, ModelError

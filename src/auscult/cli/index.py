@@ -1,8 +1,8 @@
-"""`auscult index`: read a corpus, encode it, and write an index folder."""
+"""`auscult index`, `add` and `remove`: read documents, encode them, and write or change an index folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -12,15 +12,117 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from auscult.cli.sources import HowOption, ReportOption, progressed, reading_choices, tell
+from auscult.cli.options import IndexArgument, IndexModelOption, pairs_of
 from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, naming_extra
 from auscult.files.limits import peak_memory
+from auscult.files.writing import write_json
+from auscult.index import IndexUpdate
+from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
-from auscult.search import BuildReport
+from auscult.readers.records.columns import Columns
+from auscult.readers.report import Problem, Report
+from auscult.readers.walking import place_of
+from auscult.search.build import UpdateReport, update_index
 from auscult.search.bulk import reading_in_bulk
-from auscult.search.sources import NO_KNOWLEDGE, Stream, counted, index_sources, lasting_name, open_sources
+from auscult.search.searcher import load_model_of
+from auscult.search.sources import (
+    NO_KNOWLEDGE,
+    Sources,
+    Stream,
+    counted,
+    held_files,
+    index_sources,
+    lasting_name,
+    open_sources,
+)
+from auscult.sources.files import Choices
+
+HowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="KEY=VALUE",
+        help="How files are read; repeatable. `map=title=Name,text=Body,date=Datum`: what columns of tables and fields "
+        "of JSON mean. `deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: what takes out who documents are "
+        "about, before anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see them.",
+    ),
+]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", help="Write what was read, and what was not and why, as JSON.")
+]
+_KEYS = ("map", "deidentify", "originals", "access")
+
+
+def reading_choices(given: Sequence[str] | None) -> Choices:
+    """What `--read` says.
+
+    Raises:
+        ConfigError: A key is unknown or named twice, or its value is none.
+    """
+    told: dict[str, str] = {}
+    for key, value in pairs_of("--read", given):
+        if key not in _KEYS or key in told:
+            got = f"'{key}=' twice" if key in told else f"'{key}='"
+            raise ConfigError(f"--read with {', '.join(f'{name}=' for name in _KEYS)}", got, "name each once")
+        told[key] = value
+    originals = told.get("originals", "yes")
+    if originals not in ("yes", "no"):
+        raise ConfigError("--read originals=yes or originals=no", repr(originals), "say one of them")
+    return Choices(
+        columns=Columns.parse(told.get("map", "")),
+        deidentify=told.get("deidentify", ""),
+        originals=originals == "yes",
+        access=told.get("access", ""),
+    )
+
+
+def progressed(report: Report) -> str:
+    """How far reading is, in words."""
+    return f"read {report.files:,} of {report.total:,} files, {report.documents.total():,} documents"
+
+
+def tell(sources: Sources, report: Path | None) -> None:
+    """Print on stderr what was left out and why, and write the report where one is asked for."""
+    for line in sources.left_out():
+        typer.echo(line, err=True)
+    if report is not None and sources.files is not None:
+        write_json(report, sources.files.report.to_json())
+
+
+#: Milliseconds after which nothing that has happened is told, too: the first time it says that watching has begun.
+_TIMEOUT = 1_000
+
+
+def changes(paths: Sequence[str], without: Path) -> Iterator[None]:
+    """Yield when changes are noticed from now on, and then each time that something below the paths has changed.
+
+    Changes that come together count once.
+
+    Args:
+        paths: Files, folders and patterns.
+        without: A folder whose changes do not count.
+
+    Raises:
+        MissingExtraError: The package is not installed.
+    """
+    with naming_extra("watch", "watchfiles"):
+        import watchfiles
+    own = without.resolve()
+    # A file that is replaced is another one: its folder tells.
+    places = {place if place.is_dir() else place.parent for place in map(place_of, paths)}
+    try:
+        begun = False
+        for found in watchfiles.watch(
+            *places, watch_filter=None, raise_interrupt=True, rust_timeout=_TIMEOUT, yield_on_timeout=True
+        ):
+            if not begun or any(not Path(path).resolve().is_relative_to(own) for _, path in found):
+                begun = True
+                yield
+    except KeyboardInterrupt:
+        return
+
 
 SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")]
 BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
@@ -116,7 +218,10 @@ def index(
         tell(sources, report)
     if known is None and not no_knowledge:
         typer.echo(NO_KNOWLEDGE, err=True)
-    typer.echo(_summary(done, out))
+    typer.echo(
+        f"{counted(done.counts)} in {done.seconds:.1f} s ({done.sentences_per_second:,.0f} sentences/s), "
+        f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
+    )
 
 
 @contextmanager
@@ -131,13 +236,6 @@ def _reader(
         yield bulk, bulk.stream
 
 
-def _summary(report: BuildReport, out: Path) -> str:
-    return (
-        f"{counted(report.counts)} in {report.seconds:.1f} s "
-        f"({report.sentences_per_second:,.0f} sentences/s), peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
-    )
-
-
 @contextmanager
 def showing_progress() -> Iterator[tuple[Progress, TaskID]]:
     """A line on stderr that tells how far it is, with its task."""
@@ -145,3 +243,111 @@ def showing_progress() -> Iterator[tuple[Progress, TaskID]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield bar, bar.add_task("opening", total=None)
+
+
+#: Ids that are named in a sentence.
+_NAMED = 5
+
+
+def add(
+    index: IndexArgument,
+    corpora: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="What `auscult index` takes: files, folders, archives, corpora."),
+    ],
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents that came from the same place and are there no more.")
+    ] = False,
+    model: IndexModelOption = "",
+    skip_bad: SkipBadOption = False,
+    batch_size: BatchSizeOption = 32,
+    how: HowOption = None,
+    report: ReportOption = None,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Go on and follow every change of the files, removals too, until Ctrl-C."),
+    ] = False,
+) -> None:
+    """Add documents to an index, and replace those of the same ids that have changed; it is searched meanwhile.
+
+    Files that are as they were are not read again.
+
+    Example: `auscult add my-index leaflets/ --prune`
+    """
+    if batch_size < 1:
+        raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
+    sources = open_sources(corpora, reading_choices(how), index=index, skip_bad=skip_bad, report=report)
+    if watch and (sources.files is None or sources.known):
+        raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
+    encoders: list[DocumentEncoder] = []
+
+    def encoder() -> DocumentEncoder:
+        """The index' model, loaded when there is something to read, and once."""
+        if not encoders:
+            encoders.append(load_model(model) if model else load_model_of(open_current(index).manifest.model))
+        return encoders[0]
+
+    known: list[Problem] = []
+
+    def once(*, again: bool = False) -> None:
+        try:
+            done = _update(index, sources, encoder, prune=prune or watch, batch_size=batch_size)
+        except BaseException:
+            tell(sources, report)
+            raise
+        problems = sources.files.report.problems if sources.files is not None else []
+        if not again or done.new or done.changed or done.gone or problems != known:
+            known[:] = problems
+            tell(sources, report)
+            gone = f"gone: {len(done.gone):,}"
+            if done.gone:
+                named = ", ".join(done.gone[:_NAMED]) + (", ..." if len(done.gone) > _NAMED else "")
+                gone += f" ({'removed' if prune or watch else 'still in the index; --prune removes them'}: {named})"
+            told = f"new: {done.new:,}, changed: {done.changed:,}, unchanged: {done.unchanged:,}, {gone}"
+            typer.echo(f"{told}; {counted(done.counts)} in {done.seconds:.1f} s: {index}")
+
+    once()
+    if watch and sources.files is not None:
+        typer.echo("watching; Ctrl-C ends it", err=True)
+        for _ in changes(sources.files.paths, index):
+            once(again=True)
+
+
+def _update(
+    index: Path, sources: Sources, encoder: Callable[[], DocumentEncoder], *, prune: bool, batch_size: int
+) -> UpdateReport:
+    reader = open_current(index)
+    with (
+        showing_progress() as (bar, task),
+        sources.gathered(
+            held_files(reader, sources.files), lambda done: bar.update(task, description=progressed(done))
+        ) as gathered,
+    ):
+        reader.close()
+        documents = {origin: corpus.documents() for origin, corpus in sources.known.items()}
+        documents |= {origin: gathered.documents(origin) for origin in gathered.records}
+        return update_index(
+            documents,
+            encoder() if sources.known or gathered.origins else None,
+            index,
+            prune=prune,
+            kept=gathered.kept,
+            dropped=gathered.dropped,
+            files=gathered.files(prune=prune),
+            batch_size=batch_size,
+            progress=lambda counts: bar.update(task, description=counted(counts)),
+        )
+
+
+def remove(
+    index: IndexArgument,
+    doc_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of documents.")],
+) -> None:
+    """Remove documents from an index: they are found no more. `auscult optimize` frees their bytes.
+
+    Example: `auscult remove my-index leaflet-gout`
+    """
+    with IndexUpdate(index) as update:
+        update.delete(doc_ids)
+        manifest = update.commit()
+    typer.echo(f"removed: {len(set(doc_ids)):,}; {counted(manifest.counts)}: {index}")

@@ -1,17 +1,19 @@
-"""Options that several commands share, and reading an option of the form NAME=VALUE."""
+"""Options that several commands share, and texts as a user gives them: typed, in a file, or of a corpus."""
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from auscult.errors import ConfigError
+from auscult.documents import Document, Passage, Section, build_document
+from auscult.errors import ConfigError, DataError
 from auscult.interfaces import Precision
+from auscult.sources.opening import open_corpus
 
 IndexArgument = Annotated[Path, typer.Argument(help="An index folder, made by `auscult index`.")]
 IndexModelOption = Annotated[
@@ -40,17 +42,75 @@ def pairs_of(option: str, given: Sequence[str] | None) -> list[tuple[str, str]]:
     return pairs
 
 
-def run_plugins(files: Sequence[Path] | None) -> None:
-    """Run files of the user's that register rankers.
+STANDARD_INPUT = "-"
+TextArgument = Annotated[str, typer.Argument(help="The text itself, a file that holds it, or - for standard input.")]
+#: Letters that no file's name has.
+_LONG = 250
+# What the system says of a text that is no file's name, or the name of none.
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
+
+
+def read_text(given: str) -> str:
+    """The content of a file, of standard input where "-" is given, or the text itself.
 
     Raises:
-        ConfigError: One is no Python file.
+        DataError: A file that cannot be read, or no UTF-8.
     """
-    for file in files or ():
-        spec = spec_from_file_location(file.stem, file) if file.is_file() else None
-        if spec is None or spec.loader is None:
-            raise ConfigError("a Python file for --with", f"{file}, which is none", "correct the path")
-        module = module_from_spec(spec)
-        # Dataclasses look their module up by name.
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
+    where = "standard input" if given == STANDARD_INPUT else given
+    try:
+        content = sys.stdin.buffer.read() if given == STANDARD_INPUT else Path(given).read_bytes()
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"UTF-8 text in {where}", str(error), "convert it to UTF-8") from error
+    except ValueError:
+        # Characters that no name has.
+        return given
+    except OSError as error:
+        # The path of no text at all is the current folder's.
+        if given and error.errno not in _NO_FILE:
+            expected, got = "a text file that can be read", f"{where}: {error.strerror}"
+            raise DataError(expected, got, "correct its permissions, or give another file") from error
+        return given
+
+
+def check_named(text: str, corpus: str, passage_id: str) -> None:
+    """Whether one passage is named: by a text, or as a passage of a corpus.
+
+    Raises:
+        ConfigError: Neither is given, or both are.
+    """
+    if bool(passage_id) == bool(text) or bool(passage_id) != bool(corpus):
+        options = (("--corpus", corpus), ("--passage", passage_id), ("--text", text))
+        got = ", ".join(name for name, given in options if given)
+        raise ConfigError("--corpus with --passage, or --text alone", got or "none of them", "name one passage")
+
+
+def read_words(text: str) -> str:
+    """As `read_text`, but one word that is no file is taken for a misspelt name.
+
+    Raises:
+        DataError: It is one word, or cannot be read.
+    """
+    content = read_text(text)
+    if content == text and len(text.split()) < 2 and len(text) < _LONG:
+        raise DataError("a text file, or a text of several words", repr(text), "correct the path")
+    return content
+
+
+def as_document(content: str, name: str) -> tuple[Document, Passage]:
+    """A text as a document of one passage."""
+    document = build_document(doc_id=name, title="", sections=[Section("", content, name)])
+    return document, document.passages[0]
+
+
+def find_passage(corpus: str, passage_id: str) -> tuple[Document, Passage]:
+    """A passage of a corpus, with its document.
+
+    Raises:
+        DataError: The corpus has none of this id.
+    """
+    for document in open_corpus(corpus).documents():
+        for passage in document.passages:
+            if passage.passage_id == passage_id:
+                return document, passage
+    raise DataError(f"a passage id of {corpus}", f"'{passage_id}'", "take one from a run or from 'auscult search'")

@@ -17,7 +17,6 @@ from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError
 from auscult.index import Between, Where
-from auscult.interfaces import Hit
 from auscult.search import Pipeline, Searcher, SearchOptions
 from auscult.search.explain import printable
 from auscult.search.fusion import DOUBTFUL
@@ -118,7 +117,11 @@ def search(
     asking = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse) if scorer else searcher
     hits = asking.search(understanding.query, k, options)
     say(understanding)
-    _say_doubt(hits)
+    if not hits:
+        typer.echo("nothing was found", err=True)
+    elif hits[0].probability is not None and hits[0].probability < DOUBTFUL:
+        chance = f"the chance that the first of these does is {100 * hits[0].probability:.0f} %"
+        typer.echo(f"nothing here seems to answer this; the nearest follow ({chance})", err=True)
     notes = [sibling_note(understanding.query, hit.title, searcher.knowledge_base) for hit in hits]
     if as_json:
         for hit, note in zip(hits, notes, strict=True):
@@ -130,29 +133,20 @@ def search(
 
 
 def _conditions(given: Sequence[str] | None) -> Where:
-    """What `--where` says; several values of one field are each allowed."""
+    """Return the filters that `--where` names; several values of one field are each allowed."""
     values: dict[str, list[str]] = {}
     for field, value in pairs_of("--where", given):
         values.setdefault(field, []).append(value)
-    return {
-        field: _between(field, each) if any(".." in value for value in each) else each for field, each in values.items()
-    }
-
-
-def _between(field: str, values: Sequence[str]) -> Between:
-    if len(values) > 1:
-        raise ConfigError(f"one range, or values, for --where {field}=", f"{len(values)} of them", "name one range")
-    first, _, last = values[0].partition("..")
-    return Between(first, last)
-
-
-def _say_doubt(hits: Sequence[Hit]) -> None:
-    """Tell on stderr that nothing was found that answers, where that is more likely than not."""
-    if not hits:
-        typer.echo("nothing was found", err=True)
-    elif hits[0].probability is not None and hits[0].probability < DOUBTFUL:
-        chance = f"the chance that the first of these does is {100 * hits[0].probability:.0f} %"
-        typer.echo(f"nothing here seems to answer this; the nearest follow ({chance})", err=True)
+    where: dict[str, Between | list[str]] = {}
+    for field, several in values.items():
+        is_range = any(".." in value for value in several)
+        if is_range and len(several) > 1:
+            raise ConfigError(
+                f"one range, or values, for --where {field}=", f"{len(several)} of them", "name one range"
+            )
+        first, _, last = several[0].partition("..")
+        where[field] = Between(first, last) if is_range else several
+    return where
 
 
 def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:

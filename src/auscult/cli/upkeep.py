@@ -1,4 +1,4 @@
-"""`auscult info`, `verify`, `optimize` and `backup`: what an index is, whether it is whole, and keeping it so."""
+"""Commands for an index that is there: `info`, `verify`, `optimize`, `backup`, `publish` and `feedback`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import Annotated
 
 import typer
 
+from auscult.cli.index import showing_progress
 from auscult.cli.options import IndexArgument
+from auscult.engines import publish as publish_index
+from auscult.engines import withdraw as withdraw_index
+from auscult.errors import ConfigError
 from auscult.index import PassageIndex
 from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
+from auscult.index.reader import open_current
 from auscult.search.explain import printable
 from auscult.search.sources import counted
+from auscult.service.feedback import export, read
+from auscult.service.settings import Settings
 
 #: Values of a field that are told with all else.
 _SHOWN = 3
@@ -89,3 +96,64 @@ def backup(
     """
     manifest = copy_index(index, target)
     typer.echo(f"{counted(manifest.counts)}: {target}")
+
+
+def publish(
+    index: IndexArgument,
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="[URL]",
+            help="`postgresql://USER@HOST/DATABASE`, `milvus://HOST:PORT`, or `milvus:FILE.db`; with `#NAME` behind it "
+            "another collection than `auscult`. A password comes from PGPASSWORD, or AUSCULT_MILVUS_TOKEN.",
+        ),
+    ] = "",
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Look for vectors in a graph, which pays from a million passages on.")
+    ] = False,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Remove the index from its server, and search without one.")
+    ] = False,
+) -> None:
+    """Keep an index' passages on a server too: it finds candidates, and answers are those of the index.
+
+    Publish again whenever the index has changed: only what is new is written.
+
+    Example: `auscult publish my-index postgresql://localhost/notes`
+    """
+    if bool(url) == withdraw:
+        found = "both" if url else "neither"
+        raise ConfigError("the address of a server, or --withdraw", found, "give one of them")
+    if withdraw:
+        name = withdraw_index(index)
+        typer.echo(f"withdrawn from {name}: {index}" if name else f"published nowhere: {index}")
+        return
+    with showing_progress() as (bar, task):
+        report = publish_index(
+            index,
+            url,
+            approximate=approximate,
+            progress=lambda done, of: bar.update(task, description=f"{done:,} of {of:,} documents"),
+        )
+    typer.echo(
+        f"written: {report.written:,} documents, removed: {report.removed:,}; "
+        f"{report.passages:,} passages of {index} are on {report.engine}"
+    )
+
+
+def feedback(
+    index: IndexArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, in BEIR's layout.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The folder of feedback; default: `INDEX.service/feedback`, where `serve` keeps it."),
+    ] = None,
+) -> None:
+    """Write what people said of hits as queries and judgements, for `auscult evaluate` and `auscult try`.
+
+    Example: `auscult feedback my-index --out judged`, then `auscult evaluate judged --model fast`
+    """
+    folder = data or Settings(indexes={"index": index}).feedback_folder
+    done = export(read(folder), open_current(index), out)
+    gone = f"; of passages that are gone: {done.gone:,}" if done.gone else ""
+    typer.echo(f"{done.queries:,} questions, {done.judgements:,} judgements{gone}: {out}")

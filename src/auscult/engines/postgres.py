@@ -203,13 +203,6 @@ class PostgresEngine:
         except self._library.Error as error:
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
 
-    def _is_lost(self, error: Exception) -> bool:
-        errors = self._library.errors
-        # What no server has said is of the connection.
-        unsaid = isinstance(error, self._library.OperationalError) and error.sqlstate is None
-        ended = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException
-        return unsaid or isinstance(error, (*ended, self._library.InterfaceError))
-
     def _patiently(self, deed: Callable[[], _T]) -> _T:
         def connected() -> _T:
             if self._connection is None or self._connection.closed:
@@ -222,7 +215,14 @@ class PostgresEngine:
             self.close()
             self._connection = None
 
-        return patiently(connected, self._is_lost, again, self.name)
+        def is_lost(error: Exception) -> bool:
+            errors = self._library.errors
+            # What no server has said is of the connection.
+            unsaid = isinstance(error, self._library.OperationalError) and error.sqlstate is None
+            ended = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException
+            return unsaid or isinstance(error, (*ended, self._library.InterfaceError))
+
+        return patiently(connected, is_lost, again, self.name)
 
 
 def _literal(vector: FloatArray) -> str:

@@ -254,7 +254,8 @@ def _open(path: Path) -> Unpacked:
     except PermissionError as error:
         raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
     head = stream.peek(_PROBE)[:_PROBE]
-    if kind := _of_another_kind(head.removeprefix(_BOM).lstrip()):
+    begin = head.removeprefix(_BOM).lstrip()
+    if kind := next((kind for begins, kind in _OTHERS.items() if begin.startswith(begins)), ""):
         stream.close()
         remedy = "write its text into a text file (*.txt), and name the folder of such files"
         raise _BinaryFileError("file of another kind", "JSON lines in UTF-8", f"{kind} ({path}, line 1)", remedy)
@@ -264,11 +265,6 @@ def _open(path: Path) -> Unpacked:
         found = f"binary content ({path}, line 1)"
         raise _BinaryFileError("binary file", "JSON lines in UTF-8", found, "unpack or convert the file")
     return stream
-
-
-def _of_another_kind(head: bytes) -> str:
-    """What a file is that begins so; empty for what may be JSON lines."""
-    return next((kind for begins, kind in _OTHERS.items() if head.startswith(begins)), "")
 
 
 def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ GroupBy = str
 """What a hit stands for: a "passage", a "document", or all documents that have one value of the field of this name."""
 RowArray = npt.NDArray[np.int64]
 ScoreArray = npt.NDArray[np.float64]
+_Filters = frozenset[tuple[str, Between | frozenset[str]]]
 
 
 class PassageIndex:
@@ -169,34 +170,18 @@ class PassageIndex:
         Raises:
             QueryError: A field or a value is not one of this index'.
         """
-        wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
-        asked = ((field, each if isinstance(each, Between) else frozenset(each)) for field, each in wanted.items())
-        return np.flatnonzero(self._chosen(frozenset(asked), frozenset()))
+        return np.flatnonzero(self._chosen(_key_of(where), frozenset()))
 
     def _allowed(self, where: Where, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
-        wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
-        asked = (
-            frozenset(
-                (field, each if isinstance(each, Between) else frozenset(each)) for field, each in wanted.items()
-            ),
-            documents,
-        )
+        asked = _key_of(where), documents
         if asked not in self._filters:
             if len(self._filters) >= _KEPT:
                 self._filters.clear()
-            self._filters[asked] = self._find_allowed(*asked)
+            self._filters[asked] = self._chosen(*asked)[self.reader.passage_documents]
         return self._filters[asked]
 
-    def _find_allowed(
-        self, where: frozenset[tuple[str, Between | frozenset[str]]], documents: frozenset[str]
-    ) -> npt.NDArray[np.bool_]:
-        mask: npt.NDArray[np.bool_] = self._chosen(where, documents)[self.reader.passage_documents]
-        return mask
-
-    def _chosen(
-        self, where: frozenset[tuple[str, Between | frozenset[str]]], documents: frozenset[str]
-    ) -> npt.NDArray[np.bool_]:
-        """Which documents are among them."""
+    def _chosen(self, where: _Filters, documents: frozenset[str]) -> npt.NDArray[np.bool_]:
+        """Return which documents are among them."""
         allowed = self.reader.living.copy()
         for field, wanted in where:
             values, having = self._values(field)
@@ -222,6 +207,12 @@ class PassageIndex:
         return allowed
 
 
+def _key_of(where: Where) -> _Filters:
+    """Return filters as a key of what is kept in memory."""
+    wanted = {field: (value,) if isinstance(value, str) else value for field, value in where.items()}
+    return frozenset((field, each if isinstance(each, Between) else frozenset(each)) for field, each in wanted.items())
+
+
 def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> None:
     """Raise IndexFolderError when an encoder is not the one that made a generation."""
     made_with = reader.manifest.model
@@ -231,16 +222,6 @@ def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> Non
             f"model '{encoder.name}' ({encoder.fingerprint[:12]})",
             "search with the index' own model, or build the index again with this one",
         )
-
-
-def exact_scores(vectors: FloatArray, query: FloatArray) -> ScoreArray:
-    """Inner products in double precision, shape (rows,).
-
-    Equal rows get equal scores wherever they stand, which a BLAS product in single precision doesn't promise:
-    it treats the last rows of a block otherwise than the first.
-    """
-    scores: ScoreArray = np.multiply(vectors, query, dtype=np.float64).sum(axis=1)
-    return scores
 
 
 def select(
@@ -270,7 +251,10 @@ def best_exactly(
     vectors: FloatArray, query: FloatArray, rows: RowArray, k: int, groups: npt.NDArray[np.integer] | None = None
 ) -> tuple[RowArray, ScoreArray]:
     """The k best of some rows by exact score, otherwise as `select`."""
-    return _ordered(rows, exact_scores(vectors[rows], query), k, groups)
+    # In double precision, so that equal rows get equal scores wherever they stand. A BLAS product in single precision
+    # does not promise that: it treats the last rows of a block otherwise than the first.
+    scores: ScoreArray = np.multiply(vectors[rows], query, dtype=np.float64).sum(axis=1)
+    return _ordered(rows, scores, k, groups)
 
 
 def take_best(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None = None) -> tuple[RowArray, ScoreArray]:

@@ -16,13 +16,12 @@ import numpy.typing as npt
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document, Original, Passage
 from auscult.errors import IndexFolderError
-from auscult.index.access import seen
 from auscult.index.blocks import REPAIR
-from auscult.index.current import STORE_NAME, Current, read_current
-from auscult.index.fields import Column
+from auscult.index.fields import Column, seen
 from auscult.index.log import check_log
 from auscult.index.manifest import CURRENT, STORE, Counts, Manifest
 from auscult.index.segment import Segment
+from auscult.index.storage import STORE_NAME, Current, read_current
 from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
 from auscult.index.titles import Titles
 from auscult.index.words import Words

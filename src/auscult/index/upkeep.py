@@ -9,15 +9,17 @@ from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
-from auscult.index.current import Current, current_store, read_current
 from auscult.index.manifest import STORE, Manifest, SegmentRecord
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.segment import Segment, SegmentWriter, merge
 from auscult.index.storage import (
+    Current,
     FolderLock,
+    current_store,
     new_store,
     prepare_folder,
     publish,
+    read_current,
     remove_leftovers,
     storage_errors,
     sync_directory,
@@ -129,7 +131,9 @@ def repair(folder: str | Path) -> list[str]:
             renewed = [each.name for each, now in zip(old.segments, segments, strict=True) if each != now]
             if renewed:
                 sync_directory(path)
-                removed = tuple(key for key in old.removed if _owner(segments, old, key) in old.segments)
+                # Of a segment that was derived again, removed documents are gone.
+                kept = [each for each in old.segments if each.name not in renewed]
+                removed = tuple(key for key in old.removed if any(each.first <= key <= each.last for each in kept))
                 manifest = replace(manifest, generation=old.generation + 1, segments=tuple(segments), removed=removed)
                 manifest = store.commit(manifest)
             told = Current(current.store, manifest.generation, store.checksum())
@@ -141,12 +145,6 @@ def repair(folder: str | Path) -> list[str]:
             store.close()
         remove_leftovers(place, {each.name for each in manifest.segments})
     return renewed
-
-
-def _owner(segments: list[SegmentRecord], old: Manifest, key: int) -> SegmentRecord | None:
-    """The segment that holds a removed document now."""
-    found = zip(old.segments, segments, strict=True)
-    return next((now for each, now in found if each.first <= key <= each.last), None)
 
 
 def _is_whole(store: Store, path: Path, record: SegmentRecord, manifest: Manifest) -> bool:

@@ -17,16 +17,17 @@ import numpy as np
 from auscult import __version__
 from auscult.documents.passage_rows import encode_passages
 from auscult.errors import DataError, IndexFolderError, ModelError
-from auscult.index.current import Current, read_current
 from auscult.index.manifest import STORE, Counts, Manifest, ModelRecord, SegmentRecord
 from auscult.index.passage_index import check_fingerprint
 from auscult.index.reader import open_current
 from auscult.index.segment import Segment, SegmentWriter, merge, plan
 from auscult.index.storage import (
+    Current,
     FolderLock,
     new_store,
     prepare_folder,
     publish,
+    read_current,
     remove_leftovers,
     storage_errors,
     sync_directory,
@@ -65,7 +66,7 @@ class _Transaction:
         """What is there, with what was added so far."""
         return self._manifest.counts
 
-    def _begin(self, path: Path, manifest: Manifest, mode: str) -> Store:
+    def _begin(self, path: Path, manifest: Manifest, mode: str) -> None:
         """Open a store to write, with a segment for what is added."""
         self._store = Store(path / STORE, mode)
         self._store.row_seed = manifest.row_seed
@@ -74,12 +75,8 @@ class _Transaction:
                 raise self._store.damaged("another generation than a moment ago")
             # A copy of the index that is changed, too, gives other keys: none of its rows is taken for one of this.
             manifest = replace(manifest, next_passage=manifest.next_passage + secrets.randbelow(_MOST_SKIPPED))
-        self._segment = self._new_segment(path, manifest)
-        return self._store
-
-    def _new_segment(self, path: Path, manifest: Manifest) -> SegmentWriter:
         self._manifest = replace(manifest, next_segment=manifest.next_segment + 1)
-        return SegmentWriter(path / f"segment-{manifest.next_segment:06d}", manifest.model.dim)
+        self._segment = SegmentWriter(path / f"segment-{manifest.next_segment:06d}", manifest.model.dim)
 
     def _opened(self) -> tuple[Store, SegmentWriter]:
         if self._store is None or self._segment is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 
@@ -16,8 +17,8 @@ from auscult import __version__
 from auscult.errors import AuscultError
 from auscult.mcp import tools
 from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
-from auscult.mcp.library import Library
 from auscult.mcp.stdio import answering_stdio
+from auscult.mcp.tools import Library
 
 Answer = TypeVar("Answer")
 _LOG: Final = logging.getLogger("auscult.mcp")
@@ -64,9 +65,6 @@ def make_server(library: Library) -> AnswerServer:
     """A server over some indexes."""
     server = AnswerServer("auscult", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
-    def offer(tool: Callable[..., Any]) -> None:
-        server.add_tool(tool, annotations=_READS_ONLY)
-
     def search(
         question: Annotated[str, Field(description='In words: "How is gout treated?"')] = "",
         entity: Annotated[str, Field(description="In place of a question: a disease, symptom or medicine.")] = "",
@@ -107,7 +105,7 @@ def make_server(library: Library) -> AnswerServer:
         return _told(lambda: tools.indexes(library))
 
     for tool in (search, read, cite, coverage, indexes):
-        offer(tool)
+        server.add_tool(tool, annotations=_READS_ONLY)
 
     # A document's id is a key, and no path.
     @server.resource(DOCUMENTS, security=ResourceSecurity(exempt_params={"document"}))
@@ -137,17 +135,9 @@ def _told(ask: Callable[[], Answer]) -> Answer:
     except AuscultError as error:
         raise ToolError(f"{error}.") from None
     except Exception as error:
-        place = _place(error)
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"
         _LOG.error("a tool failed: %s at %s", type(error).__name__, place)
         raise ToolError(
             f"something went wrong here ({type(error).__name__} at {place}); it is a fault of ours."
         ) from None
-
-
-def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "an unknown place"
-    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}"

@@ -40,32 +40,34 @@ async def answering_stdio() -> AsyncIterator[tuple[Any, Any]]:
         os.dup2(nothing.fileno(), sys.stdin.fileno())
         lines: Any = _Lines(TextIOWrapper(wire, encoding="utf-8", errors="replace"))
         async with stdio_server(stdin=lines) as (read, write):
-            lines.answer_by(write)
+            lines.write = write
+            lines.is_ready.set()
             yield read, write
 
 
 class _Lines:
-    """Lines that are messages; others are answered and left out."""
+    """Lines that are messages; others are answered and left out.
+
+    Attributes:
+        write: Stream that answers are written to.
+        is_ready: Set when there is such a stream; no line is read before.
+    """
 
     def __init__(self, file: TextIOWrapper) -> None:
         self._file = anyio.wrap_file(file)
-        self._write: Any = None
-        self._is_ready = anyio.Event()
-
-    def answer_by(self, write: Any) -> None:
-        self._write = write
-        self._is_ready.set()
+        self.write: Any = None
+        self.is_ready = anyio.Event()
 
     def __aiter__(self) -> _Lines:
         return self
 
     async def __anext__(self) -> str:
-        await self._is_ready.wait()
+        await self.is_ready.wait()
         while line := await self._file.readline():
             refusal = refusal_of(line)
             if refusal is None:
                 return line
-            await self._write.send(SessionMessage(refusal))
+            await self.write.send(SessionMessage(refusal))
         raise StopAsyncIteration
 
 

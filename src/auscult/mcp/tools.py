@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from auscult.documents import Document
-from auscult.errors import QueryError
+from auscult.errors import IndexFolderError, QueryError
 from auscult.index import Between, Where
-from auscult.interfaces import Hit, SentenceScore
+from auscult.index.storage import signs_of_change
+from auscult.interfaces import DocumentEncoder, Hit, SentenceScore
 from auscult.mcp.answers import (
     Citation,
     Citations,
@@ -22,14 +25,76 @@ from auscult.mcp.answers import (
     Section,
     Sentence,
 )
-from auscult.mcp.library import Library
 from auscult.search import Searcher, SearchOptions
-from auscult.search.coverage import Coverage, cover
+from auscult.search.coverage import cover
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.search.side_by_side import date_of
 from auscult.understanding import Query
+
+
+class Library:
+    """Indexes by name.
+
+    Args:
+        folders: Of indexes, by name, at least one.
+        groups: Whose documents may be seen, beside those that are open to all; None for all documents.
+        encoder: Of all indexes; None for those that their manifests name.
+    """
+
+    def __init__(
+        self, folders: Mapping[str, Path], groups: Sequence[str] | None = None, encoder: DocumentEncoder | None = None
+    ) -> None:
+        self._folders = dict(folders)
+        self._groups = groups
+        self._encoder = encoder
+        self._opened: dict[str, tuple[object, Searcher]] = {}
+        self._opening = threading.Lock()
+
+    @property
+    def names(self) -> list[str]:
+        """Of the indexes, in the order given."""
+        return list(self._folders)
+
+    def searchers(self, name: str = "") -> dict[str, Searcher]:
+        """The searcher of an index by its name, or those of all.
+
+        Raises:
+            QueryError: There is no such index.
+            IndexFolderError: One cannot be opened.
+        """
+        if name and name not in self._folders:
+            raise QueryError(f"the name of an index ({', '.join(self.names)})", f"'{name}'", "name one of these")
+        return {each: self._searcher(each) for each in ([name] if name else self.names)}
+
+    def _searcher(self, name: str) -> Searcher:
+        with self._opening:
+            signs = signs_of_change(self._folders[name])
+            known, searcher = self._opened.get(name, (None, None))
+            if searcher is not None and known == signs:
+                return searcher
+            encoder = searcher.encoder if searcher else self._encoder
+            try:
+                opened = Searcher.open(self._folders[name], encoder)
+            except IndexFolderError:
+                if encoder is None or encoder is self._encoder:
+                    raise
+                # It may have been built again with another model.
+                opened = Searcher.open(self._folders[name])
+            if self._groups is not None:
+                opened = opened.seen_by(self._groups)
+            # A database that is read changes its signs once; what was read of it stays.
+            if searcher is not None and _generation(searcher) == _generation(opened):
+                opened = searcher
+            self._opened[name] = signs, opened
+            return opened
+
+
+def _generation(searcher: Searcher) -> tuple[str, int]:
+    manifest = searcher.index.manifest
+    return manifest.identity, manifest.generation
+
 
 MOST_HITS: Final = 20
 MOST_IDS: Final = 100
@@ -66,7 +131,12 @@ def search(
     if not notes:
         raise refused[0]
     found.sort(key=lambda each: -each[1].score)
-    return Found(notes[0], _nothing_here(found), [_passage(*each) for each in found[:k]])
+    chance = found[0][1].probability if found else None
+    nothing = "" if found else "Nothing was found."
+    if chance is not None and chance < DOUBTFUL:
+        told = f"the chance that the first does is {chance:.0%}"
+        nothing = f"Nothing here seems to answer this; the nearest follow ({told})."
+    return Found(notes[0], nothing, [_passage(*each) for each in found[:k]])
 
 
 def read(library: Library, sentence: str, document: str, index: str, before: int, behind: int, first: int) -> Reading:
@@ -138,31 +208,39 @@ def coverage(
     if len(entities) * max(1, len(aspects)) > MOST_CELLS:
         raise QueryError(f"at most {MOST_CELLS} cells", "more", "ask for fewer entities or aspects at once")
     table = cover(searcher, [*map(_words, entities)], [*map(_words, aspects)], where=_conditions(where))
-    return CoverageTable(name, [each.query.entity for each in table.entities], list(table.aspects), _cells(table))
+    cells = [
+        CoverageCell(
+            understood.query.entity,
+            aspect,
+            cell.word,
+            round(cell.probability, 3),
+            cell.note,
+            cell.hit.doc_id if cell.hit else "",
+            cell.hit.title if cell.hit else "",
+            cell.hit.heading if cell.hit else "",
+            _sentence(cell.hit, max(cell.hit.sentences, key=lambda each: each.score)) if cell.hit else None,
+        )
+        for understood, row in zip(table.entities, table.cells, strict=True)
+        for aspect, cell in zip(table.aspects, row, strict=True)
+    ]
+    return CoverageTable(name, [each.query.entity for each in table.entities], list(table.aspects), cells)
 
 
 def indexes(library: Library) -> Indexes:
     """What there is to ask."""
-    return Indexes([_about(name, searcher) for name, searcher in library.searchers().items()])
-
-
-def _about(name: str, searcher: Searcher) -> IndexAbout:
-    counts = searcher.index.manifest.counts
-    fields = {field: list(searcher.index.counts(field))[:_VALUES] for field in searcher.index.reader.fields}
-    return IndexAbout(name, counts.documents, counts.passages, counts.sentences, fields)
-
-
-def _nothing_here(found: Sequence[tuple[str, Hit, str]]) -> str:
-    if not found:
-        return "Nothing was found."
-    chance = found[0][1].probability
-    if chance is None or chance >= DOUBTFUL:
-        return ""
-    return f"Nothing here seems to answer this; the nearest follow (the chance that the first does is {chance:.0%})."
+    told = []
+    for name, searcher in library.searchers().items():
+        counts = searcher.index.manifest.counts
+        fields = {field: list(searcher.index.counts(field))[:_VALUES] for field in searcher.index.reader.fields}
+        told.append(IndexAbout(name, counts.documents, counts.passages, counts.sentences, fields))
+    return Indexes(told)
 
 
 def _passage(index: str, hit: Hit, note: str) -> Passage:
-    first, last = _best_stretch(hit.sentences)
+    # As many sentences as are shown, where their scores are highest together.
+    starts = range(max(0, len(hit.sentences) - _SHOWN) + 1)
+    first = max(starts, key=lambda start: sum(each.score for each in hit.sentences[start : start + _SHOWN]))
+    last = min(len(hit.sentences), first + _SHOWN)
     return Passage(
         index,
         hit.doc_id,
@@ -179,33 +257,8 @@ def _passage(index: str, hit: Hit, note: str) -> Passage:
     )
 
 
-def _best_stretch(sentences: Sequence[SentenceScore]) -> tuple[int, int]:
-    """As many sentences as are shown, where their scores are highest together."""
-    starts = range(max(0, len(sentences) - _SHOWN) + 1)
-    first = max(starts, key=lambda start: sum(each.score for each in sentences[start : start + _SHOWN]))
-    return first, min(len(sentences), first + _SHOWN)
-
-
 def _sentence(hit: Hit, sentence: SentenceScore) -> Sentence:
     return Sentence(sentence_id(hit.doc_id, sentence.start, sentence.end, sentence.text), sentence.text)
-
-
-def _cells(table: Coverage) -> list[CoverageCell]:
-    return [
-        CoverageCell(
-            understood.query.entity,
-            aspect,
-            cell.word,
-            round(cell.probability, 3),
-            cell.note,
-            cell.hit.doc_id if cell.hit else "",
-            cell.hit.title if cell.hit else "",
-            cell.hit.heading if cell.hit else "",
-            _sentence(cell.hit, max(cell.hit.sentences, key=lambda each: each.score)) if cell.hit else None,
-        )
-        for understood, row in zip(table.entities, table.cells, strict=True)
-        for aspect, cell in zip(table.aspects, row, strict=True)
-    ]
 
 
 def _sections(document: Document, first: int, last: int) -> list[Section]:
@@ -283,6 +336,3 @@ def _words(text: str) -> str:
 def _check_between(what: str, number: int, least: int, most: int) -> None:
     if not least <= number <= most:
         raise QueryError(f"{what} from {least} to {most}", str(number), "choose one of these")
-
-
-__all__ = ["cite", "coverage", "indexes", "read", "search", "text_of"]

@@ -1,23 +1,186 @@
-"""A search as a service answers it: understood once, asked of one index or several, a page of hits."""
+"""Searches as the API answers them: the question understood once, one index or several asked, a page of hits.
+
+A hit says what to highlight, where that stands in the original file, and its reasons in words.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from auscult import schema
+from auscult.concepts import Match
+from auscult.documents import Original
 from auscult.errors import QueryError
 from auscult.index import Between, Where
+from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.fusion import DOUBTFUL
-from auscult.service import hits, models, understood
+from auscult.service import models
 from auscult.service.caller import Caller
 from auscult.service.errors import Refusal
 from auscult.service.state import State
 from auscult.understanding import Query
+from auscult.understanding.query import unread_words
 from auscult.understanding.understand import Understanding
+
+
+def understood_response(understanding: Understanding) -> schema.Understood:
+    """An understanding as it is answered."""
+    return schema.Understood(
+        entity=understanding.query.entity,
+        entities=[
+            schema.UnderstoodEntity(
+                asked=each.asked, concept=concept(each.match) if each.match else None, names=list(each.names)
+            )
+            for each in understanding.entities
+        ],
+        alternatives=[concept(each) for each in understanding.alternatives],
+        aspects=list(understanding.query.aspects),
+        aspects_read=understanding.aspects_read,
+        corrections=[schema.Correction(written=written, read=read) for written, read in understanding.corrections],
+        unread=unread(understanding),
+        note=understanding.note,
+    )
+
+
+def concept(match: Match) -> schema.Concept:
+    """A concept as it was found."""
+    return schema.Concept(
+        code=match.concept.concept_id,
+        name=match.concept.name,
+        matched=match.matched_name,
+        how=match.kind,
+        score=match.score,
+    )
+
+
+def unread(understanding: Understanding) -> list[str]:
+    """Words of a question that name neither its entity nor an aspect."""
+    return unread_words(understanding.query, (understanding.asked, *(each.asked for each in understanding.entities)))
+
+
+_HIGHLIGHTED: Final = 2
+_EXCERPT: Final = 360
+_IN_WORDS: Final = {
+    "question_text": "the passage has the question's words",
+    "question_label": "title or heading have the question's words",
+    "question_document": "the document has the question's words",
+    "question_together": "the passage has the question's words together",
+    "question_sentence": "a sentence has the question's words, or means what it means",
+    "entity_document": "the document speaks of what was asked about",
+    "entity_passage": "the passage speaks of what was asked about",
+    "entity_title": "the title names what was asked about",
+    "aspect_heading": "the heading names what was asked of it",
+    "entity_vector": "the passage means what was asked about",
+    "aspect_vector": "the passage means what was asked of it",
+    "question_vector": "the passage means what the question means",
+}
+_READ_AGAIN: Final = "read together with the question, the passage answers"
+
+
+def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.Hit:
+    """A hit as it is answered.
+
+    Args:
+        searcher: That found it.
+        index: Its name.
+        row: Of the hit's document.
+        hit: With its sentences' scores.
+    """
+    scores = [each.score for each in hit.sentences]
+    best = set(sorted(range(len(scores)), key=lambda number: -scores[number])[:_HIGHLIGHTED])
+    excerpt = hit.start, hit.end
+    if hit.sentences:
+        stretch = best_stretch(scores, [each.end - each.start for each in hit.sentences])
+        excerpt = hit.sentences[stretch.start].start, hit.sentences[stretch.stop - 1].end
+    original = searcher.index.reader.original_layout(row)
+    return schema.Hit(
+        rank=hit.rank,
+        index=index,
+        passage_id=hit.passage_id,
+        doc_id=hit.doc_id,
+        title=hit.title,
+        heading=hit.heading,
+        above=list(hit.above),
+        source=hit.source,
+        url=hit.url,
+        date=hit.metadata.get("date", ""),
+        metadata=dict(hit.metadata),
+        text=hit.text,
+        start=hit.start,
+        end=hit.end,
+        excerpt=excerpt,
+        highlights=[(hit.sentences[number].start, hit.sentences[number].end) for number in sorted(best)],
+        sentences=[
+            _sentence(each, original if number in best else None, highlight=number in best)
+            for number, each in enumerate(hit.sentences)
+        ],
+        score=hit.score,
+        probability=hit.probability,
+        evidence=[
+            schema.Evidence(name=name, words=_IN_WORDS.get(name, _READ_AGAIN), amount=amount)
+            for name, amount in sorted(hit.evidence.items(), key=lambda each: -each[1])
+        ],
+        original=original.media_type if original else None,
+    )
+
+
+def _sentence(sentence: SentenceScore, original: Original | None, *, highlight: bool) -> schema.Sentence:
+    start, end = sentence.start, sentence.end
+    places = places_of(original, start, end) if original else _NOWHERE
+    return schema.Sentence(
+        start=start,
+        end=end,
+        text=sentence.text,
+        score=sentence.score,
+        entity_score=sentence.entity_score,
+        aspect_score=sentence.aspect_score,
+        highlight=highlight,
+        source_ranges=places.source_ranges,
+        boxes=places.boxes,
+    )
+
+
+class Places(NamedTuple):
+    """Where something stands in the file that a document was read from.
+
+    Attributes:
+        source_ranges: Of the decoded source, half-open; none where it has pages.
+        boxes: On its pages; none where it has none.
+    """
+
+    source_ranges: list[tuple[int, int]]
+    boxes: list[schema.Box]
+
+
+def places_of(original: Original | None, start: int, end: int) -> Places:
+    """Where characters of a document's text stand in its original."""
+    if original is None:
+        return _NOWHERE
+    boxes = [schema.Box(**box._asdict()) for box in original.boxes(start, end)]
+    return Places(original.source_ranges(start, end), boxes)
+
+
+_NOWHERE: Final = Places([], [])
+
+
+def best_stretch(scores: Sequence[float], lengths: Sequence[int], least: int = _EXCERPT) -> range:
+    """Consecutive sentences from the best on, growing to the better side until there are enough letters."""
+    first = max(range(len(scores)), key=lambda number: scores[number])
+    last = first + 1
+    length = lengths[first]
+    while length < least and last - first < len(scores):
+        if last == len(scores) or (first > 0 and scores[first - 1] > scores[last]):
+            first -= 1
+            length += lengths[first]
+        else:
+            length += lengths[last]
+            last += 1
+    return range(first, last)
+
 
 _NOTHING: Final = "Nothing was found."
 
@@ -63,9 +226,9 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.
     page = ranked[asked.offset : asked.offset + asked.k]
     chance = ranked[0].findings.probability(ranked[0].number) if ranked else None
     return schema.SearchAnswer(
-        understood=understood.told(understanding),
+        understood=understood_response(understanding),
         hits=[
-            hits.told(searcher, name, found.document(number), replace(found.hit(number), rank=rank))
+            hit_response(searcher, name, found.document(number), replace(found.hit(number), rank=rank))
             for rank, (name, searcher, found, number) in enumerate(page, start=asked.offset + 1)
         ],
         nothing_here=nothing_here(found=bool(ranked), chance=chance),
@@ -101,25 +264,20 @@ def _of_all(
     searchers: Mapping[str, Searcher], asked: models.SearchRequest, understanding: Understanding
 ) -> list[_Found]:
     """The hits of all indexes up to the page's end and one more, best first; an index that lacks a field has none."""
+    number = asked.offset + asked.k + 1
+    where = conditions(asked.where)
+    options = SearchOptions(group_by=asked.group_by, where=where, scoring=asked.score, rerank=asked.rerank)
     found: list[_Found] = []
     refused: list[QueryError] = []
     for name, searcher in searchers.items():
         own = understanding if not found and not refused else understand(searcher, asked)
         try:
-            findings = _of_one(searcher, asked, own)
-            found += [_Found(name, searcher, findings, number) for number in range(len(findings))]
+            findings = searcher.find(own.query, number, options)
+            found += [_Found(name, searcher, findings, place) for place in range(len(findings))]
         except QueryError as error:
             refused.append(error)
     if len(refused) == len(searchers):
         raise refused[0]
     if len(searchers) > 1:
         found.sort(key=lambda each: -each.findings.scores[each.number])
-    return found[: asked.offset + asked.k + 1]
-
-
-def _of_one(searcher: Searcher, asked: models.SearchRequest, understanding: Understanding) -> Findings:
-    return searcher.find(
-        understanding.query,
-        asked.offset + asked.k + 1,
-        SearchOptions(group_by=asked.group_by, where=conditions(asked.where), scoring=asked.score, rerank=asked.rerank),
-    )
+    return found[:number]

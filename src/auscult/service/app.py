@@ -23,8 +23,7 @@ from auscult.service.guard.browsers import Origins, SafeHeaders
 from auscult.service.guard.fairness import Fairness, Rates
 from auscult.service.guard.uploads import Pace, Places, Uploads
 from auscult.service.jobs import Jobs
-from auscult.service.metrics import Metrics
-from auscult.service.requests import API, Requests
+from auscult.service.requests import API, Metrics, Requests
 from auscult.service.routes import documents, feedback, house, search, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
@@ -108,9 +107,17 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
         "slots": max(1, limits.threads // 2),
     }
     bodies = {"most": limits.body, "seconds": limits.body_seconds, "at_once": max(1, limits.concurrent // 2)}
+    cors = {
+        "allow_origins": [*settings.access.origins],
+        "allow_methods": ["GET", "POST", "DELETE"],
+        "allow_headers": ["Authorization", "Content-Type", "X-Purpose"],
+        "expose_headers": ["X-Request-Id", "Retry-After"],
+        "allow_credentials": False,
+        "max_age": 600,
+    }
     layers: list[tuple[type[Any], dict[str, Any]]] = [
         (SafeHeaders, {}),
-        *([(CORSMiddleware, _cors(settings))] if settings.access.origins else []),
+        *([(CORSMiddleware, cors)] if settings.access.origins else []),
         *([(Auditing, {"log": audit, "goes_on": settings.access.audit_goes_on})] if audit is not None else []),
         (Origins, {"local": settings.is_local, "allowed": frozenset(settings.access.origins)}),
         (Gatekeeper, {"gate": gate}),
@@ -122,14 +129,3 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
     # What is added last stands outermost.
     for layer, options in reversed(layers):
         app.add_middleware(layer, **options)
-
-
-def _cors(settings: Settings) -> dict[str, Any]:
-    return {
-        "allow_origins": [*settings.access.origins],
-        "allow_methods": ["GET", "POST", "DELETE"],
-        "allow_headers": ["Authorization", "Content-Type", "X-Purpose"],
-        "expose_headers": ["X-Request-Id", "Retry-After"],
-        "allow_credentials": False,
-        "max_age": 600,
-    }

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from auscult.errors import DataError
 from auscult.files.json_text import parse_json
-from auscult.service.audit_heads import Head, head_of, read_head, same_seal, seal
+from auscult.service.audit_heads import Kept, head_of, read_head, same_seal, seal
 
 _LONGEST: Final = 1 << 26
 _ABRUPT: Final = "half a record, as of a machine that stopped; nobody was answered for it"
@@ -37,17 +37,6 @@ class Tail(NamedTuple):
 
 FIRST: Final = Tail(0, "0" * 64, 0, False)
 """Before the first record."""
-
-
-class Kept(NamedTuple):
-    """A head that was kept somewhere, such as by a witness.
-
-    Attributes:
-        where: Names the place in a sentence: "the witness, line 7".
-    """
-
-    where: str
-    head: Head
 
 
 class Found(NamedTuple):

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 import os
 import re
-from collections.abc import Mapping
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from auscult.errors import DataError
+from auscult.errors import ConfigError, DataError
 from auscult.files.json_text import parse_json
 
 _BYTES: Final = 320
@@ -51,6 +58,17 @@ class Head(NamedTuple):
     def has_seal_of(self, key: bytes) -> bool:
         """Check its seal."""
         return same_seal(self.seal, seal(self._asdict(), key))
+
+
+class Kept(NamedTuple):
+    """A head that was kept somewhere, such as by a witness.
+
+    Attributes:
+        where: Names the place in a sentence: "the witness, line 7".
+    """
+
+    where: str
+    head: Head
 
 
 class HeadFile:
@@ -155,3 +173,189 @@ def _short(value: object) -> str:
         return ascii(value)[:40]
     except (ValueError, RecursionError):
         return type(value).__name__
+
+
+_LOG: Final = logging.getLogger("auscult.service")
+_COMMAND: Final = "|"
+_LIMIT: Final = 5.0
+_LONGEST_LINE: Final = 4096
+_BEGIN: Final = b'{"seq": '
+
+
+class Witness:
+    """Hands a head on when a log is opened, at an interval where it has changed, and when the log is closed.
+
+    Args:
+        to: A file, to which heads are appended; or `| COMMAND`, which gets one on standard input.
+        seconds: Between two heads.
+        limit: Seconds that a command may take.
+
+    Attributes:
+        file: The file; None for a command.
+        trouble: Why the last head could not be handed on; empty where it could.
+
+    Raises:
+        ConfigError: The command is not there, or the file cannot be written.
+    """
+
+    def __init__(self, to: str, seconds: float = 60.0, *, limit: float = _LIMIT) -> None:
+        self.trouble = ""
+        self.file: Path | None = None
+        self._seconds, self._limit = max(seconds, 0.05), limit
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._last: Head | None = None
+        if to.startswith(_COMMAND):
+            self._command = _command(to.removeprefix(_COMMAND))
+        else:
+            self.file = Path(to)
+            _check(self.file)
+
+    def last_kept(self) -> list[Kept]:
+        """Return the last head that a file of it holds; none of a command, which cannot be asked.
+
+        Raises:
+            ConfigError: The file cannot be read, or its last line is no head.
+        """
+        if self.file is None or not self.file.exists():
+            return []
+        try:
+            with self.file.open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - 4 * _LONGEST_LINE))
+                lines = file.read().split(b"\n")
+            whole = [line for line in lines if line.strip() and not _is_torn(line)]
+            return [Kept("its witness", parse_head(whole[-1], str(self.file)))] if whole else []
+        except OSError as error:
+            raise ConfigError(f"a witness at {self.file}", str(error.strerror), "name another file") from error
+        except DataError as error:
+            remedy = "see who has changed it, then take the line out or name another file"
+            raise ConfigError(f"a head in the last line of {self.file}", error.got, remedy) from error
+
+    def start(self, head: Callable[[], Head]) -> None:
+        """Begin in the background; answers never wait for it.
+
+        Args:
+            head: Returns the log's head.
+        """
+        self._stopping.clear()
+        self._last = None
+        self._thread = threading.Thread(target=self._work, args=(head,), name="witness", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Hand the last head on and end, after twice the limit at the latest."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(2 * self._limit)
+            if self._thread.is_alive():
+                _LOG.error("the audit log's witness has not got the last head: it does not answer")
+
+    def _work(self, head: Callable[[], Head]) -> None:
+        while True:
+            self._hand_on(head())
+            if self._stopping.wait(self._seconds):
+                self._hand_on(head())
+                return
+
+    def _hand_on(self, head: Head) -> None:
+        if self._last is not None and self._last[:2] == head[:2]:
+            return
+        line = head.to_json().encode() + b"\n"
+        try:
+            trouble = self._run(line) if self.file is None else _append(self.file, line)
+        except OSError as error:
+            trouble = str(error.strerror)
+        if trouble and not self.trouble:
+            _LOG.error("the audit log's witness has not got the head: %s", trouble)
+        self.trouble = trouble
+        if not trouble:
+            self._last = head
+
+    def _run(self, line: bytes) -> str:
+        """Run the command, without a shell; return why it has failed."""
+        process = subprocess.Popen(  # noqa: S603
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            process.communicate(line, timeout=self._limit)
+        except subprocess.TimeoutExpired:
+            return f"the command took more than {self._limit:g} seconds"
+        finally:
+            if process.poll() is None:
+                # What it has started ends with it.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return f"the command ended with {process.returncode}" if process.returncode else ""
+
+
+def read_kept(path: Path) -> list[Kept]:
+    """Read all heads of a witness' file.
+
+    Raises:
+        DataError: It cannot be read, or a line is no head.
+    """
+    found = []
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 2), b""), 1):
+                if line.strip() and not _is_torn(line):
+                    where = f"{path.name}, line {number},"
+                    found.append(Kept(where, parse_head(line, where)))
+    except OSError as error:
+        raise DataError(f"kept heads at {path}", str(error.strerror), "correct the path") from error
+    return found
+
+
+def _is_torn(line: bytes) -> bool:
+    """Check whether a line is the beginning of a head: of a machine that stopped, a full disk, or one being written.
+
+    In a file that can only grow such a line stays, and gets an end.
+    """
+    content = line.strip()
+    return content[: len(_BEGIN)] == _BEGIN[: len(content)] and not content.endswith(b"}")
+
+
+def _append(path: Path, line: bytes) -> str:
+    """Append a line durably; return an empty sentence, or raise OSError."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            # Half a head, of a machine that stopped or a disk that was full.
+            last = os.pread(descriptor, _LONGEST_LINE, max(0, size - _LONGEST_LINE))
+            try:
+                os.ftruncate(descriptor, size - len(last) + last.rfind(b"\n") + 1)
+            except PermissionError:
+                # A file that can only grow (chattr +a).
+                line = b"\n" + line
+        if os.write(descriptor, line) != len(line):
+            return "no space is left for it"
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return ""
+
+
+def _command(text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError("a command of the witness", f"{text.strip()!r} ({error})", "close its quotes") from None
+    if not words or shutil.which(words[0]) is None:
+        got = repr(words[0]) if words else "none"
+        raise ConfigError("a command of the witness that can be run", got, "name its whole path")
+    return words
+
+
+def _check(path: Path) -> None:
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        remedy = "name a file in a folder that is there, or a command: '| COMMAND'"
+        raise ConfigError(f"a witness' file at {path}", str(error.strerror), remedy) from error

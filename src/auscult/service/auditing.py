@@ -94,6 +94,9 @@ class Auditing:
     def _record(self, scope: Scope, status: int, said: Mapping[str, Any]) -> dict[str, Any]:
         state = scope.get("state", {})
         caller = state.get("caller")
+        # The pattern of the address, without what fills it; of a request that no route has seen, where it begins.
+        route = getattr(scope.get("route"), "path", None)
+        begin = "/".join(str(scope["path"]).split("/")[:_SEGMENTS])[:_LONGEST]
         purpose = said.get("purpose") or Headers(scope=scope).get("x-purpose", "")
         record = {
             "who": getattr(caller, "name", ""),
@@ -101,7 +104,7 @@ class Auditing:
             "from": address_of(scope),
             "action": said["action"],
             "method": scope["method"],
-            "route": _route(scope),
+            "route": begin if route is None else str(route),
             "index": said.get("index") or "",
             "documents": [str(each) for each in said.get("doc_ids") or ()],
             "result": said.get("result"),
@@ -111,10 +114,3 @@ class Auditing:
         }
         query = said.get("query")
         return {**record, **self._log.query(query)} if query else record
-
-
-def _route(scope: Scope) -> str:
-    """The pattern of the address, without what fills it; of a request that came no further than the door, its begin."""
-    found = getattr(scope.get("route"), "path", None)
-    begin = "/".join(str(scope["path"]).split("/")[:_SEGMENTS])[:_LONGEST]
-    return begin if found is None else str(found)

@@ -76,13 +76,7 @@ def allowed(caller: Caller, role: Role, index: str | None = None) -> None:
             there (404), so that names are not told.
     """
     if caller == NOBODY:
-        raise Refusal(
-            401,
-            "no_key",
-            "expected a key of this service, got none that it knows",
-            "send the header 'Authorization: Bearer KEY' with a key from whoever runs this service",
-            {"WWW-Authenticate": "Bearer"},
-        )
+        raise no_key()
     if _RANKS[caller.role] < _RANKS[role]:
         raise Refusal(
             403,
@@ -111,6 +105,17 @@ def may_upload(caller: Caller, changes: bool) -> None:
 
 
 _DEEDS: Final = {"read": "ask", "write": "add and remove documents", "admin": "administer"}
+
+
+def no_key() -> Refusal:
+    """Return the refusal of a caller without a key."""
+    return Refusal(
+        401,
+        "no_key",
+        "expected a key of this service, got none that it knows",
+        "send the header 'Authorization: Bearer KEY' with a key from whoever runs this service",
+        {"WWW-Authenticate": "Bearer"},
+    )
 
 
 def unknown_index() -> Refusal:

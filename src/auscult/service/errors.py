@@ -139,16 +139,11 @@ def disk_refusal(error: Exception) -> Refusal:
     return Refusal(503, "cannot_keep", message, "ask whoever runs this service to look at its data folder")
 
 
-def request_id_of(request: Request) -> str:
-    """The id of a request, which is in the answer's header and in the log."""
-    return str(getattr(request.state, "request_id", ""))
-
-
 def add_errors(app: FastAPI) -> None:
     """Give everything that goes wrong in an app the one shape."""
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
-        return error_response(told(error), request_id_of(request))
+        return error_response(told(error), str(getattr(request.state, "request_id", "")))
 
     for kind in (Refusal, AuscultError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, refused)
@@ -192,7 +187,11 @@ def invalid(errors: Iterable[Mapping[str, Any]]) -> Refusal:
         return Refusal(
             422, "invalid", f"expected known fields only in the {where}, got another", "see /openapi.json for them"
         )
-    wanted = _WANTED.get(kind, "").format(**_numbers(first.get("ctx"))) or "a value of its kind and within its limits"
+    # A limit's own figures; a name that is not there stays blank.
+    context = first.get("ctx")
+    given = context if isinstance(context, Mapping) else {}
+    figures = {name: given.get(name, "") for name in ("max_length", "min_length", "ge", "le", "expected")}
+    wanted = _WANTED.get(kind, "").format(**figures) or "a value of its kind and within its limits"
     what = "nothing" if kind == "missing" else "something else"
     return Refusal(422, "invalid", f"expected {wanted} in the {where}, got {what}", "see /openapi.json for the fields")
 
@@ -219,10 +218,3 @@ _WANTED: Final = {
     "model_attributes_type": "an object of JSON (with Content-Type: application/json)",
     "literal_error": "one of {expected}",
 }
-
-
-def _numbers(context: object) -> dict[str, object]:
-    """A limit's own figures; a name that is not there stays blank."""
-    known = {"max_length": "", "min_length": "", "ge": "", "le": "", "expected": ""}
-    given = context if isinstance(context, Mapping) else {}
-    return {name: given.get(name, blank) for name, blank in known.items()}

@@ -80,16 +80,13 @@ class Feedback:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
                 # A line that a crash cut off must not swallow this one.
-                if file.tell() and not self._ends_well():
-                    line = b"\n" + line
+                if file.tell():
+                    with self._path.open("rb") as written:
+                        written.seek(-1, os.SEEK_END)
+                        line = line if written.read() == b"\n" else b"\n" + line
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
-
-    def _ends_well(self) -> bool:
-        with self._path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read() == b"\n"
 
 
 def read(folder: Path) -> Iterator[Judged]:

@@ -22,9 +22,8 @@ from auscult.documents import Document
 from auscult.errors import AuscultError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
-from auscult.index.access import groups_in
+from auscult.index.fields import groups_in
 from auscult.provenance import now
-from auscult.readers.report import Problem
 from auscult.search.build import update_index
 from auscult.service.errors import disk_refusal, refusal_of
 from auscult.service.placing import Placing
@@ -55,11 +54,7 @@ def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[It
         documents = (
             replace(each, source=_SOURCE) if each.source == folder.name else each for each in gathered.documents()
         )
-        yield documents, [(each.name, _why(each)) for each in corpus.report.problems]
-
-
-def _why(problem: Problem) -> str:
-    return str(problem).removeprefix(f"{problem.name}: ")
+        yield documents, [(each.name, str(each).removeprefix(f"{each.name}: ")) for each in corpus.report.problems]
 
 
 def place_for(folder: Path, name: str) -> Path:
@@ -163,7 +158,9 @@ class Jobs:
         """Read what there was before, and begin to work."""
         for path in sorted(self._records.glob("*.json")):
             with suppress(OSError, ValueError, TypeError, KeyError):
-                job = _from_json(parse_json(path.read_text(encoding="utf-8")))
+                record = parse_json(path.read_text(encoding="utf-8"))
+                skipped = tuple((str(name), str(why)) for name, why in record["skipped"])
+                job = Job(**{**record, "doc_ids": tuple(record["doc_ids"]), "skipped": skipped})
                 if job.standing not in ENDED:
                     job = replace(
                         job,
@@ -213,7 +210,11 @@ class Jobs:
         """
         job = replace(job, created=now())
         self._keep(job)
-        self._forget_old()
+        for old in self.all()[_KEPT:]:
+            if old.standing in ENDED:
+                with self._lock:
+                    self._jobs.pop(old.job_id, None)
+                (self._records / f"{old.job_id}.json").unlink(missing_ok=True)
         self._waiting.put((job.job_id, groups))
         return job
 
@@ -231,13 +232,6 @@ class Jobs:
         # Only now: a job whose record cannot be written is refused, and there is none.
         with self._lock:
             self._jobs[job.job_id] = job
-
-    def _forget_old(self) -> None:
-        for job in self.all()[_KEPT:]:
-            if job.standing in ENDED:
-                with self._lock:
-                    self._jobs.pop(job.job_id, None)
-                (self._records / f"{job.job_id}.json").unlink(missing_ok=True)
 
     def _work(self) -> None:
         while (waiting := self._waiting.get()) is not None:
@@ -322,14 +316,3 @@ class Jobs:
     def _go_on(self) -> None:
         if self._stopping.is_set():
             raise _StoppedError
-
-
-def _from_json(told: dict[str, object]) -> Job:
-    fields: dict[str, object] = {**told, "doc_ids": tuple(_listed(told["doc_ids"]))}
-    fields["skipped"] = tuple((str(name), str(why)) for name, why in _listed(told["skipped"]))
-    make: Callable[..., Job] = Job
-    return make(**fields)
-
-
-def _listed(value: object) -> list[tuple[str, str]]:
-    return value if isinstance(value, list) else []

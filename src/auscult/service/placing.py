@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 
 from auscult.documents import Document
-from auscult.index.access import ACCESS, groups_in
+from auscult.index.fields import ACCESS, groups_in
 from auscult.index.reader import GenerationReader, open_current
 
 _ENDING: Final = re.compile(r"(.+)~[0-9a-f]{12}", re.DOTALL)
@@ -79,7 +79,12 @@ class Placing:
 
     def reasons(self) -> list[tuple[str, str]]:
         """Return the name of each file that documents were left out of, and why."""
-        return [(file, _reason(count)) for file, count in self.left_out.items()]
+        told = []
+        for file, count in self.left_out.items():
+            whose = "its field 'access'" if count == 1 else f"the field 'access' of {count} of its documents"
+            remedy = "take them out of the field, or use a key that has them"
+            told.append((file, f"{whose} names groups that this upload is not for; {remedy}"))
+        return told
 
     def _groups_of(self, document: Document) -> frozenset[str] | None:
         """Return the groups that will see a document; None where it has to be left out.
@@ -146,7 +151,9 @@ class _Seen:
                 if row is None:
                     continue
                 record = self._reader.document_record(row)
-                if _same(record.metadata.get(ACCESS, ""), groups):
+                value = record.metadata.get(ACCESS, "")
+                # These groups and no others.
+                if groups_in(value) == groups if groups else not value.strip():
                     passages = self._reader.passages_of(row)
                     first = self._reader.passage_id(passages[0]) if passages else ""
                     return record.doc_id, first.rpartition("#")[0]
@@ -164,11 +171,6 @@ class _Seen:
         return self._ended[file]
 
 
-def _same(value: str, groups: frozenset[str]) -> bool:
-    """Check that a document's field names these groups and no others."""
-    return groups_in(value) == groups if groups else not value.strip()
-
-
 def _is_access(field: str) -> bool:
     """Check whether a field means who may see a document, in whatever letters it is written."""
     return field.strip().casefold() == ACCESS
@@ -176,8 +178,3 @@ def _is_access(field: str) -> bool:
 
 def _ended(name: str) -> str:
     return f"{name}~{secrets.token_hex(6)}"
-
-
-def _reason(count: int) -> str:
-    whose = "its field 'access' names" if count == 1 else f"the field 'access' of {count} of its documents names"
-    return f"{whose} groups that this upload is not for; take them out of the field, or use a key that has them"

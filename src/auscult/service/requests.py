@@ -1,17 +1,110 @@
-"""Around every request: its id, its count, and one shape and one line in the log for what nobody foresaw."""
+"""Around every request: its id, its count for Prometheus, and one line in the log for what nobody foresaw.
+
+Neither counts nor log hold anything that anybody wrote.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
 import traceback
-from typing import Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auscult.service.errors import error_response, unforeseen
-from auscult.service.metrics import Metrics
+
+if TYPE_CHECKING:
+    from auscult.service.caller import Caller
+    from auscult.service.state import State
+
+_SECONDS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 10.0)
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """The counts of one app, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._requests = Counter(
+            "auscult_requests", "Requests by route, method and status.", ("route", "method", "status"),
+            registry=self._registry,
+        )  # fmt: skip
+        self._seconds = Histogram(
+            "auscult_request_seconds", "Seconds that requests took, by route.", ("route",), buckets=_SECONDS,
+            registry=self._registry,
+        )  # fmt: skip
+        self._searches = Counter(
+            "auscult_searches", "Searches by index and whether something answered.", ("index", "result"),
+            registry=None,
+        )  # fmt: skip
+        self._faults = Counter("auscult_faults", "Requests that failed by a fault of ours.", registry=self._registry)
+
+    def requested(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request by its route's pattern, never by its address."""
+        self._requests.labels(route, method, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def searched(self, index: str, *, found: bool) -> None:
+        """Count a search."""
+        self._searches.labels(index, "found" if found else "nothing").inc()
+
+    def failed(self) -> None:
+        """Count a fault of ours."""
+        self._faults.inc()
+
+    def written(self, state: State, caller: Caller) -> bytes:
+        """Return what a caller may know, in Prometheus' text format.
+
+        Who may ask some indexes only is told of these, and nothing of the service as a whole: its requests and its
+        memory are those of the other indexes, too.
+        """
+        of_indexes = CollectorRegistry()
+        of_indexes.register(_Indexes(state, caller, self._searches))
+        of_service = generate_latest(self._registry) if caller.indexes is None else b""
+        return of_service + generate_latest(of_indexes)
+
+
+class _Indexes(Collector):
+    """Figures of the indexes that a caller may ask, over the documents that they see."""
+
+    def __init__(self, state: State, caller: Caller, searches: Counter) -> None:
+        self._state, self._caller, self._searches = state, caller, searches
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield searches by index, whether it is open, its generation and its sizes."""
+        names = self._state.names(self._caller)
+        for counted in self._searches.collect():
+            counted.samples = [each for each in counted.samples if each.labels["index"] in names]
+            yield counted
+        told = {
+            "generation": "Number of the generation that is served.",
+            "documents": "Documents that are served.",
+            "passages": "Passages that are served.",
+            "sentences": "Sentences that are served.",
+        }
+        families = {
+            name: GaugeMetricFamily(f"auscult_index_{name}", said, labels=["index"]) for name, said in told.items()
+        }
+        ready = GaugeMetricFamily("auscult_index_open", "Whether an index can be asked.", labels=["index"])
+        for name in names:
+            served = self._state.indexes[name]
+            ready.add_metric([name], float(served.is_open))
+            if served.is_open:
+                manifest = served.opened.seen_by(self._caller.groups).index.manifest
+                families["generation"].add_metric([name], manifest.generation)
+                for count in ("documents", "passages", "sentences"):
+                    families[count].add_metric([name], getattr(manifest.counts, count))
+        yield ready
+        yield from families.values()
+
 
 _LOG: Final = logging.getLogger("auscult.service")
 API: Final = "/api/v1"
@@ -51,22 +144,17 @@ class Requests:
             await self.app(scope, receive, sending)
         except Exception as error:
             self.metrics.failed()
-            _LOG.error("request %s failed: %s at %s", request_id, type(error).__name__, _place(error))
+            # File and line of the innermost frames, without what stood there.
+            frames = reversed(traceback.extract_tb(error.__traceback__)[-3:])
+            place = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
+            _LOG.error("request %s failed: %s at %s", request_id, type(error).__name__, place)
             if not status:
                 await error_response(unforeseen(), request_id)(scope, receive, sending)
         finally:
             method = scope["method"] if scope["method"] in _KNOWN else "other"
-            self.metrics.requested(_route(scope), method, status, time.perf_counter() - begun)
-
-
-def _route(scope: Scope) -> str:
-    """The pattern of the address that was asked, without what filled it."""
-    pattern = str(getattr(scope.get("route"), "path", "none"))
-    # Routes of an included router know the rest of their address alone.
-    return API + pattern if scope["path"].startswith(API) and not pattern.startswith(API) else pattern
-
-
-def _place(error: BaseException) -> str:
-    """Where it happened: file and line of the innermost frames, without what stood there."""
-    frames = traceback.extract_tb(error.__traceback__)[-3:]
-    return " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames))
+            # The pattern of the address, without what filled it.
+            route = str(getattr(scope.get("route"), "path", "none"))
+            if scope["path"].startswith(API) and not route.startswith(API):
+                # Routes of an included router know the rest of their address alone.
+                route = API + route
+            self.metrics.requested(route, method, status, time.perf_counter() - begun)

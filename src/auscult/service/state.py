@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from auscult import schema
 from auscult.concepts import Autocomplete, Concept, KnowledgeBase
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.errors import AuscultError
-from auscult.index.current import current_store
-from auscult.index.manifest import STORE
-from auscult.index.storage import signs_of_change
+from auscult.index.manifest import STORE, Manifest
+from auscult.index.storage import current_store, signs_of_change
 from auscult.index.store import Store
 from auscult.interfaces import DocumentEncoder
 from auscult.search import Searcher
-from auscult.service import models
 from auscult.service.caller import Caller, unknown_index
 from auscult.service.errors import Refusal
 from auscult.service.settings import Settings
@@ -133,16 +132,25 @@ class Served:
             if self._opened is not None and signs == self._signs:
                 return False
             try:
-                identity = _published(self.folder)
-                if self._opened is not None and identity == self._opened.identity:
-                    self._signs = signs
-                    return False
-                opened = self._open()
+                manifest = _published(self.folder)
+                encoder = self._encoder
+                if self._opened is not None and manifest is not None:
+                    if (manifest.identity, manifest.generation) == self._opened.identity:
+                        self._signs = signs
+                        return False
+                    at_hand = self._opened.searcher.encoder
+                    if encoder is None and at_hand.fingerprint == manifest.model.fingerprint:
+                        # Reading a model again takes a second.
+                        encoder = at_hand
+                searcher = Searcher.open(self.folder, encoder)
+                opened = Opened(searcher, (searcher.index.manifest.identity, searcher.index.manifest.generation))
                 if self._opened is not None:
                     # Until it is as quick as the one before it, that one answers.
                     opened.warm_up()
             except AuscultError as error:
-                self._say(error)
+                if self.trouble is None or str(self.trouble) != str(error):
+                    _LOG.error("index '%s' cannot be opened: %s", self.name, error)
+                self.trouble = error
                 return False
             self._opened, self._signs, self.trouble = opened, signs, None
             self._there.set()
@@ -154,38 +162,12 @@ class Served:
             self._warm = True
             self._opened.warm_up()
 
-    def _open(self) -> Opened:
-        before = self._opened
-        searcher = Searcher.open(self.folder, self._encoder or _same_model(self.folder, before))
-        manifest = searcher.index.manifest
-        return Opened(searcher, (manifest.identity, manifest.generation))
-
-    def _say(self, error: AuscultError) -> None:
-        if self.trouble is None or str(self.trouble) != str(error):
-            _LOG.error("index '%s' cannot be opened: %s", self.name, error)
-        self.trouble = error
-
 
 _SOON: Final = {"Retry-After": "2"}
 
 
-def _same_model(folder: Path, before: Opened | None) -> DocumentEncoder | None:
-    """The model at hand, where the index that is published was made by it: reading one again takes a second."""
-    if before is None:
-        return None
-    store = current_store(folder)
-    if store is None:
-        return None
-    opened = Store(store / STORE)
-    try:
-        fingerprint = opened.manifest().model.fingerprint
-    finally:
-        opened.close()
-    return before.searcher.encoder if before.searcher.encoder.fingerprint == fingerprint else None
-
-
-def _published(folder: Path) -> tuple[str, int] | None:
-    """Which generation a folder has; None where it has none."""
+def _published(folder: Path) -> Manifest | None:
+    """Return the manifest of the generation that a folder has; None where it has none."""
     store = current_store(folder)
     if store is None:
         return None
@@ -194,10 +176,9 @@ def _published(folder: Path) -> tuple[str, int] | None:
     except FileNotFoundError:
         return None
     try:
-        manifest = opened.manifest()
+        return opened.manifest()
     finally:
         opened.close()
-    return manifest.identity, manifest.generation
 
 
 class State:
@@ -296,40 +277,35 @@ class Names:
         self._titles: Autocomplete | None = None
         self._building = threading.Lock()
 
-    @property
-    def is_built(self) -> bool:
-        """Whether it answers at once."""
-        return self._titles is not None
-
     def build(self) -> None:
         """Gather the names: some seconds for hundreds of thousands."""
         with self._building:
             if self._titles is None:
                 # Asked for here, so that it is at hand.
                 self._searcher.completion.complete("a", 1)
-                self._titles = Autocomplete(KnowledgeBase(self._unknown()))
+                known = self._searcher.knowledge_base
+                names = known.name_index if known is not None else {}
+                # Titles that name nothing of the knowledge base, as they are folded.
+                titles = (
+                    Concept(_TITLE + title, title)
+                    for title in self._searcher.index.reader.titles
+                    if title not in names and not normalise_identifier(title)
+                )
+                self._titles = Autocomplete(KnowledgeBase(titles))
 
-    def complete(self, prefix: str, limit: int) -> models.EntityCompletions:
+    def complete(self, prefix: str, limit: int) -> schema.EntityCompletions:
         """Concepts and titles with a word that begins so; concepts first where both do alike.
 
         Where names are still being gathered, there are none yet.
         """
         if self._titles is None:
-            return models.EntityCompletions(entities=[], complete=False)
+            return schema.EntityCompletions(entities=[], complete=False)
         found = [
-            models.EntityCompletion(name=each.name, matched=each.matched, code=each.concept_id)
+            schema.EntityCompletion(name=each.name, matched=each.matched, code=each.concept_id)
             for each in self._searcher.completion.complete(prefix, limit)
         ]
         titles = self._searcher.index.reader.titles
         for each in self._titles.complete(prefix, limit - len(found)):
             title = titles.get(each.name, each.name)
-            found.append(models.EntityCompletion(name=title, matched=title, code=""))
-        return models.EntityCompletions(entities=found, complete=True)
-
-    def _unknown(self) -> Iterator[Concept]:
-        """Titles that name nothing of the knowledge base, as they are folded."""
-        known = self._searcher.knowledge_base
-        names = known.name_index if known is not None else {}
-        for title in self._searcher.index.reader.titles:
-            if title not in names and not normalise_identifier(title):
-                yield Concept(_TITLE + title, title)
+            found.append(schema.EntityCompletion(name=title, matched=title, code=""))
+        return schema.EntityCompletions(entities=found, complete=True)

@@ -122,7 +122,11 @@ class FilesCorpus:
         ) as gathering:
             self.report = gathering.report
             gathered = gathering.gather(index, progress)
-            self._check_single()
+            # A single file that cannot be read is an error, and no line of a report.
+            single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
+            if single and self.report.problems and not self._skip_bad:
+                problem = self.report.problems[0]
+                raise DataError(problem.expected, f"{problem.kind}: {problem.got} ({problem.name})", problem.remedy)
             yield gathered
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
@@ -138,13 +142,6 @@ class FilesCorpus:
 
     def __iter__(self) -> Iterator[Document]:
         return self.documents()
-
-    def _check_single(self) -> None:
-        """A single file that cannot be read is an error, and no line of a report."""
-        single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
-        if single and self.report.problems and not self._skip_bad:
-            problem = self.report.problems[0]
-            raise DataError(problem.expected, f"{problem.kind}: {problem.got} ({problem.name})", problem.remedy)
 
     def queries(self, split: str) -> Sequence[Query]:
         """None: files have no queries."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -28,9 +29,8 @@ from auscult.readers.process.reading import FileRead, Reading
 from auscult.readers.records.columns import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import name_of, walk
-from auscult.sources.file_records import FileRecord, Index, Said, digest_of_text, others
+from auscult.sources.file_records import FileRecord, Index, Said, WaitingDocuments, digest_of_text, others, sections_of
 from auscult.sources.sectioned import numbered
-from auscult.sources.waiting import WaitingDocuments, sections_of
 
 _Key = tuple[int, str]
 
@@ -140,7 +140,13 @@ class Gathering:
         }
         self._ids.update(each.doc_id for record in old.values() for each in record.said)
         before = others(_said(old))
-        whole = {key for key, record in old.items() if self._is_whole(key, record, before, index)}
+        # Files whose documents the index still holds: somebody may have removed one.
+        held = {root: index.ids.get(origin, ()) for root, origin in enumerate(self._origins)}
+        whole = {
+            key
+            for key, record in old.items()
+            if all(before[each.doc_id] is None or each.doc_id in held[key[0]] for each in record.said)
+        }
         now: dict[_Key, FileRecord] = {}
         files: dict[_Key, Found] = {}
         reading = Reading(self._columns)
@@ -149,7 +155,8 @@ class Gathering:
             key = self._key(found, digest)
             return key in whole and old[key].digest == self._mixed(digest)
 
-        found = sorted(self._walk(), key=lambda each: (each.root, each.name))
+        walks = (walk(path, root, self._without) for root, path in enumerate(self._paths))
+        found = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
         self.report.total = len(found)
         for read in reading.read(found, known):
             self.report.files += 1
@@ -160,7 +167,11 @@ class Gathering:
             else:
                 now[key] = old[key] if read.unchanged else self._taken(key, read, old.get(key), index)
                 files[key] = read.found
-                self._tell(read.found.name, now[key], unchanged=read.unchanged)
+                if now[key].problem:
+                    self.report.problems.append(Problem(read.found.name, *now[key].problem))
+                elif read.unchanged:
+                    self.report.unchanged += 1
+                self.report.remarks += [(read.found.name, remark) for remark in now[key].remarks]
             if progress is not None:
                 progress(self.report)
         after = others(_said(now))
@@ -177,17 +188,6 @@ class Gathering:
             key = self._key(read.found, read.digest)
             now[key] = self._taken(key, read, old.get(key), index)
         return self._gathered(old, now, before, index)
-
-    def _walk(self) -> Iterator[Found]:
-        for root, path in enumerate(self._paths):
-            yield from walk(path, root, self._without)
-
-    def _is_whole(
-        self, key: _Key, record: FileRecord, before: Mapping[str, tuple[str, ...] | None], index: Index
-    ) -> bool:
-        """Whether an index still holds a file's documents: somebody may have removed one."""
-        held = index.ids.get(self._origins[key[0]], ())
-        return all(before[each.doc_id] is None or each.doc_id in held for each in record.said)
 
     def _key(self, found: Found, digest: str) -> _Key:
         """What a file is known by: its name, or, where that may tell of a person, what nobody can guess."""
@@ -222,7 +222,8 @@ class Gathering:
         self._ids -= own
         last: dict[str, int] = {}
         for number, (name, draft) in enumerate(drafts, 1):
-            ending = "" if not draft.key else f"#{number}" if self._hide else f"#{_line(draft.key)}"
+            key = "".join(each if each.isprintable() else "_" for each in draft.key)
+            ending = "" if not draft.key else f"#{number}" if self._hide else f"#{key}"
             doc_id = self._free(f"{stem}{ending}", last)
             self._ids.add(doc_id)
             access = self._access or draft.metadata.get("access", "")
@@ -276,13 +277,6 @@ class Gathering:
             last[doc_id] = number
         return free
 
-    def _tell(self, name: str, record: FileRecord, *, unchanged: bool) -> None:
-        if record.problem:
-            self.report.problems.append(Problem(name, *record.problem))
-        elif unchanged:
-            self.report.unchanged += 1
-        self.report.remarks += [(name, remark) for remark in record.remarks]
-
     def _gathered(
         self,
         old: Mapping[_Key, FileRecord],
@@ -319,10 +313,6 @@ class Gathering:
 def _said(records: Mapping[_Key, FileRecord]) -> list[Said]:
     """All documents, in the order of paths and names."""
     return [each for _, record in sorted(records.items(), key=lambda item: item[0]) for each in record.said]
-
-
-def _line(key: str) -> str:
-    return "".join(each if each.isprintable() else "_" for each in key)
 
 
 __all__ = ["Gathered", "Gathering", "Index"]

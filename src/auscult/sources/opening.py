@@ -20,9 +20,8 @@ from auscult.extensions import entries, load
 from auscult.files.packed import open_unpacked
 from auscult.interfaces import Corpus
 from auscult.readers.walking import is_pattern
-from auscult.sources.csv_table import SUFFIXES, CsvCorpus
 from auscult.sources.files import Choices, FilesCorpus
-from auscult.sources.jsonl import JsonlCorpus
+from auscult.sources.rows import SUFFIXES, CsvCorpus, JsonlCorpus
 
 _GROUP: Final = "auscult.corpora"
 _PROBE: Final = 4096
@@ -141,7 +140,7 @@ def _names_at(spec: str) -> list[str]:
         paths = [path, *inner] if path.exists() else []
     except (OSError, ValueError):
         return []
-    return [each.name for each in paths if not (each.name.lower().endswith(_JSON) and _holds_fhir(each))]
+    return [each.name for each in paths if not (each.name.lower().endswith(_JSON) and _FHIR in _head_of(each))]
 
 
 def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | None:
@@ -149,27 +148,18 @@ def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | No
     columns = choices.columns if choices else None
     if path.name.lower().endswith(SUFFIXES):
         return CsvCorpus(path, skip_bad=skip_bad, columns=columns)
-    if path.name.lower().endswith((".jsonl", ".jsonl.gz")) or _holds_objects(path):
+    head = _head_of(path)
+    # As JSON lines begin that are not of FHIR.
+    begins_so = head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and not head.startswith(b"{\\rtf")
+    if path.name.lower().endswith((".jsonl", ".jsonl.gz")) or (begins_so and _FHIR not in head):
         return JsonlCorpus(path, skip_bad=skip_bad, columns=columns)
     return None
 
 
-def _holds_objects(path: Path) -> bool:
-    """Whether a file begins as JSON lines do that are not of FHIR."""
-    head = _head_of(path)
-    return (
-        head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
-        and _FHIR not in head
-        and not head.startswith(b"{\\rtf")
-    )
-
-
-def _holds_fhir(path: Path) -> bool:
-    return path.is_file() and _FHIR in _head_of(path)
-
-
 def _head_of(path: Path) -> bytes:
-    """Return how a file begins, unpacked; nothing where it cannot be read."""
+    """Return how a file begins, unpacked; nothing where it is no file, or cannot be read."""
+    if not path.is_file():
+        return b""
     try:
         with open_unpacked(path) as opened:
             return opened.peek(_PROBE)[:_PROBE]

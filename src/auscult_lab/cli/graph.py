@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from auscult.cli.options import pairs_of
-from auscult.cli.texts import TextArgument, read_text
+from auscult.cli.options import TextArgument, pairs_of, read_text
 from auscult.drawing import check_target
 from auscult.errors import ConfigError, naming_extra
 from auscult.files.writing import check_file, check_folder, write_json

@@ -19,8 +19,8 @@ from auscult.documents import Document, Section
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import Record, check_id, read_records, reject
 from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.rows import numbered_lines
 from auscult.sources.sectioned import Draft, SectionedCorpus
-from auscult.sources.text_rows import numbered_lines
 from auscult.understanding import Query
 
 

@@ -27,7 +27,7 @@ from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError
 from auscult.files.records import BadRecords, reject
 from auscult.interfaces import Judgement, SentenceSplitter
-from auscult.sources.text_rows import numbered_lines
+from auscult.sources.rows import numbered_lines
 from auscult.understanding import Query
 
 SPLITS = ("train", "dev", "test")

@@ -15,8 +15,8 @@ from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError
 from auscult.files.records import BadRecords, Record, reject
 from auscult.interfaces import SentenceSplitter
+from auscult.sources.rows import read_rows
 from auscult.sources.sectioned import Draft, SectionedCorpus
-from auscult.sources.text_rows import read_rows
 
 FILES = ("NOTEEVENTS.csv", "NOTEEVENTS.csv.gz")
 COLUMNS = ("ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT")

@@ -26,8 +26,8 @@ from auscult.documents import Document, Section
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle
 from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.sources.rows import numbered_lines
 from auscult.sources.sectioned import Draft, SectionedCorpus
-from auscult.sources.text_rows import numbered_lines
 from auscult.understanding import Query
 
 Kind = Literal["titles", "all", "nontopic-titles", "vid-titles", "vid-desc"]

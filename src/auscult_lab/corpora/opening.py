@@ -10,9 +10,9 @@ from auscult.catalogue import catalogue, locate
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
 from auscult.interfaces import Corpus
 from auscult.readers.walking import is_pattern
-from auscult.sources.csv_table import SUFFIXES, CsvCorpus
 from auscult.sources.files import Choices
 from auscult.sources.opening import open_corpus as open_own
+from auscult.sources.rows import SUFFIXES, CsvCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.bioasq import BioasqCorpus, is_task_b
 from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus

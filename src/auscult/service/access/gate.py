@@ -9,7 +9,6 @@ A revoked key ends its sessions at once.
 from __future__ import annotations
 
 from http.cookies import CookieError, SimpleCookie
-from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
@@ -21,40 +20,28 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from auscult.errors import ConfigError
 from auscult.service.access.keys import PREFIX, KeyFile
 from auscult.service.access.tokens import Claims, Tokens
-from auscult.service.caller import ANYONE, NOBODY, PROBES, Caller, address_of, allowed, is_probe
-from auscult.service.errors import Refusal, refuse, too_many
+from auscult.service.caller import ANYONE, NOBODY, PROBES, Caller, address_of, is_probe, no_key
+from auscult.service.errors import refuse, too_many
 from auscult.service.guard.fairness import Buckets
 from auscult.service.settings import Settings
 
 
 def check_binding(settings: Settings) -> None:
-    """Refuse settings that would serve strangers, or speak TLS without what it takes.
+    """Refuse a TLS certificate or key that cannot be read; `Settings` has refused what would serve strangers.
 
     Raises:
-        ConfigError: It would listen beyond this machine without knowing who asks; or certificate or key are missing.
+        ConfigError: A file is missing, or is no PEM file.
     """
     access = settings.access
-    known = settings.keys is not None or bool(access.issuer)
-    if not (settings.is_local or known or access.insecure):
-        raise ConfigError(
-            "keys, to listen beyond this machine",
-            f"host '{settings.host}' without any",
-            "make one: auscult keys add KEYS NAME, and serve with --keys KEYS; or listen at 127.0.0.1",
-        )
-    if (access.certificate is None) != (access.certificate_key is None):
-        raise ConfigError("a TLS certificate and its key", "one of them alone", "give both, or neither")
     for what, path in (("certificate", access.certificate), ("certificate's key", access.certificate_key)):
-        if path is not None:
-            _check_readable(what, path)
-
-
-def _check_readable(what: str, path: Path) -> None:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"a TLS {what} at {path}", str(error.strerror), "correct the path") from error
-    if b"-----BEGIN " not in content:
-        raise ConfigError(f"a TLS {what} at {path}", "no PEM file", "convert it to PEM")
+        if path is None:
+            continue
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ConfigError(f"a TLS {what} at {path}", str(error.strerror), "correct the path") from error
+        if b"-----BEGIN " not in content:
+            raise ConfigError(f"a TLS {what} at {path}", "no PEM file", "convert it to PEM")
 
 
 _SCHEME: Final = "bearer "
@@ -71,7 +58,7 @@ class Gate:
         failures: How often an address may show what is no good.
 
     Raises:
-        ConfigError: Strangers would be served, or keys cannot be read.
+        ConfigError: Keys, certificate or issuer's keys cannot be read.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -104,11 +91,6 @@ class Gate:
             if bearer is not None:
                 return Caller(bearer.name, bearer.role, _names(bearer.indexes), frozenset(bearer.groups))
         return NOBODY
-
-
-def shown_in(authorization: str) -> str:
-    """The key or token in a header 'Authorization: Bearer ...'; empty where there is none."""
-    return authorization[len(_SCHEME) :].strip() if authorization[: len(_SCHEME)].lower() == _SCHEME else ""
 
 
 def _names(names: tuple[str, ...] | None) -> frozenset[str] | None:
@@ -151,10 +133,15 @@ def sign_out(request: Request, response: Response) -> None:
     response.delete_cookie(name, httponly=True, samesite="strict", secure=secure, path="/")
 
 
-def shown_by_cookie(scope: Scope, cookies: str) -> str:
-    """The key or token of a session; empty where there is none."""
+def shown_in(scope: Scope) -> str:
+    """Return the key or token that a request shows in its header, else by the cookie of its session; empty for none."""
+    headers = Headers(scope=scope)
+    authorization = headers.get("authorization")
+    # A session is not asked where a key is shown: whoever shows one means it.
+    if authorization is not None:
+        return authorization[len(_SCHEME) :].strip() if authorization[: len(_SCHEME)].lower() == _SCHEME else ""
     try:
-        found = SimpleCookie(cookies).get(_SECURE if _is_secure(scope) else _PLAIN)
+        found = SimpleCookie(headers.get("cookie", "")).get(_SECURE if _is_secure(scope) else _PLAIN)
     except CookieError:
         return ""
     return found.value if found is not None else ""
@@ -190,10 +177,7 @@ class Gatekeeper:
             scope.setdefault("state", {})["caller"] = NOBODY
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        # A session is not asked where a key is shown: whoever shows one means it.
-        said = headers.get("authorization")
-        shown = shown_by_cookie(scope, headers.get("cookie", "")) if said is None else shown_in(said)
+        shown = shown_in(scope)
         caller = await self._gate.caller(shown)
         scope.setdefault("state", {})["caller"] = caller
         if caller == NOBODY:
@@ -201,27 +185,14 @@ class Gatekeeper:
             if wait:
                 await refuse(too_many(wait), scope, receive, send)
                 return
-            if not _is_for_all(scope):
-                if "text/html" in headers.get("accept", "") and not scope["path"].startswith("/api/"):
+            path = scope["path"]
+            is_page = scope["method"] in _READING and not path.startswith("/api/") and path != "/metrics"
+            if not (path in PUBLIC or path == LOGIN or is_page):
+                if "text/html" in Headers(scope=scope).get("accept", "") and not path.startswith("/api/"):
                     # A form of somebody whose session has ended.
                     scope["state"]["audit"] = {"action": "refused"}
                     await RedirectResponse(LOGIN, 303)(scope, receive, send)
                 else:
-                    await refuse(_no_key(), scope, receive, send)
+                    await refuse(no_key(), scope, receive, send)
                 return
         await self.app(scope, receive, send)
-
-
-def _is_for_all(scope: Scope) -> bool:
-    path = scope["path"]
-    if path in PUBLIC or path == LOGIN:
-        return True
-    return scope["method"] in _READING and not path.startswith("/api/") and path != "/metrics"
-
-
-def _no_key() -> Refusal:
-    try:
-        allowed(NOBODY, "read")
-    except Refusal as refusal:
-        return refusal
-    raise AssertionError("nobody may ask nothing")

@@ -8,7 +8,6 @@ role opens nothing.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -79,7 +78,11 @@ class Tokens:
         elif "://" in keys:
             raise ConfigError("keys of OpenID Connect from a file or over https", f"'{keys}'", "use https")
         else:
-            self._set = _read_set(Path(keys))
+            try:
+                self._set = jwt.PyJWKSet.from_dict(parse_json(Path(keys).read_text(encoding="utf-8")))
+            except (OSError, ValueError, jwt.PyJWTError, AttributeError) as error:
+                remedy = "save the issuer's keys there (its jwks_uri), or give their address"
+                raise ConfigError(f"a JSON Web Key Set at {keys}", f"{type(error).__name__}", remedy) from error
 
     def find(self, shown: str) -> Bearer | None:
         """Whose token it is; None where it is not a good one. May ask the issuer for its keys."""
@@ -100,7 +103,14 @@ class Tokens:
             return None
         except (jwt.PyJWTError, ValueError, TypeError, KeyError):
             return None
-        return self._bearer(told)
+        roles = [role for role in ROLES if role in _texts(told.get(self._claims.role))]
+        name = told.get(self._claims.name)
+        if not roles or not isinstance(name, str) or not name.strip():
+            return None
+        role: KeyRole = "admin" if "admin" in roles else "write" if "write" in roles else "read"
+        named = told.get(self._claims.indexes)
+        indexes = None if named is None else _texts(named)
+        return Bearer(name, role, indexes, _texts(told.get(self._claims.groups)))
 
     def _key(self, shown: str) -> Any:
         if self._client is not None:
@@ -111,26 +121,8 @@ class Tokens:
             raise jwt.InvalidTokenError("no such key")
         return found[0].key
 
-    def _bearer(self, told: Mapping[str, Any]) -> Bearer | None:
-        roles = [role for role in ROLES if role in _texts(told.get(self._claims.role))]
-        name = told.get(self._claims.name)
-        if not roles or not isinstance(name, str) or not name.strip():
-            return None
-        role: KeyRole = "admin" if "admin" in roles else "write" if "write" in roles else "read"
-        named = told.get(self._claims.indexes)
-        indexes = None if named is None else _texts(named)
-        return Bearer(name, role, indexes, _texts(told.get(self._claims.groups)))
-
 
 def _texts(told: object) -> tuple[str, ...]:
     """A claim of one text, or of a list of them."""
     several = told if isinstance(told, list) else [told]
     return tuple(each for each in several if isinstance(each, str) and each)
-
-
-def _read_set(path: Path) -> jwt.PyJWKSet:
-    try:
-        return jwt.PyJWKSet.from_dict(parse_json(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, jwt.PyJWTError, AttributeError) as error:
-        remedy = "save the issuer's keys there (its jwks_uri), or give their address"
-        raise ConfigError(f"a JSON Web Key Set at {path}", f"{type(error).__name__}", remedy) from error

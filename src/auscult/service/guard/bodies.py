@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -163,7 +164,8 @@ class Unread:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and its answer back."""
-        if scope["type"] != "http" or not _has_body(scope):
+        headers: Mapping[str, str] = Headers(scope=scope) if scope["type"] == "http" else {}
+        if not ("transfer-encoding" in headers or headers.get("content-length", "0") != "0"):
             await self.app(scope, receive, send)
             return
         is_read = False
@@ -188,7 +190,7 @@ class Unread:
             if not has_begun:
                 has_begun = True
                 # Asking for more would tell the sender of "Expect: 100-continue" to begin.
-                if not is_read and "expect" not in Headers(scope=scope):
+                if not is_read and "expect" not in headers:
                     await throw_away(0)
                 if not is_read:
                     kept = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
@@ -200,8 +202,3 @@ class Unread:
             await send(message)
 
         await self.app(scope, reading, sending)
-
-
-def _has_body(scope: Scope) -> bool:
-    headers = Headers(scope=scope)
-    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,7 +64,10 @@ class Origins:
             return _TOO_LONG
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if self._local and not _is_here(host, scope):
+        name = _parsed(f"//{host}").hostname
+        server = scope.get("server")
+        is_here = name is not None and (name in LOOPBACK or bool(server and name == str(server[0]).lower()))
+        if self._local and not is_here:
             return _OTHER_HOST
         guarded = scope["method"] not in _SAFE or scope["path"].startswith("/api/")
         if not guarded or "authorization" in headers:
@@ -75,28 +78,15 @@ class Origins:
         site = headers.get("sec-fetch-site")
         if site is not None:
             return None if site in _OWN else _ELSEWHERE
-        return None if origin is None or _place(origin) == host.lower() else _ELSEWHERE
+        return None if origin is None or _parsed(origin).netloc.lower() == host.lower() else _ELSEWHERE
 
 
-def _is_here(host: str, scope: Scope) -> bool:
-    server = scope.get("server")
-    name = urlsplit(f"//{host}").hostname if _is_parsable(host) else None
-    return name is not None and (name in LOOPBACK or bool(server and name == str(server[0]).lower()))
-
-
-def _is_parsable(host: str) -> bool:
+def _parsed(address: str) -> SplitResult:
+    """Return the parts of an address; empty ones where it is none."""
     try:
-        return urlsplit(f"//{host}").hostname is not None
+        return urlsplit(address)
     except ValueError:
-        return False
-
-
-def _place(origin: str) -> str:
-    """Host and port of an origin."""
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
+        return urlsplit("")
 
 
 POLICY: Final = "; ".join(

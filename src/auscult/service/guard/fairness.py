@@ -116,8 +116,12 @@ class Turns:
         except asyncio.CancelledError:
             if mine.done() and not mine.cancelled():
                 self.end(asker)
-            else:
-                self._forget(asker, mine)
+            elif (queue := self._queues.get(asker)) is not None:
+                with suppress(ValueError):
+                    queue.remove(mine)
+                    self._count -= 1
+                if not queue:
+                    del self._queues[asker]
             raise
 
     def end(self, asker: str) -> None:
@@ -150,16 +154,6 @@ class Turns:
         self._free -= 1
         self._running[asker] += 1
 
-    def _forget(self, asker: str, mine: asyncio.Future[None]) -> None:
-        queue = self._queues.get(asker)
-        if queue is None:
-            return
-        with suppress(ValueError):
-            queue.remove(mine)
-            self._count -= 1
-        if not queue:
-            del self._queues[asker]
-
 
 class Fairness:
     """Gives requests their turns; uploads, which take long to arrive, have places of their own (`guard.places`)."""
@@ -170,7 +164,8 @@ class Fairness:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on when it is its turn, or refuse it with 429 or 503."""
-        if scope["type"] != "http" or _needs_none(scope):
+        is_http = scope["type"] == "http"
+        if not is_http or is_upload(scope) or is_probe(scope) or scope["path"].startswith(_QUICK):
             await self.app(scope, receive, send)
             return
         turns, asker = self._turns, asker_of(scope)
@@ -193,7 +188,3 @@ class Fairness:
         finally:
             if has_turn:
                 turns.end(asker)
-
-
-def _needs_none(scope: Scope) -> bool:
-    return is_upload(scope) or is_probe(scope) or scope["path"].startswith(_QUICK)

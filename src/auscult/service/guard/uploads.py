@@ -162,7 +162,9 @@ class Places:
                 if (await asyncio.wait({place}, timeout=1))[0]:
                     return place.result()
                 if second + 1 >= _JUDGED and self._held[asker] < self._share:
-                    self._make_room()
+                    slowest = max(self._arriving, key=lambda each: each.lag)
+                    if slowest.lag:
+                        slowest.cut()
             raise _no_place()
         except BaseException:
             if place.done():
@@ -193,11 +195,6 @@ class Places:
             self._arriving.add(arrival)
             self._held[asker] += 1
             place.set_result(arrival)
-
-    def _make_room(self) -> None:
-        slowest = max(self._arriving, key=lambda each: each.lag)
-        if slowest.lag:
-            slowest.cut()
 
 
 def _no_place() -> Refusal:

@@ -18,9 +18,9 @@ from auscult.index.fields import SOURCE
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.search import Searcher
+from auscult.service.answering import unread
 from auscult.service.page.asking import Asked
 from auscult.service.page.hits import DATES
-from auscult.service.understood import unread
 from auscult.understanding import Query
 from auscult.understanding.aspect_words import ASPECT_WORDS
 from auscult.understanding.understand import AskedEntity, Understanding
@@ -93,13 +93,16 @@ def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chi
     """The chips of a question."""
     query = understood.query
     as_words = _as_words(asked)
+    # An entity is understood again as it was: by its identifier, where it has one.
+    match = understood.match
+    entity = match.concept.concept_id if match and len(understood.entities) == 1 else query.entity
     return Chips(
         entities=tuple(_entity_chip(each, understood, asked) for each in understood.entities),
         aspects=tuple(_aspect_chip(aspect, query, asked, searcher) for aspect in query.aspects),
         corrections=tuple((written, read, as_words) for written, read in understood.corrections),
         words=tuple(_left_over(understood, asked, searcher)),
         further=tuple(
-            Choice(aspect, "", asked.by_entity(_entity_of(understood), (*query.aspects, aspect)).at())
+            Choice(aspect, "", asked.by_entity(entity, (*query.aspects, aspect)).at())
             for aspect in nearest_aspects(searcher, query.aspects or ("information",), len(ASPECTS))
             if aspect not in query.aspects
         ),
@@ -112,29 +115,18 @@ def nearest_aspects(searcher: Searcher, aspects: Sequence[str], number: int = _N
     others = [aspect for aspect in ASPECTS if aspect not in aspects]
     if "aspect" not in searcher.encoder.parts:
         return others[:number]
-    vectors = _aspect_vectors(searcher.encoder)
-    mean = np.mean([_vector(searcher.encoder, aspect) for aspect in aspects], axis=0)
+    encoder = searcher.encoder
+    vectors = _ASPECTS_ENCODED.get(encoder)
+    if vectors is None:
+        # Read once: what an encoder makes of a word never changes.
+        vectors = _ASPECTS_ENCODED[encoder] = _vectors(encoder, ASPECTS)
+    own = [vectors[ASPECTS.index(each)] if each in ASPECTS else _vectors(encoder, (each,))[0] for each in aspects]
+    mean = np.mean(own, axis=0)
     ranked = sorted(zip((-(vectors @ mean)).tolist(), ASPECTS, strict=True))
     return [aspect for _, aspect in ranked if aspect in others][:number]
 
 
 _ASPECTS_ENCODED: WeakKeyDictionary[DocumentEncoder, FloatArray] = WeakKeyDictionary()
-
-
-def _aspect_vectors(encoder: DocumentEncoder) -> FloatArray:
-    """Of all aspects, read once: what an encoder makes of a word never changes."""
-    if encoder not in _ASPECTS_ENCODED:
-        _ASPECTS_ENCODED[encoder] = _vectors(encoder, ASPECTS)
-    kept: FloatArray = _ASPECTS_ENCODED[encoder]
-    return kept
-
-
-def _vector(encoder: DocumentEncoder, aspect: str) -> FloatArray:
-    if aspect in ASPECTS:
-        vector: FloatArray = _aspect_vectors(encoder)[ASPECTS.index(aspect)]
-        return vector
-    found: FloatArray = _vectors(encoder, (aspect,))[0]
-    return found
 
 
 def _vectors(encoder: DocumentEncoder, aspects: Sequence[str]) -> FloatArray:
@@ -147,22 +139,26 @@ def _as_words(asked: Asked) -> str:
     return replace(asked, entity="", aspects=(), by_parts=False, as_words=True, start=0).at()
 
 
-def _entity_of(understood: Understanding) -> str:
-    """An entity that is understood again as it was: by its identifier, where it has one."""
-    match = understood.match
-    return match.concept.concept_id if match and len(understood.entities) == 1 else understood.query.entity
-
-
 def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -> EntityChip:
     aspects = understood.query.aspects
     several = len(understood.entities) > 1
     match = entity.match if several else understood.match
     rest = " and ".join(each.asked for each in understood.entities if each is not entity)
     senses = () if several else understood.alternatives
+    how = "not in the vocabulary; looked for by its words"
+    if match is not None:
+        how = {
+            "identifier": f"identifier {match.matched_name}",
+            "name": "",
+            "synonym": f"synonym \u201c{match.matched_name}\u201d",
+            "fuzzy": f"nearest to \u201c{match.matched_name}\u201d",
+        }[match.kind]
+        if understood.in_collection and not several:
+            how = f"{how}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
     return EntityChip(
         name=match.concept.name if match else entity.asked,
         code=match.concept.concept_id if match else "",
-        how=_how(entity, understood, several),
+        how=how,
         senses=tuple(
             Choice(
                 each.concept.name,
@@ -173,21 +169,6 @@ def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -
         ),
         without=asked.by_entity(rest, aspects).at() if rest or aspects else _as_words(asked),
     )
-
-
-def _how(entity: AskedEntity, understood: Understanding, several: bool) -> str:
-    match = entity.match if several else understood.match
-    if match is None:
-        return "not in the vocabulary; looked for by its words"
-    told = {
-        "identifier": f"identifier {match.matched_name}",
-        "name": "",
-        "synonym": f"synonym \u201c{match.matched_name}\u201d",
-        "fuzzy": f"nearest to \u201c{match.matched_name}\u201d",
-    }[match.kind]
-    if understood.in_collection and not several:
-        return f"{told}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
-    return told
 
 
 def _aspect_chip(aspect: str, query: Query, asked: Asked, searcher: Searcher) -> AspectChip:
@@ -262,16 +243,12 @@ def filters_of(index: PassageIndex, asked: Asked) -> list[Filter]:
 _COUNTED: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()
 
 
-def _counts(index: PassageIndex, name: str) -> dict[str, int]:
-    """How many documents have each value, counted once: an opened index never changes."""
+def _filter(index: PassageIndex, name: str, asked: Asked) -> Filter | None:
+    # Counted once: an opened index never changes.
     kept = _COUNTED.setdefault(index, {})
     if name not in kept:
         kept[name] = {value: number for value, number in index.counts(name).items() if value}
-    return kept[name]
-
-
-def _filter(index: PassageIndex, name: str, asked: Asked) -> Filter | None:
-    counts = _counts(index, name)
+    counts = kept[name]
     chosen = asked.fields.get(name, ())
     bounds = asked.bounds.get(name, ("", ""))
     if name in DATES or (counts and all(map(_DATE.fullmatch, counts))):

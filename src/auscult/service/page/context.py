@@ -29,10 +29,8 @@ _PACKAGE: Final = "auscult.service.page"
 
 
 @cache
-def static_path(name: str) -> str:
-    """Address of a file of the page, another one for every content, so that browsers may keep it."""
-    content = (files(_PACKAGE) / "static" / name).read_bytes()
-    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
+def _digest_of(name: str) -> str:
+    return hashlib.sha256((files(_PACKAGE) / "static" / name).read_bytes()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +67,8 @@ class PageContext:
         return "/"
 
     def static(self, name: str) -> str:
-        """Address of a file of the page."""
-        return static_path(name)
+        """Return the address of a file of the page, another one for every content, so that browsers may keep it."""
+        return f"/static/{name}?v={_digest_of(name)}"
 
 
 def searcher_for(state: State, index: str, caller: Caller) -> Searcher:

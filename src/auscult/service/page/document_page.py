@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -11,19 +14,129 @@ from fastapi.responses import HTMLResponse
 
 from auscult.documents import Document, Original
 from auscult.errors import ModelError, QueryError
-from auscult.search import Searcher
-from auscult.search.explain import describe, explain
-from auscult.search.spans import SpanFinder, finder
+from auscult.search.explain import ScoreCurves, describe, explain
+from auscult.search.spans import finder
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.context import context_of, rendered, searcher_for
-from auscult.service.page.curves import CurvesView, curves_view
 from auscult.service.page.hits import date_of
-from auscult.service.page.reading import Answer, answer_in, parts_of
+from auscult.service.page.reading import answer_in, parted, parts_of
 from auscult.service.page.search_page import understand
 from auscult.service.routes import Stated, audited, documents, row_of
-from auscult.understanding import Query
+
+WIDTH: Final = 100
+_MOST_POINTS: Final = 600
+_MOST_PEAKS: Final = 5
+_APART: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """A sentence that scores more than those around it."""
+
+    sentence: int
+    x: float
+    text: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One curve.
+
+    Attributes:
+        name: "entity", "aspect" or "combined".
+        area: SVG path of the area under it.
+        line: SVG path of its edge.
+        peaks: Best first.
+    """
+
+    name: str
+    area: str
+    line: str
+    peaks: tuple[Peak, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvesView:
+    """All that is drawn.
+
+    Attributes:
+        sentences: How many there are: the height of the drawing.
+        passages: Where passages begin, but for the first.
+        scores: The combined score of every sentence, from 0 to 100, for scripts and readers of screens.
+    """
+
+    curves: tuple[Curve, ...]
+    sentences: int
+    passages: tuple[int, ...]
+    scores: tuple[int, ...]
+
+    @property
+    def peaks(self) -> tuple[Peak, ...]:
+        """Of all evidence together, in the order of the text."""
+        return tuple(sorted(self.curves[-1].peaks, key=lambda peak: peak.sentence)) if self.curves else ()
+
+
+def curves_view(curves: ScoreCurves) -> CurvesView | None:
+    """The drawing of a document's curves; None where there is nothing to draw."""
+    if len(curves.combined) < _APART:
+        return None
+    sentences = curves.document.sentences
+    texts = [parted(" ".join(curves.document.slice(sentence).split()))[1] for sentence in sentences]
+    headings = [span.heading for span in curves.passages for _ in range(span.last - span.first)]
+    drawn = [("entity", curves.entity), ("aspect", curves.aspect), ("combined", curves.combined)]
+    # A model without halves has one curve.
+    shown = [(name, scores) for name, scores in drawn if any(scores)]
+    top = max(max(scores) for _, scores in shown) if shown else 0.0
+    if top <= 0:
+        return None
+    return CurvesView(
+        curves=tuple(_curve(name, scores, texts, headings) for name, scores in shown),
+        sentences=len(sentences),
+        passages=tuple(span.first for span in curves.passages if 0 < span.first < span.last),
+        scores=tuple(round(100 * max(0.0, score) / (max(curves.combined) or 1.0)) for score in curves.combined),
+    )
+
+
+def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequence[str]) -> Curve:
+    # From 0 to 1, each of the sentence itself and a quarter of its neighbours: ragged lines show no place to look.
+    padded = [raw[0], *raw, raw[-1]]
+    smooth = [max(0.0, 0.25 * a + 0.5 * b + 0.25 * c) for a, b, c in zip(padded, padded[1:], padded[2:], strict=False)]
+    highest = max(smooth) or 1.0
+    scores = [score / highest for score in smooth]
+    step = max(1, -(-len(scores) // _MOST_POINTS))
+    points = [
+        (WIDTH * max(scores[first : first + step]), first + min(step, len(scores) - first) / 2)
+        for first in range(0, len(scores), step)
+    ]
+    points = [(points[0][0], 0), *points, (points[-1][0], len(scores))]
+    told = [f"{x:.1f},{y:g}" for x, y in points]
+    line = "M" + "L".join(told)
+    area = f"M0,0L{'L'.join(told)}L0,{len(scores)}Z"
+    peaks = tuple(
+        Peak(number, round(WIDTH * scores[number], 1), texts[number], headings[number]) for number in _peaks(scores)
+    )
+    return Curve(name=name, area=area, line=line, peaks=peaks)
+
+
+def _peaks(scores: Sequence[float]) -> list[int]:
+    """Sentences that score more than their neighbours, best first, none next to another."""
+    ends = (-1.0, *scores, -1.0)
+    tops = [
+        number
+        for number, (before, here) in enumerate(pairwise(ends[:-1]))
+        if here >= before and here > ends[number + 2]
+    ]
+    found: list[int] = []
+    for number in sorted(tops, key=lambda number: -scores[number]):
+        if scores[number] > 0 and all(abs(number - other) > _APART for other in found):
+            found.append(number)
+        if len(found) == _MOST_PEAKS:
+            break
+    return found
+
 
 router = APIRouter(include_in_schema=False)
 _SAID: Final = 8
@@ -46,20 +159,33 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
     parts = parts_of(found)
     query, curves, answer = None, None, None
     if not asked.is_empty:
-        query = _query(searcher, asked)
-        curves, weighed = _explained(searcher, query, doc_id)
-        if weighed is not None:
-            answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""))
+        with suppress(QueryError):
+            query = understand(searcher, asked).query
+        # A document can be read all the same, where the model has no vector for the question.
+        with suppress(QueryError, ModelError):
+            if query is not None:
+                curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
+                answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""))
     audited(request, "view", index=index, query=said, doc_ids=[doc_id], result=1)
     page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
-    at = _addresses(asked, index, doc_id, parameters.get("p", ""), answer)
+    path = document_path(index, doc_id)
+
+    def at(span: str) -> str:
+        return asked.at(path, "answer", ("p", parameters.get("p", "")), ("s", span)) if span else ""
+
+    try:
+        # To the web, and nowhere else: documents may say anything.
+        is_web = urlsplit(found.url).scheme in ("http", "https")
+    except ValueError:
+        is_web = False
+    saved = f"/api/v1/documents/{quote(doc_id, safe='/')}/original?index={index}"
     values: dict[str, Any] = {
         "page": page,
         "asked": asked,
         "document": found,
         "title": found.title or doc_id,
         "date": date_of(found.metadata),
-        "link": found.url if _is_web(found.url) else "",
+        "link": found.url if is_web else "",
         "fields": [each for each in found.metadata.items() if each[1] and each[0] not in _UNTOLD][:_SAID],
         "parts": parts,
         "query": query,
@@ -67,69 +193,19 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         "curves": curves,
         "answer": answer,
         "pages": pages_of(found, layout, answer.chain[-1] if answer else (0, 0)),
-        "sheet": lambda number: sheet_path(index, doc_id, number),
-        "original": _original(layout, index, doc_id),
-        **at,
-    }
-    return HTMLResponse(rendered("document.html", values))
-
-
-def _query(searcher: Searcher, asked: Asked) -> Query | None:
-    try:
-        return understand(searcher, asked).query
-    except QueryError:
-        return None
-
-
-def _explained(searcher: Searcher, query: Query | None, doc_id: str) -> tuple[CurvesView | None, SpanFinder | None]:
-    """Curves and spans; none for a question that the model has no vector for: its document can be read all the same."""
-    if query is None:
-        return None, None
-    try:
-        return curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
-    except (QueryError, ModelError):
-        return None, None
-
-
-def _addresses(asked: Asked, index: str, doc_id: str, passage_id: str, answer: Answer | None) -> dict[str, str]:
-    path = document_path(index, doc_id)
-
-    def at(span: str) -> str:
-        return asked.at(path, "answer", ("p", passage_id), ("s", span)) if span else ""
-
-    return {
+        "sheet": lambda number: f"/sheet/{quote(index, safe='')}/{number}/{quote(doc_id, safe='/')}",
+        "original": {"name": layout.name, "href": saved} if layout is not None else None,
         "back": "" if asked.is_empty else asked.at("/"),
         "smaller": at(answer.smaller) if answer else "",
         "larger": at(answer.larger) if answer else "",
         "here": asked.at(path),
         "bare": path,
     }
-
-
-def _original(layout: Original | None, index: str, doc_id: str) -> dict[str, str] | None:
-    """The file that it was read from, to be saved."""
-    if layout is None:
-        return None
-    api = document_path(index, doc_id).removeprefix("/d/").partition("/")[2]
-    base = f"/api/v1/documents/{api}"
-    return {"name": layout.name, "href": f"{base}/original?index={index}"}
-
-
-def _is_web(url: str) -> bool:
-    """Whether an address leads to the web, and nowhere else: documents may say anything."""
-    try:
-        return urlsplit(url).scheme in ("http", "https")
-    except ValueError:
-        return False
+    return HTMLResponse(rendered("document.html", values))
 
 
 _SCALE: Final = 1.8
 _SECONDS_KEPT: Final = 3_600
-
-
-def sheet_path(index: str, doc_id: str, number: int) -> str:
-    """Address of a page's picture, from 1."""
-    return f"/sheet/{quote(index, safe='')}/{number}/{quote(doc_id, safe='/')}"
 
 
 @router.get("/sheet/{index}/{number}/{doc_id:path}")

@@ -1,4 +1,4 @@
-"""Hits as they are read: the stretch of a passage that answers best, in its paragraphs, the best sentences marked."""
+"""Hits as they are read: the stretch of a passage that answers best, its best sentences marked, and why it is shown."""
 
 from __future__ import annotations
 
@@ -7,13 +7,77 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auscult.concepts import KnowledgeBase
+from auscult.index.words import analyse
 from auscult.interfaces import Hit
+from auscult.search.coverage import LIKELY
+from auscult.search.evidence import question_terms
+from auscult.search.fusion import DOUBTFUL
 from auscult.search.siblings import sibling_note
-from auscult.service.hits import best_stretch
+from auscult.service.answering import best_stretch
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.reading import parted
-from auscult.service.page.wording import likelihood_class, probability_in_words, reasons
 from auscult.understanding import Query
+
+_PROBABLE: Final = ((0.9, "very likely answers"), (LIKELY, "likely answers"), (DOUBTFUL, "may answer"))
+_LEAST: Final = 0.05
+"""What a reason adds to a score so that it is named."""
+
+
+def probability_in_words(probability: float | None) -> str:
+    """How probable it is that a passage answers; empty where that is not known."""
+    if probability is None:
+        return ""
+    return next((words for least, words in _PROBABLE if probability >= least), "probably does not answer")
+
+
+def likelihood_class(probability: float | None) -> str:
+    """The same for a style sheet: "sure", "likely", "maybe", "doubtful"."""
+    if probability is None:
+        return "maybe"
+    names = ("sure", "likely", "maybe")
+    found = (name for (least, _), name in zip(_PROBABLE, names, strict=True) if probability >= least)
+    return next(found, "doubtful")
+
+
+def reasons(hit: Hit, query: Query) -> list[str]:
+    """Why a hit is shown, in a few words each: where it names the entity, whether it speaks of the aspect."""
+    told = [_where_named(hit, query), _speaks_about(hit, query)]
+    terms = list(dict.fromkeys(question_terms(query)))
+    if query.text and len(terms) > 1:
+        held = set(analyse(f"{hit.title} {hit.heading} {hit.text}"))
+        told.append(f"your words: {sum(term in held for term in terms)} of {len(terms)}")
+    return [each for each in told if each]
+
+
+def _where_named(hit: Hit, query: Query) -> str:
+    if not query.entity:
+        return ""
+    for place, text in (("in the title", hit.title), ("in the passage", f"{hit.heading} {hit.text}")):
+        if name := _named(query.all_names, text):
+            return f"names {name} {place}"
+    if hit.evidence.get("entity_document", 0.0) > _LEAST:
+        return f"words of {query.entity} elsewhere in the document"
+    return f"does not name {query.entity}"
+
+
+def _named(names: tuple[str, ...], text: str) -> str:
+    held = f" {' '.join(analyse(text))} "
+    for name in names:
+        terms = analyse(name)
+        if terms and f" {' '.join(terms)} " in held:
+            return name
+    return ""
+
+
+def _speaks_about(hit: Hit, query: Query) -> str:
+    headings = " ".join((*hit.above, hit.heading))
+    under = [aspect for aspect in query.aspects if _named((aspect,), headings)]
+    if under:
+        return f"headed {' and '.join(under)}"
+    if query.aspects and hit.evidence.get("aspect_vector", 0.0) > _LEAST:
+        return f"speaks about {' and '.join(query.aspects)}"
+    return ""
+
 
 _LETTERS: Final = 360
 _MARKED: Final = 2
@@ -89,6 +153,7 @@ def view_of(
 ) -> HitView:
     """What is shown of one hit; a knowledge base tells names of one disease from those of similar ones."""
     blocks, before, after = excerpt(hit)
+    note = sibling_note(query, hit.title, known)
     return HitView(
         hit=hit,
         number=number,
@@ -100,13 +165,9 @@ def view_of(
         reasons=tuple(reasons(hit, query)),
         likely=probability_in_words(hit.probability),
         likelihood=likelihood_class(hit.probability),
-        warning=_capital(sibling_note(query, hit.title, known)),
+        warning=f"{note[:1].upper()}{note[1:]}." if note else "",
         date=date_of(hit.metadata),
     )
-
-
-def _capital(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def date_of(metadata: Mapping[str, str]) -> str:
@@ -136,10 +197,13 @@ def excerpt(hit: Hit, letters: int = _LETTERS) -> tuple[tuple[Block, ...], bool,
         return (), False, False
     scores = [sentence.score for sentence in sentences]
     shown = best_stretch(scores, [len(sentence.text) for sentence in sentences], letters)
-    marked = _marked(scores, shown)
+    best = sorted(shown, key=lambda number: -scores[number])[:_MARKED]
+    marked = {number for number in best if number == best[0] or scores[number] >= _NEARLY * scores[best[0]] > 0}
     blocks: list[Block] = []
     for number in shown:
-        begins = number == 0 or "\n" in _before(hit, number)
+        # A line break before a sentence begins a paragraph.
+        before = sentences[number - 1].end - hit.start if number else 0
+        begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
         marker, text = parted(sentences[number].text) if begins else ("", sentences[number].text)
         piece = Piece(marker, text, number in marked)
         if blocks and not begins:
@@ -147,13 +211,3 @@ def excerpt(hit: Hit, letters: int = _LETTERS) -> tuple[tuple[Block, ...], bool,
         else:
             blocks.append(Block((piece,), bool(marker)))
     return tuple(blocks), shown.start > 0, shown.stop < len(sentences)
-
-
-def _before(hit: Hit, number: int) -> str:
-    """What stands between a sentence and the one before it: a line break begins a paragraph."""
-    return hit.text[hit.sentences[number - 1].end - hit.start : hit.sentences[number].start - hit.start]
-
-
-def _marked(scores: Sequence[float], shown: range) -> set[int]:
-    best = sorted(shown, key=lambda number: -scores[number])[:_MARKED]
-    return {number for number in best if number == best[0] or scores[number] >= _NEARLY * scores[best[0]] > 0}

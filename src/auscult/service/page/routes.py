@@ -9,13 +9,13 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, FastAPI, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
-from auscult.service import models
+from auscult import schema
 from auscult.service.access.gate import sign_in, sign_out
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
 from auscult.service.jobs import ENDED
 from auscult.service.models import FeedbackRequest
-from auscult.service.page import compare_page, coverage_page, document_page, search_page
+from auscult.service.page import document_page, search_page, tables
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
 from auscult.service.page.troubles import Troubles
@@ -29,7 +29,7 @@ _A_YEAR: Final = 31_536_000
 
 def add_page(app: FastAPI) -> None:
     """Add the page to a service."""
-    for page in (search_page, document_page, coverage_page, compare_page):
+    for page in (search_page, document_page, tables):
         app.include_router(page.router)
     app.include_router(router)
     app.add_middleware(Purposes)
@@ -169,7 +169,7 @@ def add_files(
 @router.get("/jobs")
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first."""
-    listed = adapter_of(models.JobList).validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
+    listed = adapter_of(schema.JobList).validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
     page = context_of(request, state, caller, "jobs")
     values = {"page": page, "asked": Asked(), "jobs": listed[:_MOST_SHOWN]}
     return HTMLResponse(rendered("jobs.html", values))
@@ -178,7 +178,7 @@ def jobs(request: Request, caller: Asking, state: Stated) -> Response:
 @router.get("/jobs/{job_id}")
 def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Response:
     """How far one upload is: what was read, what was skipped and why."""
-    told = adapter_of(models.JobTold).validate_json(bytes(uploads.job(request, job_id, caller).body))
+    told = adapter_of(schema.JobTold).validate_json(bytes(uploads.job(request, job_id, caller).body))
     page = replace(context_of(request, state, caller, "jobs", told.index))
     titles = [(doc_id, document_path(told.index, doc_id)) for doc_id in told.doc_ids[:_MOST_SHOWN]]
     values = {

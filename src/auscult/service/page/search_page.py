@@ -19,12 +19,12 @@ from auscult.errors import QueryError
 from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.explain import describe
-from auscult.service import hits, understood
+from auscult.service import answering
 from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
 from auscult.service.page.chips import Choice, chips_of, filters_of
-from auscult.service.page.context import PageContext, context_of, rendered, searcher_for
+from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import date_of, excerpt, grouped, view_of
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
@@ -35,6 +35,7 @@ from auscult.understanding.understand import Understanding
 router = APIRouter(include_in_schema=False)
 _EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effects", "diagnosis")
 _LOOKED_AT: Final = 60
+_TITLES: Final = 4
 _KEPT: WeakKeyDictionary[Searcher, tuple[str, ...]] = WeakKeyDictionary()
 
 
@@ -52,7 +53,17 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
     searcher = searcher_for(state, asked.index, caller)
     page = replace(page, counts=searcher.index.manifest.counts)
     if asked.is_empty:
-        return HTMLResponse(_home(page, asked, searcher, "q" in request.query_params))
+        counts = searcher.index.manifest.counts
+        home = {
+            "page": page,
+            "asked": asked,
+            "examples": examples(searcher, asked),
+            "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
+            "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
+            if "q" in request.query_params
+            else "",
+        }
+        return HTMLResponse(rendered("home.html", home))
     begun = time.perf_counter()
     understood = understand(searcher, asked)
     found = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
@@ -105,25 +116,12 @@ def find(searcher: Searcher, understood: Understanding, asked: Asked, number: in
         return None
 
 
-def _home(page: PageContext, asked: Asked, searcher: Searcher, submitted: bool) -> str:
-    counts = searcher.index.manifest.counts
-    figures = [("documents", counts.documents), ("passages", counts.passages), ("sentences", counts.sentences)]
-    return rendered(
-        "home.html",
-        {
-            "page": page,
-            "asked": asked,
-            "examples": examples(searcher, asked),
-            "figures": figures,
-            "notice": "Nothing was asked yet: write a question, or the name of a disease or drug." if submitted else "",
-        },
-    )
-
-
 def examples(searcher: Searcher, asked: Asked) -> list[Choice]:
     """Questions that documents of the index answer: about titles far apart in it, each about another aspect."""
     if searcher not in _KEPT:
-        _KEPT[searcher] = tuple(_questions(searcher)) or tuple(_titles(searcher))
+        reader = searcher.index.reader
+        titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
+        _KEPT[searcher] = tuple(_questions(searcher)) or tuple(filter(None, dict.fromkeys(titles)))[:_TITLES]
     return [Choice(question, "", asked.in_words(question).at()) for question in _KEPT[searcher]]
 
 
@@ -141,12 +139,6 @@ def _questions(searcher: Searcher) -> Iterator[str]:
                 seen.add(title)
                 yield question_about(aspect, title)
                 break
-
-
-def _titles(searcher: Searcher, number: int = 4) -> list[str]:
-    reader = searcher.index.reader
-    titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
-    return [title for title in dict.fromkeys(titles) if title][:number]
 
 
 _MOST_OPTIONS: Final = 8
@@ -213,7 +205,14 @@ def as_table(request: Request, caller: Asking, state: Stated) -> Response:
     table = csv.writer(written)
     table.writerow(_COLUMNS)
     for _, hit in found:
-        table.writerow([_harmless(cell) for cell in _row(hit)])
+        blocks, _, _ = excerpt(hit)
+        answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
+        cells = [
+            str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
+            " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer,
+            hit.passage_id, hit.doc_id, str(hit.start), str(hit.end), hit.url,
+        ]  # fmt: skip
+        table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells])
     # Spreadsheets take a file for UTF-8 by its mark.
     return _saved(("\ufeff" + written.getvalue()).encode(), "text/csv; charset=utf-8", "hits.csv")
 
@@ -223,8 +222,8 @@ def as_json(request: Request, caller: Asking, state: Stated) -> Response:
     """The first hundred hits, and how the question was understood."""
     asked, told, found = _hits(request, caller, state)
     searcher = state.searcher(asked.index or None, caller)
-    listed = [asdict(hits.told(searcher, asked.index, row, hit)) for row, hit in found]
-    answer = {"understood": asdict(understood.told(told)), "hits": listed}
+    listed = [asdict(answering.hit_response(searcher, asked.index, row, hit)) for row, hit in found]
+    answer = {"understood": asdict(answering.understood_response(told)), "hits": listed}
     return _saved(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 
@@ -242,20 +241,6 @@ def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Unders
     ids = list(dict.fromkeys(hit.doc_id for _, hit in found))
     audited(request, "export", index=served.name, query=said, doc_ids=ids, result=len(found))
     return replace(asked, index=served.name), told, found
-
-
-def _row(hit: Hit) -> list[str]:
-    blocks, _, _ = excerpt(hit)
-    answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
-    return [
-        str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
-        " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer, hit.passage_id,
-        hit.doc_id, str(hit.start), str(hit.end), hit.url,
-    ]  # fmt: skip
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def _saved(content: bytes, kind: str, name: str) -> Response:

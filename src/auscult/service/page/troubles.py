@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -54,7 +54,8 @@ class Troubles:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and its answer back."""
-        if scope["type"] != "http" or not _is_for_people(scope):
+        accepted = Headers(scope=scope).get("accept", "") if scope["type"] == "http" else ""
+        if "text/html" not in accepted or scope["path"].startswith(_NOT_OURS):
             await self.app(scope, receive, send)
             return
         held: Message | None = None
@@ -63,7 +64,8 @@ class Troubles:
 
         async def sending(message: Message) -> None:
             nonlocal held, body, begun
-            if message["type"] == "http.response.start" and _is_error(message):
+            is_error = message["type"] == "http.response.start" and message["status"] >= 400
+            if is_error and Headers(raw=message["headers"]).get("content-type", "").startswith("application/json"):
                 held = message
                 return
             if held is None:
@@ -87,40 +89,20 @@ class Troubles:
             raise
 
 
-def _is_for_people(scope: Scope) -> bool:
-    accepted = Headers(scope=scope).get("accept", "")
-    return "text/html" in accepted and not scope["path"].startswith(_NOT_OURS)
-
-
-def _is_error(start: Message) -> bool:
-    kind = Headers(raw=start["headers"]).get("content-type", "")
-    return start["status"] >= 400 and kind.startswith("application/json")
-
-
 def trouble(request: Request, status: int, body: bytes) -> Response:
     """An error of the API as a page; who has shown no key is asked for it."""
     if status == 401:
         asked_for = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
-        return RedirectResponse(login_path(asked_for if request.method == "GET" else "/"), 303)
+        wanted = asked_for if request.method == "GET" else "/"
+        return RedirectResponse(f"/login?{urlencode({'next': wanted})}", 303)
     page = context_of(request, request.app.state.auscult, getattr(request.state, "caller", ANYONE), "trouble")
-    told = _told(body)
+    told: dict[str, str] = {}
+    with suppress(ValueError, TypeError, KeyError, AttributeError):
+        told = {name: str(value) for name, value in json.loads(body)["error"].items()}
     headline, remedy = _WORDS.get(told.get("code", "internal"), ("", ""))
     if not headline:
         headline, remedy = _sentence(told.get("message", "")), _sentence(told.get("remedy", ""))
     return _page(page, status, headline, remedy, told.get("request_id", ""))
-
-
-def _told(body: bytes) -> Mapping[str, str]:
-    try:
-        told = json.loads(body)["error"]
-    except (ValueError, TypeError, KeyError):
-        return {}
-    return {name: str(value) for name, value in told.items()} if isinstance(told, dict) else {}
-
-
-def login_path(wanted: str) -> str:
-    """Where a key is asked for, and then what was wanted is shown."""
-    return f"/login?{urlencode({'next': wanted})}"
 
 
 def _sentence(text: str) -> str:

@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from auscult import schema
 from auscult.documents import Original
 from auscult.index.store import DocumentRecord
 from auscult.readers.pdf.page_images import PageRenderer
 from auscult.search.explain import explain
-from auscult.service import answering, hits, models, understood
+from auscult.service import answering, models
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
 from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, conditions, row_of, written
@@ -29,7 +30,7 @@ _INERT: Final = {
 """Whatever stands in somebody's file, a browser runs none of it."""
 
 
-@router.get("/documents", response_model=models.DocumentList, responses=ERRORS)
+@router.get("/documents", response_model=schema.DocumentList, responses=ERRORS)
 def documents(
     request: Request,
     caller: Asking,
@@ -49,10 +50,10 @@ def documents(
     rows = held.documents_where(answering.conditions(conditions(where or [])))[::-1]
     found = [summary(held.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
     audited(request, "list", index=index, doc_ids=[each.doc_id for each in found], result=len(found))
-    return written(models.DocumentList(documents=found, total=len(rows), offset=offset))
+    return written(schema.DocumentList(documents=found, total=len(rows), offset=offset))
 
 
-@router.post("/explain", response_model=models.Curves, responses=ERRORS)
+@router.post("/explain", response_model=schema.Curves, responses=ERRORS)
 def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state: Stated) -> Response:
     """How every sentence of a document answers: three curves, of the entity, the aspects, and both."""
     query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
@@ -66,12 +67,12 @@ def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state
     audited(request, "explain", index=asked.index, query=query, doc_ids=[found.document.doc_id], result=1)
     sentences = zip(found.document.sentences, found.entity, found.aspect, found.combined, strict=True)
     return written(
-        models.Curves(
-            understood=understood.told(understanding),
+        schema.Curves(
+            understood=answering.understood_response(understanding),
             doc_id=found.document.doc_id,
             title=found.document.title,
             passages=[
-                models.CurvePassage(
+                schema.CurvePassage(
                     passage_id=each.passage_id,
                     heading=each.heading,
                     first=each.first,
@@ -81,7 +82,7 @@ def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state
                 for each in found.passages
             ],
             sentences=[
-                models.CurveSentence(start=at.start, end=at.end, entity=entity, aspect=aspect, combined=combined)
+                schema.CurveSentence(start=at.start, end=at.end, entity=entity, aspect=aspect, combined=combined)
                 for at, entity, aspect, combined in sentences
             ],
             best=found.best,
@@ -126,7 +127,7 @@ def page(
     return Response(picture, media_type="image/png", headers=_INERT)
 
 
-@router.get("/documents/{doc_id:path}/places", response_model=models.PlacesOf, responses=ERRORS)
+@router.get("/documents/{doc_id:path}/places", response_model=schema.PlacesOf, responses=ERRORS)
 def places(
     request: Request,
     doc_id: DocId,
@@ -140,11 +141,11 @@ def places(
     audited(request, "view", index=index, doc_ids=[doc_id])
     allowed(caller, "read", index)
     reader = state.searcher(index, caller).index.reader
-    found = hits.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
-    return written(models.PlacesOf(start=start, end=end, **found._asdict()))
+    found = answering.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
+    return written(schema.PlacesOf(start=start, end=end, **found._asdict()))
 
 
-@router.get("/documents/{doc_id:path}", response_model=models.DocumentWhole, responses=ERRORS)
+@router.get("/documents/{doc_id:path}", response_model=schema.DocumentWhole, responses=ERRORS)
 def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
     """A document: its text, its passages and sentences, and what it says of itself."""
     audited(request, "view", index=index, doc_ids=[doc_id])
@@ -155,12 +156,12 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
     whole, file = reader.document(row), reader.original_layout(row)
     audited(request, "view", index=index, doc_ids=[doc_id], result=1)
     return written(
-        models.DocumentWhole(
+        schema.DocumentWhole(
             **asdict(summary(reader.document_record(row))),
             index=served.name,
             text=whole.text,
             passages=[
-                models.PassageOf(
+                schema.PassageOf(
                     passage_id=each.passage_id,
                     heading=each.heading,
                     above=list(each.above),
@@ -171,7 +172,7 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
                 for each in whole.passages
             ],
             entity_ids=list(whole.entity_ids),
-            original=models.OriginalFile(
+            original=schema.OriginalFile(
                 name=file.name, media_type=file.media_type, encoding=file.encoding, pages=list(file.pages)
             )
             if file
@@ -180,9 +181,9 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
     )
 
 
-def summary(record: DocumentRecord) -> models.DocumentSummary:
+def summary(record: DocumentRecord) -> schema.DocumentSummary:
     """A document without its text."""
-    return models.DocumentSummary(
+    return schema.DocumentSummary(
         doc_id=record.doc_id,
         title=record.title,
         source=record.source,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from auscult import schema
 from auscult.provenance import now
 from auscult.service import models
 from auscult.service.caller import Asking, allowed
@@ -14,7 +15,7 @@ from auscult.service.routes import ERRORS, Stated, audited, row_of, written
 router = APIRouter(tags=["feedback"])
 
 
-@router.post("/feedback", status_code=201, response_model=models.Kept, responses=ERRORS)
+@router.post("/feedback", status_code=201, response_model=schema.Kept, responses=ERRORS)
 def feedback(request: Request, said: models.FeedbackRequest, caller: Asking, state: Stated) -> Response:
     """Say whether a hit answers; `auscult feedback` makes a collection to measure and train models of it."""
     query = {"question": said.question, "entity": said.entity, "aspects": said.aspects}
@@ -47,4 +48,4 @@ def feedback(request: Request, said: models.FeedbackRequest, caller: Asking, sta
     except OSError as error:
         raise disk_refusal(error) from error
     audited(request, "feedback", index=served.name, query=query, doc_ids=[said.doc_id], result=said.relevance)
-    return written(models.Kept(query_id=judged.query_id), 201)
+    return written(schema.Kept(query_id=judged.query_id), 201)

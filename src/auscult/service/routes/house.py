@@ -4,37 +4,36 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from auscult import __version__
+from auscult import __version__, schema
 from auscult.index import Manifest
-from auscult.service import models
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal
-from auscult.service.metrics import MEDIA_TYPE, Metrics
+from auscult.service.requests import MEDIA_TYPE, Metrics
 from auscult.service.routes import ERRORS, Stated, audited
 
 router = APIRouter(tags=["service"])
 
 
-@router.get("/health", response_model=models.Health)
-async def health() -> models.Health:
+@router.get("/health", response_model=schema.Health)
+async def health() -> schema.Health:
     """Whether the process lives; asks for no key."""
-    return models.Health(status="alive")
+    return schema.Health(status="alive")
 
 
-@router.get("/ready", response_model=models.Health, responses={503: ERRORS[503]})
-async def ready(state: Stated) -> models.Health:
+@router.get("/ready", response_model=schema.Health, responses={503: ERRORS[503]})
+async def ready(state: Stated) -> schema.Health:
     """Whether every index is open; asks for no key. 503 until then, and while the service stops."""
     if not state.is_ready:
         remedy = "come again in a few seconds; the service's log says what an index lacks"
         raise Refusal(503, "not_ready", "expected open indexes, got some that are not", remedy, {"Retry-After": "2"})
-    return models.Health(status="ready")
+    return schema.Health(status="ready")
 
 
-@router.get("/version", response_model=models.Version, responses=ERRORS)
-async def version(caller: Asking) -> models.Version:
+@router.get("/version", response_model=schema.Version, responses=ERRORS)
+async def version(caller: Asking) -> schema.Version:
     """Which version this is."""
     allowed(caller, "read")
-    return models.Version(auscult=__version__, api="v1")
+    return schema.Version(auscult=__version__, api="v1")
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **ERRORS})
@@ -50,16 +49,16 @@ def metrics(request: Request, caller: Asking, state: Stated) -> Response:
     return Response(counts.written(state, caller), media_type=MEDIA_TYPE)
 
 
-@router.get("/indexes", response_model=list[models.Index], responses=ERRORS)
-def indexes(request: Request, caller: Asking, state: Stated) -> list[models.Index]:
+@router.get("/indexes", response_model=list[schema.Index], responses=ERRORS)
+def indexes(request: Request, caller: Asking, state: Stated) -> list[schema.Index]:
     """The indexes that the caller may ask, with what they hold of what the caller may see."""
     audited(request, "indexes")
     allowed(caller, "read")
     return [_index(name, state.searcher(name, caller).index.manifest) for name in state.names(caller)]
 
 
-def _index(name: str, manifest: Manifest) -> models.Index:
-    return models.Index(
+def _index(name: str, manifest: Manifest) -> schema.Index:
+    return schema.Index(
         name=name,
         generation=manifest.generation,
         documents=manifest.counts.documents,

@@ -7,13 +7,14 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
+from auscult import schema
 from auscult.concepts.aspects import INFORMATION
 from auscult.search.coverage import Cell, cover
 from auscult.search.spans import Span, finder
-from auscult.service import answering, hits, models, understood
+from auscult.service import answering, models
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
-from auscult.service.metrics import Metrics
+from auscult.service.requests import Metrics
 from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, written
 from auscult.service.state import State
 from auscult.understanding.aspect_words import QUESTIONS, question_about
@@ -21,13 +22,13 @@ from auscult.understanding.aspect_words import QUESTIONS, question_about
 router = APIRouter(tags=["search"])
 
 
-@router.post("/search", response_model=models.SearchAnswer, responses=ERRORS)
+@router.post("/search", response_model=schema.SearchAnswer, responses=ERRORS)
 def search(request: Request, asked: models.SearchRequest, caller: Asking, state: Stated) -> Response:
     """The passages that answer a question, best first, with their evidence."""
     return _answer(request, asked, caller, state)
 
 
-@router.get("/search", response_model=models.SearchAnswer, responses=ERRORS)
+@router.get("/search", response_model=schema.SearchAnswer, responses=ERRORS)
 def search_by_address(
     request: Request,
     caller: Asking,
@@ -86,10 +87,10 @@ _VALUES: Final = 200
 class Fields(BaseModel):
     """Fields in the order of their names."""
 
-    fields: list[models.FieldValues]
+    fields: list[schema.FieldValues]
 
 
-@router.get("/entities", response_model=models.EntityCompletions, responses=ERRORS)
+@router.get("/entities", response_model=schema.EntityCompletions, responses=ERRORS)
 def entities(
     request: Request, caller: Asking, state: Stated, prefix: Prefix, index: IndexQuery = None, limit: Most = 10
 ) -> Response:
@@ -99,7 +100,7 @@ def entities(
     return written(state.served(index, caller).opened.names_for(caller.groups).complete(prefix, limit))
 
 
-@router.get("/aspects", response_model=models.AspectCompletions, responses=ERRORS)
+@router.get("/aspects", response_model=schema.AspectCompletions, responses=ERRORS)
 async def aspects(request: Request, caller: Asking, prefix: Prefix = "", limit: Most = 50) -> Response:
     """Aspects one of whose words begins with what was typed; all, where nothing was."""
     audited(request, "complete")
@@ -117,11 +118,11 @@ def fields(request: Request, caller: Asking, state: Stated, index: IndexQuery = 
     for field in held.reader.fields:
         counts = held.counts(field)
         commonest = dict(list(counts.items())[:_VALUES])
-        found.append(models.FieldValues(field=field, values=commonest, distinct=len(counts)))
+        found.append(schema.FieldValues(field=field, values=commonest, distinct=len(counts)))
     return written(Fields(fields=found))
 
 
-@router.post("/spans", response_model=models.SpanTold, responses=ERRORS)
+@router.post("/spans", response_model=schema.SpanTold, responses=ERRORS)
 def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: Stated) -> Response:
     """The stretch of a document that answers, found between its sentences; or a given one grown or shrunk by a step."""
     query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
@@ -143,9 +144,9 @@ def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: St
     if span is None:
         raise Refusal(404, "no_sentence", "expected a document with sentences, got one without", "choose another")
     audited(request, "view", index=asked.index, query=query, doc_ids=[asked.doc_id], result=1)
-    places = hits.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
+    places = answering.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
     return written(
-        models.SpanTold(
+        schema.SpanTold(
             doc_id=span.doc_id,
             start=span.start,
             end=span.end,
@@ -159,7 +160,7 @@ def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: St
     )
 
 
-@router.post("/coverage", response_model=models.CoverageTold, responses=ERRORS)
+@router.post("/coverage", response_model=schema.CoverageTold, responses=ERRORS)
 def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, state: Stated) -> Response:
     """Entities down, aspects across: whether each is answered, and by which passage."""
     query = {"question": "", "entity": "; ".join(asked.entities), "aspects": asked.aspects}
@@ -170,17 +171,17 @@ def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, st
     found = {cell.hit.doc_id for row in table.cells for cell in row if cell.hit}
     audited(request, "coverage", index=asked.index, query=query, doc_ids=sorted(found), result=len(found))
     return written(
-        models.CoverageTold(
-            entities=[understood.told(each) for each in table.entities],
+        schema.CoverageTold(
+            entities=[answering.understood_response(each) for each in table.entities],
             aspects=list(table.aspects),
             rows=[[_cell(cell) for cell in row] for row in table.cells],
         )
     )
 
 
-def _cell(cell: Cell) -> models.CoverageCell:
+def _cell(cell: Cell) -> schema.CoverageCell:
     hit = cell.hit
-    return models.CoverageCell(
+    return schema.CoverageCell(
         word=cell.word,
         probability=cell.probability,
         doc_id=hit.doc_id if hit else "",
@@ -191,15 +192,15 @@ def _cell(cell: Cell) -> models.CoverageCell:
     )
 
 
-def _aspects(prefix: str, limit: int) -> models.AspectCompletions:
+def _aspects(prefix: str, limit: int) -> schema.AspectCompletions:
     """Aspects with a word that begins so, in their order; all where nothing was typed."""
     typed = " ".join(prefix.lower().split())
     names = (*QUESTIONS, INFORMATION)
     first = [name for name in names if name.startswith(typed)]
     inner = [name for name in names if name not in first and f" {typed}" in name]
-    return models.AspectCompletions(
+    return schema.AspectCompletions(
         aspects=[
-            models.AspectCompletion(aspect=name, example=question_about(name, "gout"))
+            schema.AspectCompletion(aspect=name, example=question_about(name, "gout"))
             for name in (*first, *inner)[:limit]
         ]
     )

@@ -8,11 +8,11 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
 
+from auscult import schema
 from auscult.errors import DataError, IndexBusyError
 from auscult.index import IndexUpdate
-from auscult.index.access import groups_in
+from auscult.index.fields import groups_in
 from auscult.index.reader import open_current
-from auscult.service import models
 from auscult.service.caller import Asking, Caller, allowed, may_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
 from auscult.service.jobs import Job, Jobs, keep, place_for
@@ -24,7 +24,7 @@ router = APIRouter(tags=["documents"])
 _PATIENCE: Final = 10.0
 
 
-@router.post("/documents", status_code=202, response_model=models.JobTold, responses=ERRORS)
+@router.post("/documents", status_code=202, response_model=schema.JobTold, responses=ERRORS)
 def upload(
     request: Request,
     caller: Asking,
@@ -63,16 +63,16 @@ def upload(
     return answer
 
 
-@router.get("/jobs", response_model=models.JobList, responses=ERRORS)
+@router.get("/jobs", response_model=schema.JobList, responses=ERRORS)
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first: one's own, for an admin everybody's."""
     audited(request, "jobs")
     allowed(caller, "write")
     held: Jobs = request.app.state.jobs
-    return written(models.JobList(jobs=[told(job) for job in held.all() if _may_see(caller, job)]))
+    return written(schema.JobList(jobs=[told(job) for job in held.all() if _may_see(caller, job)]))
 
 
-@router.get("/jobs/{job_id}", response_model=models.JobTold, responses=ERRORS)
+@router.get("/jobs/{job_id}", response_model=schema.JobTold, responses=ERRORS)
 def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: Asking) -> Response:
     """How far an upload is."""
     audited(request, "jobs")
@@ -84,7 +84,7 @@ def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: A
     return written(told(found))
 
 
-@router.delete("/documents/{doc_id:path}", response_model=models.Removed, responses=ERRORS)
+@router.delete("/documents/{doc_id:path}", response_model=schema.Removed, responses=ERRORS)
 def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
     """Remove a document: it is found no more once this has answered."""
     audited(request, "delete", index=index, doc_ids=[doc_id])
@@ -105,15 +105,15 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
         served.changing.release()
     state.refresh(served.name)
     audited(request, "delete", index=served.name, doc_ids=[doc_id], result=1)
-    return written(models.Removed(doc_id=doc_id))
+    return written(schema.Removed(doc_id=doc_id))
 
 
-def told(job: Job) -> models.JobTold:
+def told(job: Job) -> schema.JobTold:
     """A job as it is answered."""
     fields = asdict(job)
     fields["doc_ids"] = list(job.doc_ids)
-    fields["skipped"] = [models.SkippedFile(name=name, reason=reason) for name, reason in job.skipped]
-    return models.JobTold(**fields)
+    fields["skipped"] = [schema.SkippedFile(name=name, reason=reason) for name, reason in job.skipped]
+    return schema.JobTold(**fields)
 
 
 def _changeable(state: State, caller: Caller, index: str | None) -> Served:

@@ -1,7 +1,9 @@
-"""One question answered by two sources beside each other: a column a source or document, a row an aspect."""
+"""Tables for people: what a collection knows of names by aspects, and one question answered by two sources."""
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,12 +12,12 @@ from fastapi.responses import HTMLResponse
 
 from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
-from auscult.interfaces import Hit
 from auscult.search import Searcher, SearchOptions
+from auscult.search.coverage import Cell, Coverage, cover
 from auscult.search.explain import describe
 from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
 from auscult.service.caller import Asking, allowed
-from auscult.service.page.asking import Asked
+from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.chips import chips_of, filters_of
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import HitView, view_of
@@ -23,8 +25,96 @@ from auscult.service.page.search_page import understand
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
 from auscult.understanding import Query
+from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
+_MOST_NAMES: Final = 8
+_SPLIT: Final = re.compile(r"[;\n\r]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCell:
+    """One cell: the word, and where it leads."""
+
+    cell: Cell
+    search: str
+    passage: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An aspect of every entity."""
+
+    aspect: str
+    cells: tuple[ShownCell, ...]
+
+
+@router.get("/coverage")
+def coverage(request: Request, caller: Asking, state: Stated) -> Response:
+    """A table for the names of an address, or a field to write some into."""
+    parameters = request.query_params.multi_items()
+    asked = Asked.of(parameters)
+    given = [part.strip()[:300] for name, value in parameters if name == "entity" for part in _SPLIT.split(value)]
+    names = list(dict.fromkeys(name for name in given if name))[:_MOST_NAMES]
+    audited(request, "coverage", index=asked.index, query={"entity": "; ".join(names)})
+    allowed(caller, "read", asked.index or None)
+    page = context_of(request, state, caller, "coverage", asked.index)
+    if not page.may_ask:
+        return no_index(page)
+    searcher = searcher_for(state, asked.index, caller)
+    if not names and not asked.is_empty:
+        # What a question on another page was about.
+        with suppress(QueryError):
+            names = [name for name in (searcher.understand(asked.query).query.entity,) if name]
+    found, trouble = None, ""
+    if names:
+        try:
+            found = cover(searcher, names, asked.aspects)
+        except QueryError:
+            trouble = "A code among these is not known: write names, or codes such as DOID:2986."
+    rows = _coverage_rows(found, page.index) if found else []
+    hits = {cell.hit.doc_id for row in found.cells for cell in row if cell.hit} if found else set()
+    query = {"entity": "; ".join(names)}
+    audited(request, "coverage", index=page.index, query=query, doc_ids=sorted(hits), result=len(rows))
+    values = {
+        "page": page,
+        "asked": asked,
+        "names": names,
+        "entities": [
+            (each.query.entity, each.match.concept.concept_id if each.match else "") for each in found.entities
+        ]
+        if found
+        else [],
+        "rows": rows,
+        "counts": [(word, found.share(word)) for word in ("answered", "perhaps", "not found")] if found else [],
+        "trouble": trouble,
+    }
+    return HTMLResponse(rendered("coverage.html", values))
+
+
+def _coverage_rows(found: Coverage, index: str) -> list[Row]:
+    """Rows with what is answered most surely first."""
+    rows = []
+    for place, aspect in enumerate(found.aspects):
+        cells = tuple(
+            _shown(row[place], understood, aspect, index)
+            for row, understood in zip(found.cells, found.entities, strict=True)
+        )
+        rows.append(Row(aspect, cells))
+    return sorted(rows, key=lambda row: -max(each.cell.probability for each in row.cells))
+
+
+def _shown(cell: Cell, understood: Understanding, aspect: str, index: str) -> ShownCell:
+    entity = understood.match.concept.concept_id if understood.match else understood.query.entity
+    asked = Asked(index=index).by_entity(entity, (aspect,))
+    hit = cell.hit
+    if hit is None:
+        return ShownCell(cell, asked.at(), "", "")
+    passage = asked.at(document_path(index, hit.doc_id), "answer", ("p", hit.passage_id))
+    return ShownCell(cell, asked.at(), passage, " \u203a ".join(filter(None, (hit.title or hit.doc_id, hit.heading))))
+
+
 _COLUMNS: Final = 2
 _MOST: Final = 4
 _CHOICES: Final = 100
@@ -63,6 +153,10 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
         query = understood.query
         table = _table(searcher, query, field, chosen, asked)
         hits = [hit for row in table.answers for cell in row for hit in cell.hits] if table else []
+        rows: list[tuple[str, list[ShownAnswer]]] = []
+        for name, answers in zip(table.rows, table.answers, strict=True) if table else ():
+            shown = (tuple(view_of(hit, hit.rank, query, asked, page.index) for hit in cell.hits) for cell in answers)
+            rows.append((name, [ShownAnswer(cell.word, views) for cell, views in zip(answers, shown, strict=True)]))
         ids = list(dict.fromkeys(hit.doc_id for hit in hits))
         audited(request, "compare", index=page.index, query=said, doc_ids=ids, result=len(hits))
         values |= {
@@ -70,7 +164,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
             "chips": chips_of(understood, asked, searcher),
             "table": table,
             "columns": [_headed(searcher, field, value) for value in table.values] if table else [],
-            "rows": _rows(table, query, asked, page.index) if table else [],
+            "rows": rows,
             "choices": _choices(searcher, query, field, table),
         }
     return HTMLResponse(rendered("compare.html", values))
@@ -88,23 +182,6 @@ def _table(searcher: Searcher, query: Query, field: str, chosen: tuple[str, ...]
             # Columns of another field, which was chosen before, are none of this one.
             continue
     return None
-
-
-def _rows(table: SideBySide, query: Query, asked: Asked, index: str) -> list[tuple[str, list[ShownAnswer]]]:
-    return [
-        (
-            name,
-            [
-                ShownAnswer(answer.word, tuple(_view(hit, query, asked, index) for hit in answer.hits))
-                for answer in answers
-            ],
-        )
-        for name, answers in zip(table.rows, table.answers, strict=True)
-    ]
-
-
-def _view(hit: Hit, query: Query, asked: Asked, index: str) -> HitView:
-    return view_of(hit, hit.rank, query, asked, index)
 
 
 def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:

@@ -1,0 +1,263 @@
+"""Documents of one's own, as JSON lines in the public schema (docs/jsonl-format.md) or as a table of notes.
+
+One JSON object a line, in UTF-8, plain or gzip-compressed:
+
+    {"id": "leaflet-7", "title": "Gout", "sections": [{"heading": "Symptoms", "text": "..."}, ...]}
+    {"id": "note-12", "title": "", "text": "..."}
+
+`id` and either `sections` or `text` are required. `title` (what the document is about) and a section's
+`heading` may be missing or empty; a section may carry an `id` of its own. Optional: `url`, `source`, `split`
+(default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata` (object of strings). A `text` is read as
+a clinical note: its sections are found by their headings. Its `patient`, by which notes are split, is that of
+`metadata`, or else the record's id.
+
+A table is such as a hospital's systems export: a row is one note, and a text of several lines stands in double quotes.
+The first line names the columns, in any case and order: `id` and `text` are required; `title`, `url`, `source` and
+`split` mean what they mean in JSON lines; all others are the note's metadata, of which `patient` keeps the notes of one
+patient together when notes are split. Values are separated by commas, semicolons or tabs.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from auscult.documents import Section
+from auscult.documents.note_headings import note_sections
+from auscult.errors import CorpusMissingError, DataError
+from auscult.files.limits import TooLargeError, limits
+from auscult.files.lines import NotUtf8Error, decoded, read_lines
+from auscult.files.packed import Unpacked, open_unpacked
+from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
+from auscult.files.rows import read_cells, separator_of
+from auscult.interfaces import SentenceSplitter
+from auscult.readers.records.columns import ColumnMissingError, Columns
+from auscult.sources.sectioned import Draft, SectionedCorpus
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Stream the lines of a UTF-8 file of a corpus, but empty ones; see `read_lines`.
+
+    Args:
+        path: The file.
+
+    Yields:
+        (number, line): counted from 1, without its end.
+
+    Raises:
+        CorpusMissingError: There is no such file.
+        DataError: It cannot be read.
+        RecordError: A line is not UTF-8; names file and line.
+    """
+    if not path.is_file():
+        raise CorpusMissingError(f"a text file at {path}", "no such file", "correct the path")
+    try:
+        yield from ((number, line) for number, line in read_lines(path) if line.strip())
+    except NotUtf8Error as error:
+        raise _not_utf8(error, path) from error
+
+
+def read_rows(
+    path: Path,
+    columns: Sequence[str],
+    *,
+    skip_bad: bool,
+    report: BadRecords,
+    fold: Callable[[str], str],
+    separators: str = ",",
+    remedy: str,
+) -> Iterator[Record]:
+    """Stream the rows of a table, one in memory at a time.
+
+    Args:
+        path: The table; gzip is told by content.
+        columns: That it must have.
+        skip_bad: Leave bad rows out instead of raising. Behind damage to the file itself nothing more is read.
+        report: Where skipped rows are counted.
+        fold: Applied to the names of columns.
+        separators: Of these the one that the first line has most of separates values.
+        remedy: What to do where a column is missing.
+
+    Yields:
+        Records of strings; their line is the row's last one.
+
+    Raises:
+        DataError: A column is missing, or the file cannot be read.
+        RecordError: A row has too few or too many, or the file is damaged or not UTF-8.
+    """
+    number = 0
+    try:
+        with _open_table(path) as stream:
+            # With their ends: a table may be of a system that ends lines in carriage returns.
+            lines = (each for _, line in decoded(stream, path) for each in io.StringIO(line, newline=""))
+            first = next(lines, "")
+            rows = read_cells(chain([first], lines), separator_of(first, separators), longest=limits().line)
+            number, header = next(rows, (0, []))
+            names = [fold(name.strip()) for name in header]
+            missing = [column for column in columns if column not in names]
+            if missing:
+                found = "an empty file" if not header else f"no {', '.join(missing)}"
+                raise DataError(f"columns {', '.join(columns)} in {path}", found, remedy)
+            for number, row in rows:
+                if len(row) == len(names):
+                    yield Record(path, number, dict(zip(names, row, strict=True)))
+                elif row:
+                    got = f"{len(row)} ({path}, line {number})"
+                    settle(RecordError("malformed row", f"{len(names)} columns", got, REMEDY), skip_bad, report)
+    except NotUtf8Error as error:
+        settle(_not_utf8(error, path), skip_bad, report)
+    except TooLargeError as error:
+        settle(too_large(error), skip_bad, report)
+    except (EOFError, gzip.BadGzipFile, zlib.error, csv.Error) as damage:
+        found = f"a damaged file: {damage} ({path}, behind line {number})"
+        advice = "fetch the file again, or correct that line"
+        settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
+
+
+def _not_utf8(error: NotUtf8Error, path: Path) -> RecordError:
+    found = f"byte 0x{error.byte:02x} at position {error.position} ({path}, line {error.line})"
+    return RecordError("invalid UTF-8", "text in UTF-8", found, "save the file as UTF-8")
+
+
+def _open_table(path: Path) -> Unpacked:
+    try:
+        return open_unpacked(path)
+    except OSError as error:
+        raise DataError(f"a readable file at {path}", str(error.strerror), "correct its permissions") from error
+
+
+class JsonlCorpus(SectionedCorpus):
+    """Documents of JSON lines files in the public schema.
+
+    Args:
+        paths: The files; read in this order.
+        name: The corpus' name; the first file's name without its endings when not given.
+        skip_bad: Leave bad records out and count them in `bad`, instead of raising.
+        splitter: Finds sentences; the default splitter when not given.
+        columns: What fields mean, where they are not called as in the schema.
+
+    Raises:
+        CorpusMissingError: No file was named.
+    """
+
+    def __init__(
+        self,
+        *paths: Path | str,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        columns: Columns | None = None,
+    ) -> None:
+        self._columns = columns or Columns()
+        given = name or (Path(paths[0]).name.removesuffix(".gz").removesuffix(".jsonl") if paths else "")
+        super().__init__(*paths, name=given, skip_bad=skip_bad, splitter=splitter)
+
+    def draft(self, record: Record) -> Draft:
+        """Read one document."""
+        if self._columns.fits(record.fields):
+            record = mapped(record, self._columns)
+        if "sections" in record.fields and "text" in record.fields:
+            reject("ambiguous record", record.where, "either 'sections' or 'text'", "a record with both")
+        text = record.text("text") if "text" in record.fields else None
+        if text is not None:
+            sections = note_sections(text)
+        elif "sections" in record.fields:
+            sections = [
+                Section(s.text("heading", ""), s.text("text"), passage_id=s.text("id", ""))
+                for s in record.records("sections")
+            ]
+        else:
+            reject("missing field", record.where, "a field 'sections' or 'text'", "a record without either")
+        metadata = record.fields.get("metadata") or {}
+        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+            reject("wrong type", record.where, "an object of strings in 'metadata'", "something else")
+        if text is not None:
+            metadata = {"patient": record.text("id"), **metadata}
+        return Draft(
+            doc_id=record.text("id"),
+            title=record.text("title", ""),
+            sections=sections,
+            text=text,
+            split=record.text("split", "train"),
+            source=record.text("source", self.name),
+            url=record.text("url", ""),
+            entity_ids=record.texts("entity_ids"),
+            metadata=metadata,
+        )
+
+
+def mapped(record: Record, columns: Columns) -> Record:
+    """A record in the public schema, by what a user says of its fields.
+
+    Raises:
+        RecordError: One of them is not there.
+    """
+    try:
+        return Record(record.path, record.line, columns.record(record.fields, record.line))
+    except ColumnMissingError as error:
+        reject("missing field", record.where, error.expected, error.got)
+
+
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+_FIELDS = ("id", "text", "title", "url", "source", "split")
+
+
+class CsvCorpus(SectionedCorpus):
+    """Notes of one table.
+
+    Args:
+        path: The table.
+        name: The corpus' name; the file's without its endings when not given.
+        skip_bad: Leave bad rows out and count them in `bad`, instead of raising.
+        splitter: Finds sentences; the default splitter when not given.
+        columns: What columns mean, where they are not called as above; those that it does not name are left out.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        columns: Columns | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self._columns = columns or Columns()
+        given = name or self.path.name.removesuffix(".gz").rpartition(".")[0]
+        super().__init__(self.path, name=given, skip_bad=skip_bad, splitter=splitter)
+
+    def records(self, report: BadRecords) -> Iterator[Record]:
+        """Stream the rows."""
+        return read_rows(
+            self.path,
+            () if self._columns else ("id", "text"),
+            skip_bad=self._skip_bad,
+            report=report,
+            fold=str if self._columns else str.lower,
+            separators=",;\t",
+            remedy="name the columns of a note's id and of its text so in the first line",
+        )
+
+    def draft(self, record: Record) -> Draft:
+        """Read one note."""
+        if self._columns:
+            return JsonlCorpus(self.path, name=self.name).draft(mapped(record, self._columns))
+        text = record.text("text")
+        doc_id = record.text("id").strip()
+        told = {name: value for name, value in record.fields.items() if name not in _FIELDS and value.strip()}
+        return Draft(
+            doc_id=doc_id,
+            title=record.text("title", ""),
+            sections=note_sections(text),
+            text=text,
+            split=record.text("split", "") or "train",
+            source=record.text("source", "") or self.name,
+            url=record.text("url", ""),
+            metadata={"patient": doc_id, **told},
+        )
