@@ -15,7 +15,7 @@ from auscult.errors import AuscultError
 from auscult.files.json_text import MOST_LEVELS, nested_more_than, parse_json
 from auscult.index.manifest import Manifest
 from auscult.service.access.keys import read as read_keys
-from auscult.service.access.tokens import _read_set
+from auscult.service.access.tokens import Tokens
 from auscult.service.jobs import Jobs
 from auscult.service.settings import Settings
 from auscult.service.state import State
@@ -55,7 +55,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "model": ("model.json", lambda file: read_settings(file.parent)),
     "experiment": ("experiment.yaml", read_model_name),
     "keys": ("keys.json", read_keys),
-    "issuer's keys": ("jwks.json", _read_set),
+    "issuer's keys": ("jwks.json", lambda file: Tokens("issuer", "audience", str(file))),
     "record of a training": ("training.json", _read_json),
     "records of an evaluation": ("records.json", read_records),
     "manifest": ("manifest.json", lambda file: Manifest.parse(file.read_text(), str(file))),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -92,7 +91,7 @@ def _described(key: Key) -> str:
 
 
 def _end(given: str) -> str:
-    """The end of a day, UTC; empty for never."""
+    """Return the end of a day, UTC; empty for never."""
     if not given:
         return ""
     try:
@@ -204,14 +203,7 @@ def show(
 
     Example: `auscult audit show audit.jsonl --who "Ward 3" --since 2026-05-31`
     """
-    for record in _chosen(records(log), who, action, document, since, until):
-        typer.echo(json.dumps(record, ensure_ascii=False) if as_json else _told(record))
-
-
-def _chosen(
-    found: Iterable[dict[str, Any]], who: str, action: str, document: str, since: str, until: str
-) -> Iterable[dict[str, Any]]:
-    for record in found:
+    for record in records(log):
         at = str(record.get("at", ""))
         if (
             (not who or record.get("who") == who)
@@ -220,7 +212,7 @@ def _chosen(
             and at >= since
             and (not until or at[: len(until)] <= until)
         ):
-            yield record
+            typer.echo(json.dumps(record, ensure_ascii=False) if as_json else _told(record))
 
 
 def _told(record: dict[str, Any]) -> str:

@@ -75,7 +75,21 @@ def explain(
         raise DataError("the folder of an index or of a model", f"'{place}', which is no folder", "correct the path")
     if not (place / "model.json").is_file():
         _refuse("an index", {"--text": text, "--corpus": corpus, "--passage": passage, "--layers": layers})
-        _show_curves(place, entity, aspect or [], question, document, model, out, as_json)
+        if out is not None:
+            check_target(out)
+        searcher = open_searcher(place, model)
+        understanding = understand(searcher, entity, aspect or (), question)
+        curves = explain_document(searcher, understanding.query, document)
+        if out is not None:
+            save_figure(curves, out)
+        say(understanding)
+        if as_json:
+            typer.echo(json.dumps(told(curves)))
+        else:
+            console = Console(highlight=False)
+            console.print(render_curves(curves, console.width))
+        if out is not None:
+            typer.echo(f"drawn to {out}", err=True)
         return
     _refuse("a model", {"--document": document, "--model": model})
     kind = kind_of(str(place))
@@ -93,30 +107,3 @@ def _refuse(what: str, given: dict[str, object]) -> None:
     for option, value in given.items():
         if value:
             raise ConfigError(f"options that say something of {what}", option, f"leave {option} out")
-
-
-def _show_curves(
-    index: Path,
-    entity: str,
-    aspects: list[str],
-    question: str,
-    document: str,
-    model: str,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    if out is not None:
-        check_target(out)
-    searcher = open_searcher(index, model)
-    understanding = understand(searcher, entity, aspects, question)
-    curves = explain_document(searcher, understanding.query, document)
-    if out is not None:
-        save_figure(curves, out)
-    say(understanding)
-    if as_json:
-        typer.echo(json.dumps(told(curves)))
-    else:
-        console = Console(highlight=False)
-        console.print(render_curves(curves, console.width))
-    if out is not None:
-        typer.echo(f"drawn to {out}", err=True)

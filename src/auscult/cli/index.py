@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -56,7 +57,7 @@ _KEYS = ("map", "deidentify", "originals", "access")
 
 
 def reading_choices(given: Sequence[str] | None) -> Choices:
-    """What `--read` says.
+    """Parse what `--read` says.
 
     Raises:
         ConfigError: A key is unknown or named twice, or its value is none.
@@ -79,7 +80,7 @@ def reading_choices(given: Sequence[str] | None) -> Choices:
 
 
 def progressed(report: Report) -> str:
-    """How far reading is, in words."""
+    """Return in words how far reading is."""
     return f"read {report.files:,} of {report.total:,} files, {report.documents.total():,} documents"
 
 
@@ -228,7 +229,7 @@ def index(
 def _reader(
     encoder: DocumentEncoder, model: str, out: Path, executor: ExecutorName | None, workers: int
 ) -> Iterator[tuple[DocumentEncoder, Stream]]:
-    """The encoder that is built with, and what documents pass through on their way to it."""
+    """Yield the encoder that is built with, and what documents pass through on their way to it."""
     if executor is None:
         yield encoder, lambda documents: documents
         return
@@ -238,7 +239,7 @@ def _reader(
 
 @contextmanager
 def showing_progress() -> Iterator[tuple[Progress, TaskID]]:
-    """A line on stderr that tells how far it is, with its task."""
+    """Return a line on stderr that tells how far it is, with its task."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -279,19 +280,40 @@ def add(
     sources = open_sources(corpora, reading_choices(how), index=index, skip_bad=skip_bad, report=report)
     if watch and (sources.files is None or sources.known):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
-    encoders: list[DocumentEncoder] = []
+    prune = prune or watch
 
+    @cache
     def encoder() -> DocumentEncoder:
-        """The index' model, loaded when there is something to read, and once."""
-        if not encoders:
-            encoders.append(load_model(model) if model else load_model_of(open_current(index).manifest.model))
-        return encoders[0]
+        """Return the index' model, loaded once, when there is something to read."""
+        return load_model(model) if model else load_model_of(open_current(index).manifest.model)
+
+    def update() -> UpdateReport:
+        reader = open_current(index)
+        held = held_files(reader, sources.files)
+        with (
+            showing_progress() as (bar, task),
+            sources.gathered(held, lambda done: bar.update(task, description=progressed(done))) as gathered,
+        ):
+            reader.close()
+            documents = {origin: corpus.documents() for origin, corpus in sources.known.items()}
+            documents |= {origin: gathered.documents(origin) for origin in gathered.records}
+            return update_index(
+                documents,
+                encoder() if sources.known or gathered.origins else None,
+                index,
+                prune=prune,
+                kept=gathered.kept,
+                dropped=gathered.dropped,
+                files=gathered.files(prune=prune),
+                batch_size=batch_size,
+                progress=lambda counts: bar.update(task, description=counted(counts)),
+            )
 
     known: list[Problem] = []
 
     def once(*, again: bool = False) -> None:
         try:
-            done = _update(index, sources, encoder, prune=prune or watch, batch_size=batch_size)
+            done = update()
         except BaseException:
             tell(sources, report)
             raise
@@ -302,7 +324,7 @@ def add(
             gone = f"gone: {len(done.gone):,}"
             if done.gone:
                 named = ", ".join(done.gone[:_NAMED]) + (", ..." if len(done.gone) > _NAMED else "")
-                gone += f" ({'removed' if prune or watch else 'still in the index; --prune removes them'}: {named})"
+                gone += f" ({'removed' if prune else 'still in the index; --prune removes them'}: {named})"
             told = f"new: {done.new:,}, changed: {done.changed:,}, unchanged: {done.unchanged:,}, {gone}"
             typer.echo(f"{told}; {counted(done.counts)} in {done.seconds:.1f} s: {index}")
 
@@ -311,32 +333,6 @@ def add(
         typer.echo("watching; Ctrl-C ends it", err=True)
         for _ in changes(sources.files.paths, index):
             once(again=True)
-
-
-def _update(
-    index: Path, sources: Sources, encoder: Callable[[], DocumentEncoder], *, prune: bool, batch_size: int
-) -> UpdateReport:
-    reader = open_current(index)
-    with (
-        showing_progress() as (bar, task),
-        sources.gathered(
-            held_files(reader, sources.files), lambda done: bar.update(task, description=progressed(done))
-        ) as gathered,
-    ):
-        reader.close()
-        documents = {origin: corpus.documents() for origin, corpus in sources.known.items()}
-        documents |= {origin: gathered.documents(origin) for origin in gathered.records}
-        return update_index(
-            documents,
-            encoder() if sources.known or gathered.origins else None,
-            index,
-            prune=prune,
-            kept=gathered.kept,
-            dropped=gathered.dropped,
-            files=gathered.files(prune=prune),
-            batch_size=batch_size,
-            progress=lambda counts: bar.update(task, description=counted(counts)),
-        )
 
 
 def remove(

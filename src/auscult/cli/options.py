@@ -28,7 +28,7 @@ PrecisionOption = Annotated[
 
 
 def pairs_of(option: str, given: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Names and values of a repeatable option `NAME=VALUE`.
+    """Split the values of a repeatable option `NAME=VALUE`.
 
     Raises:
         ConfigError: One is not of that form.
@@ -51,7 +51,7 @@ _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
 
 
 def read_text(given: str) -> str:
-    """The content of a file, of standard input where "-" is given, or the text itself.
+    """Read a file, or standard input where "-" is given; or return the text itself.
 
     Raises:
         DataError: A file that cannot be read, or no UTF-8.
@@ -86,7 +86,7 @@ def check_named(text: str, corpus: str, passage_id: str) -> None:
 
 
 def read_words(text: str) -> str:
-    """As `read_text`, but one word that is no file is taken for a misspelt name.
+    """Read a text as `read_text` does, but take one word that is no file for a misspelt name.
 
     Raises:
         DataError: It is one word, or cannot be read.
@@ -98,13 +98,13 @@ def read_words(text: str) -> str:
 
 
 def as_document(content: str, name: str) -> tuple[Document, Passage]:
-    """A text as a document of one passage."""
+    """Make a document of one passage of a text."""
     document = build_document(doc_id=name, title="", sections=[Section("", content, name)])
     return document, document.passages[0]
 
 
 def find_passage(corpus: str, passage_id: str) -> tuple[Document, Passage]:
-    """A passage of a corpus, with its document.
+    """Find a passage of a corpus, with its document.
 
     Raises:
         DataError: The corpus has none of this id.

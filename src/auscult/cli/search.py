@@ -161,7 +161,7 @@ def open_searcher(index: Path, model: str, reranker: Reranker | None = None) -> 
 
 
 def understand(searcher: Searcher, entity: str, aspects: Sequence[str], question: str) -> Understanding:
-    """The query to answer; what is given as entity or aspect takes the place of what the question says."""
+    """Understand the query; a given entity or aspect takes the place of what the question says."""
     given = tuple(aspect.strip() for aspect in aspects if aspect.strip())
     return searcher.understand(Query("", entity.strip(), given, text=question.strip()))
 

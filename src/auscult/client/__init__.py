@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
@@ -94,7 +93,7 @@ class Client:
         score: str = "fused",
         rerank: int = 0,
     ) -> Answer:
-        """The passages that answer, best first.
+        """Search for the passages that answer, best first.
 
         Args:
             question: In words.
@@ -131,39 +130,39 @@ class Client:
     def explain(
         self, question: str = "", *, entity: str = "", aspects: Sequence[str] = (), doc_id: str = "", index: str = ""
     ) -> Curves:
-        """How every sentence of a document answers; of the best hit's where none is named."""
+        """Return how every sentence of a document answers; of the best hit's where none is named."""
         asked = {"question": question, "entity": entity, "aspects": [*aspects], "doc_id": doc_id}
         return made(Curves, self._ask("POST", "/explain", json=asked | ({"index": index} if index else {})))
 
     def document(self, doc_id: str, *, index: str = "") -> Document:
-        """A document with its text."""
+        """Return a document with its text."""
         return made(Document, self._ask("GET", _of(doc_id), params=_given(index=index)))
 
     def original(self, doc_id: str, *, index: str = "") -> bytes:
-        """The file that a document was read from."""
+        """Return the file that a document was read from."""
         return bytes(self._answer("GET", f"{_of(doc_id)}/original", params=_given(index=index)).content)
 
     def documents(self, *, index: str = "", where: Sequence[str] = (), k: int = 50, offset: int = 0) -> DocumentList:
-        """A page of documents, the last that were added first; `where` as in "source=NHS" or "date=2019..2021"."""
+        """List a page of documents, the last that were added first; `where` as "source=NHS" or "date=2019..2021"."""
         params = {**_given(index=index), "k": k, "offset": offset, "where": [*where]}
         return made(DocumentList, self._ask("GET", "/documents", params=params))
 
     def entities(self, prefix: str, *, index: str = "", limit: int = 10) -> list[Completion]:
-        """Names one of whose words begins so."""
+        """Return names one of whose words begins so."""
         params = {**_given(index=index), "prefix": prefix, "limit": limit}
         return [made(Completion, each) for each in self._ask("GET", "/entities", params=params)["entities"]]
 
     def aspects(self, prefix: str = "") -> list[str]:
-        """Aspects one of whose words begins so."""
+        """Return aspects one of whose words begins so."""
         return [str(each["aspect"]) for each in self._ask("GET", "/aspects", params={"prefix": prefix})["aspects"]]
 
     def fields(self, *, index: str = "") -> dict[str, dict[str, int]]:
-        """The fields to filter by, with how many documents have which value."""
+        """Return the fields to filter by, with how many documents have which value."""
         told = self._ask("GET", "/fields", params=_given(index=index))["fields"]
         return {each["field"]: each["values"] for each in told}
 
     def indexes(self) -> list[Index]:
-        """The indexes that may be asked."""
+        """Return the indexes that may be asked."""
         return [made(Index, each) for each in self._ask("GET", "/indexes")]
 
     def upload(self, *paths: str | Path, index: str = "", access: str = "", wait: float = 600.0) -> Job:
@@ -187,11 +186,11 @@ class Client:
         return self.wait(job, wait) if wait else job
 
     def job(self, job_id: str) -> Job:
-        """How far an upload is."""
+        """Return how far an upload is."""
         return made(Job, self._ask("GET", f"/jobs/{quote(job_id, safe='')}"))
 
     def wait(self, job: Job, seconds: float = 600.0) -> Job:
-        """An upload when it has ended.
+        """Wait until an upload has ended, and return it.
 
         Raises:
             ServiceError: It takes longer.
@@ -250,9 +249,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, method: str, path: str, **options: Any) -> Any:

@@ -85,7 +85,7 @@ class Engine(Protocol):
     """What it is, and where, for people; without a password."""
 
     def published(self) -> Published | None:
-        """What the collection holds; None where there is none."""
+        """Return what the collection holds; None where there is none."""
         ...
 
     def create(self, told: Published) -> None:
@@ -97,7 +97,7 @@ class Engine(Protocol):
         ...
 
     def documents(self) -> set[int]:
-        """Keys of all documents that it has."""
+        """Return the keys of all documents that it has."""
         ...
 
     def put(self, rows: Sequence[EngineRow]) -> None:
@@ -109,7 +109,7 @@ class Engine(Protocol):
         ...
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Keys of the k passages of largest inner product with a vector, best first.
+        """Return the keys of the k passages of largest inner product with a vector, best first.
 
         Args:
             vector: (dim,).
@@ -120,7 +120,7 @@ class Engine(Protocol):
         ...
 
     def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
-        """Keys of the k passages with most of some words, by the sum of their weights, best first."""
+        """Return the keys of the k passages with most of some words, by their summed weights, best first."""
         ...
 
     def destroy(self) -> None:
@@ -188,12 +188,12 @@ def patiently(deed: Callable[[], _T], lost: Callable[[Exception], bool], again: 
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, in one line."""
+    """Return an error's message in one line."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def printable_value(value: str) -> str:
-    """A field's value as servers can keep it: without NUL and halves of characters."""
+    """Return a field's value as servers can keep it: without NUL and halves of characters."""
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 

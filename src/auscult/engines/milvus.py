@@ -52,7 +52,7 @@ class MilvusEngine:
         self._deed(lambda client: client.list_collections())
 
     def published(self) -> Published | None:
-        """What the collection holds."""
+        """Return what the collection holds."""
 
         def look(client: Any) -> Published | None:
             if not client.has_collection(self._collection):
@@ -97,7 +97,7 @@ class MilvusEngine:
         self._deed(lambda client: client.alter_collection_properties(self._collection, properties=properties))
 
     def documents(self) -> set[int]:
-        """Keys of all documents."""
+        """Return the keys of all documents."""
 
         def look(client: Any) -> set[int]:
             found: set[int] = set()
@@ -138,7 +138,7 @@ class MilvusEngine:
         client.delete(self._collection, filter=f"document in {documents}")
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Keys of the nearest passages (`Engine`)."""
+        """Return the keys of the nearest passages (`Engine`)."""
         looked_at: dict[str, object] = {"params": {"ef": max(64, 2 * k)}}
         if exact:
             # Of a graph, the whole neighbourhood that it gives.
@@ -146,7 +146,7 @@ class MilvusEngine:
         return self._search("vector", vector.tolist(), k, filters, looked_at)
 
     def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
-        """Keys of the passages with most of some words (`Engine`)."""
+        """Return the keys of the passages with most of some words (`Engine`)."""
         asked: dict[int, float] = {}
         for term, weight in weights.items():
             asked[_number(term)] = asked.get(_number(term), 0.0) + weight
@@ -205,12 +205,12 @@ class MilvusEngine:
 
 
 def _number(term: str) -> int:
-    """The dimension of a term. Two of a hundred thousand terms may share one: they are proposed together."""
+    """Return the dimension of a term. Two of a hundred thousand may share one: they are proposed together."""
     return zlib.crc32(term.encode("utf-8", "surrogatepass"))
 
 
 def _filter(filters: Filters) -> str:
-    """An expression; JSON's strings are Milvus', too."""
+    """Return filters as an expression; JSON's strings are Milvus', too."""
     said = []
     for name, wanted in filters.where.items():
         value = f"fields[{json.dumps(printable_value(name), ensure_ascii=False)}]"

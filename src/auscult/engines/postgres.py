@@ -50,7 +50,7 @@ class PostgresEngine:
         self._patiently(lambda: None)
 
     def published(self) -> Published | None:
-        """What the collection holds."""
+        """Return what the collection holds."""
 
         def look(run: Any) -> Published | None:
             if run.execute("SELECT to_regclass('auscult_collections')").fetchone()[0] is None:
@@ -90,7 +90,7 @@ class PostgresEngine:
         self._deed(make, limit=0)
 
     def documents(self) -> set[int]:
-        """Keys of all documents."""
+        """Return the keys of all documents."""
         return self._deed(lambda run: {row[0] for row in self._sql(run, "SELECT DISTINCT document FROM {table}")})
 
     def put(self, rows: Sequence[EngineRow]) -> None:
@@ -122,7 +122,7 @@ class PostgresEngine:
         self._deed(lambda run: self._sql(run, "DELETE FROM {table} WHERE document = ANY(%s)", [[*documents]]))
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Keys of the nearest passages (`Engine`)."""
+        """Return the keys of the nearest passages (`Engine`)."""
         where, values = _where(filters)
         if not exact:
             found = self._nearest(vector, k, where, values, exact=False)
@@ -145,7 +145,7 @@ class PostgresEngine:
         return self._deed(look)
 
     def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
-        """Keys of the passages with most of some words (`Engine`)."""
+        """Return the keys of the passages with most of some words (`Engine`)."""
         if not weights:
             return []
         where, values = _where(filters)
@@ -188,7 +188,7 @@ class PostgresEngine:
         return run.execute(self._composed(query), values or None)
 
     def _deed(self, deed: Callable[[Any], _T], limit: int = _MILLISECONDS) -> _T:
-        """One transaction."""
+        """Run one transaction."""
 
         def done() -> _T:
             with self._connection.transaction():
@@ -230,7 +230,7 @@ def _literal(vector: FloatArray) -> str:
 
 
 def _where(filters: Filters) -> tuple[str, list[object]]:
-    """A condition, empty for none, and its values."""
+    """Return filters as a condition, empty for none, and its values."""
     said: list[str] = []
     values: list[object] = []
     for name, wanted in filters.where.items():

@@ -71,7 +71,7 @@ class ServedIndex(PassageIndex):
         where: Where = ANY,
         documents: Sequence[str] = (),
     ) -> tuple[RowArray, ScoreArray]:
-        """As an embedded index, of the passages that the engine proposes."""
+        """Search as an embedded index, among the passages that the engine proposes."""
         query = self._checked(query_vector, k)
         filters = self._filters_of(where, documents)
         groups = self._groups(group_by)
@@ -89,7 +89,7 @@ class ServedIndex(PassageIndex):
     def candidates(
         self, vector: FloatArray, weights: Mapping[str, float], where: Where = ANY, documents: Sequence[str] = ()
     ) -> RowArray:
-        """Rows of the passages that are near to a part of a query's vector, or have most of its words.
+        """Return rows of the passages that are near to a part of a query's vector, or have most of its words.
 
         With all others of the documents that have most of them: what is asked for may be named elsewhere in a document.
         """
@@ -107,7 +107,7 @@ class ServedIndex(PassageIndex):
         return np.setdiff1d(rows, self.reader.wordless)
 
     def _rows_of(self, keys: Sequence[int]) -> RowArray:
-        """Rows of passages by their keys, rising."""
+        """Return rows of passages by their keys, rising."""
         held, sought = self.reader.passage_keys, np.unique(np.array(keys, np.int64))
         rows = np.minimum(np.searchsorted(held, sought), len(held) - 1)
         rows = rows[held[rows] == sought]
@@ -126,7 +126,7 @@ class ServedIndex(PassageIndex):
 
 
 def open_index(folder: str | Path) -> PassageIndex:
-    """An index folder; with the engine that it was published to, where it was.
+    """Open an index folder; with the engine that it was published to, where it was.
 
     Raises:
         IndexFolderError: There is no index, or it is damaged.
@@ -138,7 +138,7 @@ def open_index(folder: str | Path) -> PassageIndex:
 
 
 def engine_of(folder: Path) -> str | None:
-    """The address that an index was published to; None where it was not."""
+    """Return the address that an index was published to; None where it was not."""
     place = folder / SERVED
     if not place.is_file():
         return None
@@ -237,7 +237,7 @@ def withdraw(folder: str | Path) -> str | None:
 
 
 def _batches(reader: GenerationReader, documents: list[int]) -> Iterator[tuple[int, list[EngineRow]]]:
-    """How many documents, and the passages of these that have a sentence."""
+    """Yield how many documents, and their passages that have a sentence."""
     wordless = set(reader.wordless.tolist())
     number, rows = 0, []
     for document in documents:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def digest_of_file(path: Path) -> str:
-    """Of a file's bytes, in hexadecimal.
+    """Return the digest of a file's bytes, in hexadecimal.
 
     Raises:
         OSError: It cannot be read.
@@ -19,7 +19,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def digest_of_unpacked(path: Path) -> str:
-    """Of what a gzip file holds, in hexadecimal: the same however it was compressed.
+    """Return the digest of what a gzip file holds, in hexadecimal: the same however it was compressed.
 
     Raises:
         OSError, EOFError, zlib.error: It cannot be read, is no gzip file, or is cut short.
@@ -32,7 +32,7 @@ def digest_of_unpacked(path: Path) -> str:
 
 
 def digest_of_files(files: Iterable[Path], folder: Path) -> str:
-    """Of the names and bytes of files, in hexadecimal.
+    """Return the digest of the names and bytes of files, in hexadecimal.
 
     Args:
         files: In the order that counts.
@@ -46,6 +46,3 @@ def digest_of_files(files: Iterable[Path], folder: Path) -> str:
         total.update(path.relative_to(folder).as_posix().encode())
         total.update(bytes.fromhex(digest_of_file(path)))
     return total.hexdigest()
-
-
-__all__ = ["digest_of_file", "digest_of_files", "digest_of_unpacked"]

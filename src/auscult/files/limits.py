@@ -75,7 +75,7 @@ class TooLargeError(DataError):
 
 
 def limits() -> Limits:
-    """Those that hold.
+    """Return the limits that hold.
 
     Raises:
         ConfigError: The variable says what is no limit.
@@ -98,7 +98,7 @@ def _read(told: str) -> Limits:
 
 
 def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
-    """The lines of an open file, with their ends.
+    """Yield the lines of an open file, with their ends.
 
     Raises:
         TooLargeError: A line or the file is too large.
@@ -117,7 +117,7 @@ def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
 
 
 def check_texts(texts: Iterable[str], where: str) -> None:
-    """See that a document and its words are not too long.
+    """Check that a document and its words are not too long.
 
     Args:
         texts: Its parts.
@@ -137,7 +137,7 @@ def check_texts(texts: Iterable[str], where: str) -> None:
 
 
 def check_memory(documents: Sequence[str] = ()) -> None:
-    """See that this process has not taken more memory than it may.
+    """Check that this process has not taken more memory than it may.
 
     Args:
         documents: Ids of those that were read last.
@@ -153,6 +153,6 @@ def check_memory(documents: Sequence[str] = ()) -> None:
 
 
 def peak_memory() -> int:
-    """The most bytes of memory that this process has held."""
+    """Return the most bytes of memory that this process has held."""
     # ru_maxrss is in KiB on Linux and in bytes on macOS.
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -60,7 +60,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
-    r"""The lines of an open UTF-8 file, with their ends; see `read_lines`.
+    r"""Yield the lines of an open UTF-8 file, with their ends; see `read_lines`.
 
     Args:
         stream: The file's bytes, unpacked.
@@ -79,7 +79,7 @@ def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
-    """The error for a file or folder that the system does not let us read, which it names.
+    """Return the error for a file or folder that the system does not let us read, which it names.
 
     Args:
         path: What was to be read.
@@ -92,6 +92,3 @@ def unreadable(path: Path, error: OSError) -> DataError:
 
 def _damaged(path: Path, number: int, error: Exception) -> DataError:
     return DataError(f"a whole compressed file at {path}", f"damage behind line {number}: {error}", "copy it again")
-
-
-__all__ = ["NotUtf8Error", "decoded", "read_lines", "unreadable"]

@@ -18,7 +18,7 @@ _BZIP2 = b"BZh"
 
 
 def open_unpacked(path: Path, *, bzip2: bool = False) -> Unpacked:
-    """A file's bytes, unpacked where it is gzip-compressed, which is told by content; for the caller to close.
+    """Open a file, unpacked where its content is gzip-compressed; for the caller to close.
 
     Args:
         path: The file, whatever it is called.
@@ -35,7 +35,7 @@ def open_unpacked(path: Path, *, bzip2: bool = False) -> Unpacked:
 
 
 def open_as_named(path: Path) -> Unpacked:
-    """A file's bytes, unpacked where its name ends in `.gz` or `.bz2`; for the caller to close.
+    """Open a file, unpacked where its name ends in `.gz` or `.bz2`; for the caller to close.
 
     Raises:
         OSError: It cannot be opened. One that is not what its name says gives an error when it is read.
@@ -61,6 +61,3 @@ def packing(path: Path, level: int = 9) -> Iterator[gzip.GzipFile]:
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=level, mtime=0) as packed,
     ):
         yield packed
-
-
-__all__ = ["GZIP", "Unpacked", "open_as_named", "open_unpacked", "packing"]

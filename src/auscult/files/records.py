@@ -86,12 +86,12 @@ class BadRecords:
             kept.append(which)
 
     def lines(self) -> list[str]:
-        """One line a kind, for a person: the count, the kind, the first place."""
+        """Return one line a kind, for a person: the count, the kind, the first place."""
         return [f"{n} x {kind}, first: {self.examples[kind][0]}" for kind, n in self.counts.most_common()]
 
 
 def left_out(corpus: object) -> list[str]:
-    """What a corpus was opened to skip and has met so far, one line a kind; nothing for one that keeps no count."""
+    """Return what a corpus has skipped so far, one line a kind; nothing for one that keeps no count."""
     bad = getattr(corpus, "bad", None)
     return bad.lines() if isinstance(bad, BadRecords) else []
 
@@ -113,7 +113,7 @@ def reject(kind: str, where: str, expected: str, found: str, remedy: str = REMED
 
 
 def check_id(identifier: str, where: str) -> str:
-    """An id as it is, which other files, terminals and databases have to hold too.
+    """Return an id that other files, terminals and databases can hold too.
 
     Raises:
         RecordError: A control character is in it.
@@ -143,7 +143,7 @@ class Record:
         return f"{self.path}, line {self.line}"
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A string field; numbers are not strings.
+        """Return a string field; numbers are not strings.
 
         Args:
             name: The field.
@@ -165,7 +165,7 @@ class Record:
         return value
 
     def records(self, name: str) -> list[Record]:
-        """A required field that holds a list of objects.
+        """Return a required field that holds a list of objects.
 
         Raises:
             RecordError: The field is missing, not a list, or holds something else than objects.
@@ -178,7 +178,7 @@ class Record:
         return [type(self)(self.path, self.line, item) for item in value]
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """An optional field that holds a list of strings; empty where it is absent or null.
+        """Return an optional field that holds a list of strings; empty where it is absent or null.
 
         Raises:
             RecordError: The field is not a list of strings.
@@ -233,7 +233,7 @@ def read_records(path: Path | str, *, skip_bad: bool = False, report: BadRecords
 
 
 def too_large(error: TooLargeError) -> RecordError:
-    """The error of a record that is too large, which may be left out."""
+    """Return the error of a record that is too large, which may be left out."""
     return RecordError(f"{error.name} too large", error.expected, error.got, f"{error.remedy}, {LEAVE_OUT}")
 
 
@@ -268,7 +268,7 @@ def _open(path: Path) -> Unpacked:
 
 
 def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names are all different: of two values one would be lost without a word."""
+    """Make an object whose names are all different: of two values one would be lost without a word."""
     found = dict(fields)
     if len(found) != len(fields):
         names = [name for name, _ in fields]
@@ -277,7 +277,7 @@ def _each_once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any] | None:
-    """One line as an object; None for an empty line."""
+    """Parse one line as an object; None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -307,6 +307,6 @@ def _parse(line: bytes, where: str) -> dict[str, Any] | None:
 
 
 def read_many(paths: Iterable[Path], *, skip_bad: bool = False, report: BadRecords | None = None) -> Iterator[Record]:
-    """The records of several files, one file after the other; see `read_records`."""
+    """Stream the records of several files, one file after the other; see `read_records`."""
     for path in paths:
         yield from read_records(path, skip_bad=skip_bad, report=report)

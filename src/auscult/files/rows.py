@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 
 def separator_of(line: str, among: str) -> str:
-    """Of some separators the one that a table's first line has most of; the first of them where it has none."""
+    """Return the separator that a table's first line has most of; the first where it has none."""
     return max(among, key=line.count)
 
 
@@ -32,12 +32,9 @@ def read_cells(lines: Iterable[str], separator: str, *, longest: int) -> Iterato
 
 
 def _within(longest: int, rows: Iterator[list[str]]) -> list[str] | None:
-    """The next row, None behind the last."""
+    """Return the next row; None behind the last."""
     others = csv.field_size_limit(longest)
     try:
         return next(rows, None)
     finally:
         csv.field_size_limit(others)
-
-
-__all__ = ["read_cells", "separator_of"]

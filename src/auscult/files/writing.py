@@ -57,7 +57,7 @@ def put_file(fresh: Path, path: Path) -> None:
 
 
 def partial_of(path: Path) -> Path:
-    """Where a file or folder is until it is whole; a killed process leaves it there."""
+    """Return where a file or folder is until it is whole; a killed process leaves it there."""
     return path.with_name(path.name + ".part")
 
 
@@ -159,7 +159,7 @@ def renewed_folder(path: Path, *, last: str = "", without: Sequence[str] = ()) -
 
 
 def check_file(path: Path) -> None:
-    """Whether a file could be written there, for asking before the work is done. Makes nothing.
+    """Check that a file could be written there, before the work is done. Makes nothing.
 
     Raises:
         DataError: It is a folder, or lies where nothing can be written.
@@ -170,7 +170,7 @@ def check_file(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Whether files could be written into a folder, which need not exist yet. Makes nothing.
+    """Check that files could be written into a folder, which need not exist yet. Makes nothing.
 
     Raises:
         DataError: It, or the nearest folder above it that exists, is none or cannot be written to.
@@ -183,7 +183,7 @@ def check_folder(path: Path) -> None:
 
 
 def file_name(label: str) -> str:
-    """A label as part of a file's name: lower case, letters, digits and "+-." kept, "_" for the rest."""
+    """Return a label as part of a file's name: lower case, letters, digits and "+-." kept, "_" for the rest."""
     return re.sub(r"(?:[^\w+\-.]|_)+", "_", label.lower()).strip("_")
 
 
@@ -193,18 +193,3 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError("a writable place", f"{path}: {error.strerror or error}", "choose another path") from error
-
-
-__all__ = [
-    "check_file",
-    "check_folder",
-    "file_name",
-    "partial_of",
-    "put_file",
-    "put_folder",
-    "renewed_folder",
-    "whole_folder",
-    "whole_or_nothing",
-    "write_json",
-    "write_text",
-]

@@ -61,7 +61,7 @@ class BlockWriter:
         self._write(np.ascontiguousarray(rows, dtype=dtype).tobytes())
 
     def add(self, name: str, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> None:
-        """A whole array of one or two dimensions."""
+        """Write a whole array of one or two dimensions."""
         self.begin(name, dtype, array.shape[1] if array.ndim == 2 else None)
         self.append(array)
 
@@ -138,15 +138,15 @@ class BlockFile:
 
     @property
     def names(self) -> Sequence[str]:
-        """Of the arrays."""
+        """Names of the arrays."""
         return tuple(self._arrays)
 
     def length(self, name: str) -> int:
-        """Rows of an array."""
+        """Return the number of rows of an array."""
         return self._arrays[name][1][0]
 
     def array(self, name: str, first: int = 0, last: int | None = None) -> npt.NDArray[Any]:
-        """Rows of an array as a view, after checking the blocks that hold them.
+        """Return rows of an array as a view, after checking the blocks that hold them.
 
         Raises:
             IndexFolderError: A block is not what was written.
@@ -165,7 +165,7 @@ class BlockFile:
         return self._content[begin + first : begin + last]
 
     def content(self) -> bytes:
-        """The whole file, checked."""
+        """Return the whole file, checked."""
         self.verify()
         return self._content[:]
 
@@ -229,7 +229,7 @@ class SortedStrings:
         return low if is_there else None
 
     def all(self) -> list[bytes]:
-        """All of them."""
+        """Return all strings."""
         starts = self._starts.tolist()
         content = self._file.piece(self._name, 0, starts[-1])
         return [content[first:last] for first, last in pairwise(starts)]

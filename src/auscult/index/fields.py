@@ -46,7 +46,7 @@ SOURCE: Final = "source"
 
 
 def fields_of(source: str, metadata: Mapping[str, str]) -> dict[str, str]:
-    """A document's values by field."""
+    """Return a document's values by field."""
     return {**metadata, SOURCE: source}
 
 
@@ -91,7 +91,7 @@ ACCESS: Final = "access"
 
 
 def groups_in(value: str) -> frozenset[str]:
-    """The groups that a document's field names: "ward 3, cardiology"."""
+    """Return the groups that a document's field names: "ward 3, cardiology"."""
     return frozenset(name for each in value.split(",") if (name := each.strip()))
 
 
@@ -102,7 +102,7 @@ def is_open_to(value: str, groups: Collection[str]) -> bool:
 
 
 def seen(segment: Segment, groups: Collection[str]) -> Segment:
-    """A segment without the documents that somebody of these groups may not see; itself where that is none."""
+    """Return a segment without the documents that these groups may not see; itself where that is none."""
     column = Column(segment.file, ACCESS)
     # The last is for -1, of documents without the field.
     is_open = np.array([*(is_open_to(value, groups) for value in column.values), True])

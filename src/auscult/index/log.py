@@ -56,7 +56,7 @@ def check_log(database: Path) -> None:
 
 
 def replayed_log(content: bytes) -> bytes:
-    """The part of a log that SQLite would replay: its frames up to the last whole transaction."""
+    """Return the part of a log that SQLite would replay: its frames up to the last whole transaction."""
     if len(content) < _HEADER:
         return b""
     magic, _, page, _, *salt, first, second = struct.unpack(">8I", content[:_HEADER])
@@ -84,7 +84,7 @@ def replayed_log(content: bytes) -> bytes:
 
 @cache
 def _powers(pairs: int) -> list[tuple[int, int, int]]:
-    """Powers 0 to `pairs` of the matrix ((1, 1), (1, 2)): first row and last number, as all are symmetrical."""
+    """Return powers 0 to `pairs` of the matrix ((1, 1), (1, 2)): first row and last number of each."""
     powers = [(1, 0, 1)]
     for _ in range(pairs):
         a, b, c = powers[-1]
@@ -93,13 +93,13 @@ def _powers(pairs: int) -> list[tuple[int, int, int]]:
 
 
 def _following(sums: tuple[int, int], pairs: int, term: tuple[int, int]) -> tuple[int, int]:
-    """The checksum behind some pairs of words, from the one before them and what they add."""
+    """Return the checksum behind some pairs of words, from the one before them and what they add."""
     a, b, c = _powers(pairs)[pairs]
     return (a * sums[0] + b * sums[1] + term[0]) & 0xFFFFFFFF, (b * sums[0] + c * sums[1] + term[1]) & 0xFFFFFFFF
 
 
 def _terms(words: npt.NDArray[np.uint32]) -> list[tuple[int, int]]:
-    """What each row adds to the checksum before it.
+    """Return what each row adds to the checksum before it.
 
     SQLite adds two words at a time: s0 += x0 + s1, then s1 += x1 + s0. That is a product with ((1, 1), (1, 2)), and
     (x0, x0 + x1) added; a row is then a sum of such products, which NumPy computes for all rows at once.

@@ -142,11 +142,11 @@ class Manifest:
 
     @property
     def row_seed(self) -> tuple[str, ...]:
-        """What the checksum of a row begins with."""
+        """Values that the checksum of a row begins with."""
         return (self.identity,) if self.bound else ()
 
     def to_json(self) -> str:
-        """The manifest as JSON."""
+        """Return the manifest as JSON."""
         return json.dumps({"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(self)})
 
     @classmethod
@@ -161,27 +161,20 @@ class Manifest:
             IndexFolderError: It is of another format, or no manifest.
         """
         try:
-            return cls._from_record(parse_json(content), where)
+            data: dict[str, Any] = parse_json(content)
+            version = data.pop("format_version")
+            if data.pop("format") != FORMAT or version not in READ_VERSIONS:
+                raise IndexFolderError(
+                    f"an index of format {FORMAT_VERSION}",
+                    f"format {version} (written by auscult {data.get('auscult_version')}) at {where}",
+                    "upgrade auscult, or build the index again with this version",
+                )
+            model = data.pop("model")
+            parts = {name: (first, last) for name, (first, last) in model.pop("parts").items()}
+            data["counts"] = Counts(**data["counts"])
+            data["segments"] = tuple(SegmentRecord(**each) for each in data["segments"])
+            data["removed"] = tuple(data["removed"])
+            return cls(**data, model=ModelRecord(**model, parts=parts))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             remedy = "put a backup in its place, or build the index again"
             raise IndexFolderError("a manifest", f"something else at {where} ({error})", remedy) from error
-
-    @classmethod
-    def _from_record(cls, data: dict[str, Any], where: str) -> Manifest:
-        version = data.pop("format_version")
-        if data.pop("format") != FORMAT or version not in READ_VERSIONS:
-            raise IndexFolderError(
-                f"an index of format {FORMAT_VERSION}",
-                f"format {version} (written by auscult {data.get('auscult_version')}) at {where}",
-                "upgrade auscult, or build the index again with this version",
-            )
-        fields: dict[str, Any] = {
-            **data,
-            "model": ModelRecord(
-                **{**data["model"], "parts": {name: (a, b) for name, (a, b) in data["model"]["parts"].items()}}
-            ),
-            "counts": Counts(**data["counts"]),
-            "segments": tuple(SegmentRecord(**each) for each in data["segments"]),
-            "removed": tuple(data["removed"]),
-        }
-        return cls(**fields)

@@ -46,7 +46,7 @@ class PassageIndex:
         return cls(open_current(Path(folder)))
 
     def seen_by(self, groups: Collection[str]) -> PassageIndex:
-        """What somebody of these groups may see (`GenerationReader.seen_by`); this index, where nothing is hidden."""
+        """Return the index as these groups may see it (`GenerationReader.seen_by`); itself, where nothing is hidden."""
         reader = self.reader.seen_by(groups)
         # Always one that looks for itself: a server would propose what is hidden, too.
         return self if reader is self.reader else PassageIndex(reader)
@@ -72,7 +72,7 @@ class PassageIndex:
         where: Where = ANY,
         documents: Sequence[str] = (),
     ) -> tuple[RowArray, ScoreArray]:
-        """The k best passages by exact mean sentence cosine.
+        """Find the k best passages by exact mean sentence cosine.
 
         Args:
             query_vector: Shape (dim,), unit length.
@@ -97,7 +97,7 @@ class PassageIndex:
     def candidates(
         self, vector: FloatArray, weights: Mapping[str, float], where: Where = ANY, documents: Sequence[str] = ()
     ) -> RowArray | None:
-        """Rows of the passages that are worth weighing by all evidence, rising; None for all, as here.
+        """Return rows of the passages that are worth weighing by all evidence, rising; None for all, as here.
 
         Args:
             vector: Of the query, (dim,).
@@ -117,7 +117,7 @@ class PassageIndex:
         documents: Sequence[str] = (),
         rows: RowArray | None = None,
     ) -> tuple[RowArray, ScoreArray]:
-        """The k best passages by given scores, (passages,) or those of candidates; all else as in `search`."""
+        """Return the k best passages by given scores, (passages,) or those of candidates; else as `search`."""
         _check_options(k)
         if rows is not None:
             groups = self._groups(group_by)
@@ -127,7 +127,7 @@ class PassageIndex:
         return take_best(eligible, k, self._groups(group_by))
 
     def counts(self, field: str) -> dict[str, int]:
-        """How many documents have each value of a field (`index.fields`), most first.
+        """Count the documents that have each value of a field (`index.fields`), most first.
 
         Raises:
             QueryError: No document has the field.
@@ -144,14 +144,14 @@ class PassageIndex:
         return np.asarray(query_vector, dtype=np.float32)
 
     def _eligible(self, scores: FloatArray, where: Where, documents: Sequence[str]) -> FloatArray:
-        """The scores, minus infinity for passages that are not to be returned; changed in place."""
+        """Return the scores, minus infinity for passages that are not to be returned; changed in place."""
         if where or documents:
             scores[~self._allowed(where, frozenset(documents))] = -np.inf
         scores[self.reader.wordless] = -np.inf
         return scores
 
     def _groups(self, group_by: GroupBy) -> npt.NDArray[np.integer] | None:
-        """The group of each passage; None where each is its own."""
+        """Return the group of each passage; None where each is its own."""
         if group_by == "passage":
             return None
         owners = self.reader.passage_documents
@@ -165,7 +165,7 @@ class PassageIndex:
         return self.reader.values(field)
 
     def documents_where(self, where: Where = ANY) -> RowArray:
-        """Rows of the documents whose fields have these values, rising.
+        """Return rows of the documents whose fields have these values, rising.
 
         Raises:
             QueryError: A field or a value is not one of this index'.
@@ -227,7 +227,7 @@ def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> Non
 def select(
     vectors: FloatArray, query: FloatArray, rough: FloatArray, k: int, groups: npt.NDArray[np.integer] | None = None
 ) -> tuple[RowArray, ScoreArray]:
-    """The k best rows by exact score, ties in row order.
+    """Return the k best rows by exact score, ties in row order.
 
     A single-precision product finds the few rows that can be among the best; only those are scored exactly.
 
@@ -250,7 +250,7 @@ def select(
 def best_exactly(
     vectors: FloatArray, query: FloatArray, rows: RowArray, k: int, groups: npt.NDArray[np.integer] | None = None
 ) -> tuple[RowArray, ScoreArray]:
-    """The k best of some rows by exact score, otherwise as `select`."""
+    """Return the k best of some rows by exact score, otherwise as `select`."""
     # In double precision, so that equal rows get equal scores wherever they stand. A BLAS product in single precision
     # does not promise that: it treats the last rows of a block otherwise than the first.
     scores: ScoreArray = np.multiply(vectors[rows], query, dtype=np.float64).sum(axis=1)
@@ -258,13 +258,13 @@ def best_exactly(
 
 
 def take_best(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None = None) -> tuple[RowArray, ScoreArray]:
-    """The k best rows by the scores as they are, otherwise as `select`."""
+    """Return the k best rows by the scores as they are, otherwise as `select`."""
     rows = _within(scores, k, groups, 0.0)
     return _ordered(rows, scores[rows].astype(np.float64), k, groups)
 
 
 def _within(scores: FloatArray, k: int, groups: npt.NDArray[np.integer] | None, margin: float) -> RowArray:
-    """Rows at most a margin below the k-th best, or below the k-th best group's best."""
+    """Return rows at most a margin below the k-th best, or below the k-th best group's best."""
     heads = scores if groups is None else _best_of_groups(scores, groups)
     lowest = -np.inf if k >= len(heads) else float(np.partition(heads, len(heads) - k)[len(heads) - k])
     return np.flatnonzero((scores >= lowest - margin) & (scores > -np.inf))

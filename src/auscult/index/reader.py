@@ -48,7 +48,7 @@ class VectorRows:
         return int(self._begins[-1])
 
     def __getitem__(self, rows: Any) -> Any:
-        """Rows by an array of their numbers or by a slice; columns of all of them by (slice(None), columns)."""
+        """Return rows by their numbers or a slice; columns of all of them by (slice(None), columns)."""
         if isinstance(rows, tuple):
             return VectorRows([part[rows] for part in self._parts])
         numbers = np.arange(len(self))[rows]
@@ -113,7 +113,7 @@ class GenerationReader:
         )
 
     def seen_by(self, groups: Collection[str]) -> GenerationReader:
-        """What somebody of these groups may see: documents of others are as if they had been removed (`index.access`).
+        """Return what some groups may see: others' documents are as if they had been removed (`index.fields`).
 
         The view shares files and store with this reader. Its manifest counts what is seen and says nothing of how the
         rest is stored, and its knowledge base has nothing of any document (`newcomers` are all that are seen).
@@ -197,7 +197,7 @@ class GenerationReader:
         return {self.document_record(row).doc_id: row for row in self.documents.tolist()}
 
     def row_of(self, doc_id: str) -> int | None:
-        """A document's row by its id, without reading others; None where no document has it."""
+        """Return a document's row by its id, without reading others; None where no document has it."""
         key = self.store.key_of(doc_id)
         place = int(np.searchsorted(self.document_keys, key)) if key is not None else len(self.document_keys)
         if place == len(self.document_keys) or self.document_keys[place] != key or not self.living[place]:
@@ -205,7 +205,7 @@ class GenerationReader:
         return place
 
     def values(self, field: str) -> tuple[list[str], npt.NDArray[np.int32]]:
-        """The values of a field (`index.fields`) in order, and the number of each document's, -1 for none.
+        """Return a field's values (`index.fields`) in order, and the number of each document's, -1 for none.
 
         Removed documents have none; a value that no document has is left out.
         """
@@ -230,12 +230,12 @@ class GenerationReader:
         return names if all(each.is_whole for each in self.segments) else [n for n in names if self.values(n)[0]]
 
     def document_record(self, row: int) -> DocumentRecord:
-        """A document's id, title, source and further fields."""
+        """Return a document's id, title, source and further fields."""
         segment, place = self._place(row)
         return _stored_document(self.store, segment, place).record
 
     def document(self, row: int) -> Document:
-        """The whole document, equal to the one that was added; `original` has its file."""
+        """Read a whole document, equal to the one that was added; `original` has its file."""
         segment, place = self._place(row)
         stored = _stored_document(self.store, segment, place)
         passages = [self._stored(passage) for passage in self.passages_of(row)]
@@ -251,17 +251,17 @@ class GenerationReader:
         )
 
     def original(self, row: int) -> Original | None:
-        """The file that a document was read from; None where it is not kept."""
+        """Read the file that a document was read from; None where it is not kept."""
         segment, place = self._place(row)
         return self.store.original(int(segment.keys[place]))
 
     def original_layout(self, row: int) -> Original | None:
-        """As `original`, but without its content: where the text stands in it, quickly, again and again."""
+        """Return `original` without its content: where the text stands in it, quickly, again and again."""
         segment, place = self._place(row)
         return self._layouts(int(segment.keys[place]))
 
     def newcomers(self) -> Iterator[DocumentRecord]:
-        """The documents that the knowledge base does not know."""
+        """Yield the documents that the knowledge base does not know."""
         for row in np.flatnonzero(self.living)[::-1].tolist():
             segment, place = self._place(row)
             if segment.keys[place] < self.manifest.known:
@@ -269,24 +269,24 @@ class GenerationReader:
             yield self.document_record(row)
 
     def passages_of(self, row: int) -> range:
-        """Rows of a document's passages."""
+        """Return rows of a document's passages."""
         first, last = self._starts[row : row + 2].tolist()
         return range(first, last)
 
     def passage_id(self, row: int) -> str:
-        """A passage's id."""
+        """Return a passage's id."""
         return self._stored(row).passage.passage_id
 
     def passage(self, row: int) -> Passage:
-        """A passage with its sentences; offsets refer to the document's text."""
+        """Return a passage with its sentences; offsets refer to the document's text."""
         return self._stored(row).passage
 
     def passage_text(self, row: int) -> str:
-        """The text a passage covers, without reading the rest of its document."""
+        """Return the text a passage covers, without reading the rest of its document."""
         return self._stored(row).text
 
     def sentence_vectors(self, row: int) -> npt.NDArray[np.float16]:
-        """Unit vectors of a passage's sentences, float16 (sentences, dim)."""
+        """Return unit vectors of a passage's sentences, float16 (sentences, dim)."""
         return self._stored(row).vectors
 
     @property
@@ -339,7 +339,7 @@ class GenerationReader:
 
 
 def vocabulary_of(known: KnowledgeBase, path: Path) -> KnowledgeBase:
-    """A knowledge base without what documents brought.
+    """Return a knowledge base without what documents brought.
 
     Raises:
         IndexFolderError: It does not say what that is: an earlier version wrote it.
@@ -351,7 +351,7 @@ def vocabulary_of(known: KnowledgeBase, path: Path) -> KnowledgeBase:
 
 
 def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str:
-    """Of a segment's document."""
+    """Return the title of a segment's document."""
     return _stored_document(store, segments[number], place).record.title
 
 

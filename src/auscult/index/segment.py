@@ -131,7 +131,7 @@ class Segment:
         self._living = ~np.isin(self.keys, gone) if gone else None
 
     def without(self, hidden: npt.NDArray[np.bool_]) -> Segment:
-        """The same file, read as if some of its documents, (documents,), were there no more."""
+        """Return the same file, read as if some of its documents, (documents,), were removed."""
         found = copy(self)
         found.__dict__.pop("words", None)
         found._living = self.living & ~hidden
@@ -154,7 +154,7 @@ class Segment:
 
     @property
     def counts(self) -> Counts:
-        """What is still there."""
+        """Number of documents, passages and sentences that were not removed."""
         sizes = np.diff(self.starts)
         passages = np.repeat(self.living, sizes)
         sentences = int(self.sentences[passages].sum(dtype=np.int64))
@@ -162,7 +162,7 @@ class Segment:
 
     @property
     def vectors(self) -> FloatArray:
-        """Of the passages, (passages, dim)."""
+        """Vectors of the passages, (passages, dim)."""
         return self.file.array("vectors")
 
     @property
@@ -183,7 +183,7 @@ _JOINED = 3
 
 
 def plan(segments: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Neighbours that shall be one, by their numbers; one alone that is named once stays as it is.
+    """Return neighbours that shall be one, by their numbers; one alone that is named once stays as it is.
 
     Args:
         segments: Of each, in order: how many documents it holds, and how many of them are still there.

@@ -50,7 +50,7 @@ class Current:
     checksum: str = ""
 
     def to_bytes(self) -> bytes:
-        """The file's content."""
+        """Return the file's content."""
         lines = f"{self.store}\ngeneration {self.generation}\nmanifest {self.checksum}\n".encode()
         return lines + f"sum {zlib.crc32(lines):08x}\n".encode()
 
@@ -116,7 +116,7 @@ def read_current(folder: Path) -> Current | None:
 
 
 def current_store(folder: Path) -> Path | None:
-    """The folder of the live store; None where no index has been committed yet.
+    """Return the folder of the live store; None where no index has been committed yet.
 
     Raises:
         IndexFolderError: CURRENT does not name a store.
@@ -126,7 +126,7 @@ def current_store(folder: Path) -> Path | None:
 
 
 def _built_by(folder: Path, generation: str) -> str:
-    """The command that builds an index of an older format again, as far as it tells of what it was made."""
+    """Return the command that builds an index of an older format again, as far as the index tells."""
     corpus, model = "CORPUS", ""
     try:
         told = parse_json((folder / generation.removesuffix(".added") / "manifest.json").read_text(encoding="utf-8"))
@@ -263,7 +263,7 @@ def sync_directory(path: Path) -> None:
 
 
 def signs_of_change(folder: Path) -> object:
-    """What changes with every commit to an index, and is looked at without opening anything; None where none is."""
+    """Return what changes with every commit to an index, without opening anything; None where there is none."""
     try:
         named = (folder / CURRENT).read_bytes()
         store = folder / named.decode("utf-8", "replace").partition("\n")[0] / STORE

@@ -201,16 +201,16 @@ class Store:
         self._write("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def manifest(self) -> Manifest:
-        """Of the generation that this reader sees."""
+        """Return the manifest of the generation that this reader sees."""
         return Manifest.parse(self._content("state", "SELECT sum, content FROM state WHERE id = 1"), str(self.path))
 
     @cached_property
     def row_seed(self) -> tuple[str, ...]:
-        """What checksums of rows begin with (`Manifest.row_seed`); whoever writes a new database sets it."""
+        """Values that checksums of rows begin with (`Manifest.row_seed`); whoever writes a new database sets it."""
         return self.manifest().row_seed
 
     def checksum(self) -> str:
-        """SHA-256 of the manifest, in hexadecimal digits.
+        """Return the SHA-256 of the manifest, in hexadecimal digits.
 
         The manifest has checksums of the segments, which have the keys of all rows, so that it stands for all of them.
         """
@@ -218,12 +218,12 @@ class Store:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def manifest_marker(self) -> bytes:
-        """Bytes of the manifest's row that no other generation has, as they stand in the database's pages."""
+        """Return bytes of the manifest's row that no other generation has, as the database's pages hold them."""
         row: tuple[int, str] = self._read("SELECT sum, content FROM state WHERE id = 1")[0]
         return marker_of(*row)
 
     def knowledge(self) -> bytes | None:
-        """The knowledge base as `KnowledgeBase.save` wrote it; None when there is none."""
+        """Return the knowledge base as `KnowledgeBase.save` wrote it; None when there is none."""
         sums = self._read("SELECT sum FROM knowledge")
         if self._mode == "ro":
             told = self.manifest().knowledge
@@ -278,7 +278,7 @@ class Store:
             self._write("INSERT INTO originals VALUES (?,?,?,?)", (key, _sum(*self.row_seed, key, *kept), *kept))
 
     def delete(self, key: int) -> Counts:
-        """Take a document away; what went with it."""
+        """Delete a document, and return the counts of what went with it."""
         document = self.document(key)
         span = (document.first, document.first + document.passages)
         size = SENTENCE_ROW.itemsize
@@ -290,25 +290,25 @@ class Store:
         return Counts(1, document.passages, int(held[0][0]) // size)
 
     def key_of(self, doc_id: str) -> int | None:
-        """A document's key; None where no document has the id."""
+        """Return a document's key; None where no document has the id."""
         found = self._read("SELECT key FROM documents WHERE doc_id = ?", (_text(doc_id),))
         return int(found[0][0]) if found else None
 
     def hash_of(self, key: int) -> bytes:
-        """What `content_hash` said of a document."""
+        """Return what `content_hash` said of a document."""
         return bytes(self._row("documents", key)[1])
 
     def keys(self, first: int = 0, last: int = 2**62) -> list[int]:
-        """Of all documents between two keys, in order."""
+        """Return the keys of all documents between two keys, in order."""
         return [key for (key,) in self._read("SELECT key FROM documents WHERE key BETWEEN ? AND ?", (first, last))]
 
     def ids_from(self, origin: str) -> list[str]:
-        """Ids of the documents that were read somewhere."""
+        """Return the ids of the documents that were read somewhere."""
         found = self._read("SELECT doc_id FROM documents WHERE origin = ? ORDER BY key", (origin,))
         return [_untext(doc_id) for (doc_id,) in found]
 
     def document(self, key: int) -> StoredDocument:
-        """What stands under a document's key.
+        """Read the row of a document.
 
         Raises:
             IndexFolderError: The row is damaged, or not there.
@@ -319,7 +319,7 @@ class Store:
         return StoredDocument(key, found, first, passages, _untext(tail))
 
     def original(self, key: int) -> Original | None:
-        """The file that a document was read from; None where it is not kept.
+        """Read the file that a document was read from; None where it is not kept.
 
         Raises:
             IndexFolderError: It is damaged.
@@ -328,7 +328,7 @@ class Store:
         return None if row is None else Original.from_bytes(row[0], zlib.decompress(row[1]))
 
     def original_layout(self, key: int) -> Original | None:
-        """As `original`, but without its content."""
+        """Read `original` without its content."""
         row = self._original(key)
         return None if row is None else Original.from_bytes(row[0], b"")
 
@@ -349,7 +349,7 @@ class Store:
         return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"))
 
     def passage(self, key: int) -> StoredPassage:
-        """What stands under a passage's key.
+        """Read the row of a passage.
 
         Raises:
             IndexFolderError: The row is damaged, or not there.
@@ -371,7 +371,7 @@ class Store:
         )
 
     def files(self, origin: str) -> dict[str, str]:
-        """What is kept of the files that were read somewhere, by their names.
+        """Return what is kept of the files that were read somewhere, by their names.
 
         Raises:
             IndexFolderError: It is damaged.
@@ -488,17 +488,17 @@ class Store:
             raise self.damaged(f"'{error}'") from error
 
     def damaged(self, got: str) -> IndexFolderError:
-        """The error of a database that holds something else than was written."""
+        """Return the error of a database that holds something else than was written."""
         return IndexFolderError(f"what was written to {self.path}", got, _REMEDY)
 
 
 def marker_of(checksum: int, content: str) -> bytes:
-    """Bytes that a row of the manifest has in the database's pages: the checksum, and as much as is on its page."""
+    """Return the bytes that a row of the manifest has in the database's pages, as far as its page holds them."""
     return checksum.to_bytes(4, "big").lstrip(b"\0") + content[:200].encode()
 
 
 def content_hash(document: Document) -> bytes:
-    """SHA-256 of all that a document says, 32 bytes."""
+    """Return the SHA-256 of all that a document says, 32 bytes."""
     said = hashlib.sha256(_record(document, 0).encode())
     for part in (document.doc_id, document.text, *(p.passage_id for p in document.passages)):
         content = _text(part)
@@ -531,7 +531,7 @@ def _record(document: Document, first: int) -> str:
 
 
 def _pieces(document: Document) -> tuple[list[tuple[int, bytes]], bytes]:
-    """The text by passage: how many characters stand before it, and these and its own; and what stands behind all."""
+    """Split the text by passage: the length of the gap before it, and gap and passage as bytes; then the tail."""
     reached = 0
     pieces = []
     for passage in document.passages:
@@ -579,7 +579,7 @@ def _untext(content: bytes) -> str:
 
 
 def _sum(*values: int | str | bytes) -> int:
-    """CRC-32 of values, their types and their lengths."""
+    """Return the CRC-32 of values, their types and their lengths."""
     total = 0
     for value in values:
         content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")

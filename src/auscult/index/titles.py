@@ -24,7 +24,7 @@ Name = tuple[bytes, int]
 
 
 def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
-    """What a document is called; of several identifiers it is not said which is its own."""
+    """Yield what a document is called; of several identifiers it is not said which is its own."""
     identifiers = normalise_identifiers(list(entity_ids))
     for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
         if name:
@@ -39,7 +39,7 @@ def write_titles(writer: BlockWriter, names: Iterable[Name]) -> None:
 
 
 def read_titles(file: BlockFile) -> Iterator[Name]:
-    """The names of a segment."""
+    """Read the names of a segment."""
     return zip(SortedStrings(file, "titles").all(), file.array("titles/rows").tolist(), strict=True)
 
 
@@ -64,7 +64,7 @@ class Titles(Mapping[str, str]):
         self._title = title
 
     def __getitem__(self, name: str) -> str:
-        """The title of the first document of a name.
+        """Return the title of the first document of a name.
 
         Raises:
             KeyError: No document has it.
@@ -98,7 +98,7 @@ class Titles(Mapping[str, str]):
 
 
 def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Document:
-    """What a document is about, without its text, and by its preferred name where the title is a synonym.
+    """Return what a document is about, without its text, by its preferred name where the title is a synonym.
 
     `with_documents` joins a document to a concept by preferred name only; without this, "Heart attack" would stand
     beside "myocardial infarction". Of several concepts with the name, one that shares an identifier is meant.
@@ -111,6 +111,6 @@ def subject(document: Document | DocumentRecord, known: KnowledgeBase) -> Docume
 
 
 def with_subjects(known: KnowledgeBase, records: Iterable[DocumentRecord]) -> KnowledgeBase:
-    """A knowledge base and what some documents are about; itself where they say nothing of it."""
+    """Return a knowledge base and what some documents are about; itself where they say nothing of it."""
     subjects = [subject(record, known) for record in records if record.entity_ids]
     return known.with_documents(subjects) if subjects else known

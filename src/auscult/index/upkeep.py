@@ -64,7 +64,7 @@ def optimize(folder: str | Path) -> Manifest:
 
 
 def _known_of_what_is_left(reader: GenerationReader) -> bytes | None:
-    """The knowledge base without what removed documents brought; None where it stays as it is."""
+    """Return the knowledge base without what removed documents brought; None where it stays as it is."""
     saved = reader.knowledge_base
     if saved is None:
         return None
@@ -173,7 +173,7 @@ def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> Segmen
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[Path]:
-    """The folder of an index, written by nobody else."""
+    """Lock an index for one writer, and yield its folder."""
     if current_store(folder) is None and not folder.is_dir():
         open_current(folder)
     with storage_errors(folder):

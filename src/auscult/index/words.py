@@ -105,7 +105,7 @@ class WordCounter:
         self._words["document"].append(np.concatenate(texts))
 
     def counted(self) -> Counted:
-        """What was counted."""
+        """Return what was counted."""
         coded = [(term.encode("utf-8", "surrogatepass"), number) for term, number in self._terms.items()]
         coded.sort()
         order = np.empty(len(coded), np.int64)
@@ -128,7 +128,7 @@ def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postin
 
 
 def joined(parts: Sequence[Counted]) -> Counted:
-    """The words of several lots of documents, one after the other, without terms that none of them holds."""
+    """Join the words of several lots of documents, without terms that none of them holds."""
     if len(parts) == 1:
         return parts[0]
     terms = sorted({term for part in parts for term in part.terms})
@@ -172,11 +172,11 @@ class WordSegment:
     passages: npt.NDArray[np.bool_] | None
 
     def living(self, field: Field) -> npt.NDArray[np.bool_] | None:
-        """Which texts of a field are still there; None for all."""
+        """Return which texts of a field were not removed; None for all."""
         return self.passages if field in OF_PASSAGES else self.documents
 
     def counted(self) -> Counted:
-        """The words of what is still there."""
+        """Return the words of texts that were not removed."""
         names = [*SortedStrings(self.file, "terms").all()]
         fields: dict[Field, Postings] = {}
         used = np.zeros(len(names), bool)
@@ -219,7 +219,7 @@ class Words:
         self._term = lru_cache(maxsize=_KEPT)(self._find_term)
 
     def coverage(self, terms: Sequence[str], field: Field, k1: float = K1) -> FloatArray:
-        """The share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
+        """Return the share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
 
         Args:
             terms: Of the query, as `analyse` gives them; repeats count once.
@@ -237,7 +237,7 @@ class Words:
         return found / np.float32(total) if total else found
 
     def likeness(self, terms: Sequence[str], field: Field) -> FloatArray:
-        """How far a name and each short text are the same words, shape (texts,), in [0, 1].
+        """Return how far a name and each short text are the same words, shape (texts,), in [0, 1].
 
         The idf of the words in common, divided by that of all words of both (a weighted Jaccard index).
         """
@@ -253,7 +253,7 @@ class Words:
         return common / (np.float32(total) + self._weight(field) - common)
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
-        """The share of each of a query's words in all of them, by their idf; together 1."""
+        """Return the share of each of a query's words in all of them, by their idf; together 1."""
         weights = {term: self._term(term).idf for term in terms}
         total = sum(weights.values())
         return {term: weight / total for term, weight in weights.items()}
@@ -293,7 +293,7 @@ class Words:
         return _Term(float(_idf(np.array(holders), self._documents)), places)
 
     def _weight(self, field: Field) -> FloatArray:
-        """The idf of all distinct words of each text of a field."""
+        """Return the idf of all distinct words of each text of a field."""
         if field not in self._weights:
             weights = []
             for segment, idf in zip(self._segments, self._all_idf(), strict=True):
@@ -305,7 +305,7 @@ class Words:
         return self._weights[field]
 
     def _all_idf(self) -> list[npt.NDArray[np.float64]]:
-        """By segment, of each of its terms."""
+        """Return the idf of each term, by segment."""
         if len(self._segments) == 1:
             return [_idf(_holders(self._segments[0]), self._documents)]
         numbers: dict[bytes, int] = {}
@@ -320,7 +320,7 @@ class Words:
         return [idf[place] for place in places]
 
     def _field_norms(self, field: Field) -> list[FloatArray]:
-        """By segment, what a text's length makes of its counts."""
+        """Return what a text's length makes of its counts, by segment."""
         if field not in self._norms:
             lengths = [each.file.array(f"{field}/lengths") for each in self._segments]
             texts = sum(_living_count(each, field) for each in self._segments)
@@ -340,7 +340,7 @@ def _living_count(segment: WordSegment, field: Field) -> int:
 
 
 def _holders(segment: WordSegment) -> IntArray:
-    """How many documents that are still there hold each term."""
+    """Count the documents that were not removed and hold each term."""
     starts = segment.file.array("document/starts")
     if segment.documents is None:
         whole: IntArray = np.diff(starts)
@@ -355,7 +355,7 @@ def _concatenated(parts: Sequence[FloatArray]) -> FloatArray:
 
 
 def _idf(holders: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.float64]:
-    """Lucene's: never negative; of a term that no document holds, as of one that a single one does."""
+    """Return Lucene's idf: never negative; a term that no document holds counts as one that a single one does."""
     known = np.maximum(holders, 1)
     found: npt.NDArray[np.float64] = np.log1p((np.maximum(size, 1) - known + 0.5) / (known + 0.5))
     return found

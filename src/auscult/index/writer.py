@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 from uuid import uuid4
 
@@ -63,7 +62,7 @@ class _Transaction:
 
     @property
     def counts(self) -> Counts:
-        """What is there, with what was added so far."""
+        """Number of documents, passages and sentences, with what was added so far."""
         return self._manifest.counts
 
     def _begin(self, path: Path, manifest: Manifest, mode: str) -> None:
@@ -91,34 +90,35 @@ class _Transaction:
     def _encode_into(self, documents: Sequence[Document], origin: str) -> None:
         if self.encoder is None:
             raise RuntimeError("an update without an encoder only deletes")
+        store, segment = self._opened()
         try:
             encoded = encode_passages(self.encoder, documents)
             with storage_errors(self.folder):
                 for document, (sentences, passages) in zip(documents, encoded, strict=True):
-                    self._put(document, sentences, passages, origin)
+                    manifest = self._manifest
+                    check_vectors(manifest.model, document, sentences)
+                    key, first = manifest.next_document, manifest.next_passage
+                    store.insert(document, key, first, sentences, passages, origin)
+                    record = DocumentRecord(
+                        document.doc_id,
+                        document.title,
+                        document.source,
+                        document.url,
+                        document.entity_ids,
+                        document.metadata,
+                    )
+                    texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
+                    segment.add(key, first, record, texts, passages)
+                    self._manifest = replace(
+                        manifest,
+                        next_document=key + 1,
+                        next_passage=first + len(texts),
+                        counts=manifest.counts + Counts(1, len(texts), len(sentences)),
+                    )
         except BaseException:
             # Part of the batch may be written, and what it replaces deleted: no commit may follow.
             self.close()
             raise
-
-    def _put(self, document: Document, vectors: FloatArray, passages: FloatArray, origin: str) -> None:
-        store, segment = self._opened()
-        check_vectors(self._manifest.model, document, vectors)
-        manifest = self._manifest
-        key, first = manifest.next_document, manifest.next_passage
-        store.insert(document, key, first, vectors, passages, origin)
-        record = DocumentRecord(
-            document.doc_id, document.title, document.source, document.url, document.entity_ids, document.metadata
-        )
-        texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
-        segment.add(key, first, record, texts, passages)
-        count = len(document.passages)
-        self._manifest = replace(
-            manifest,
-            next_document=key + 1,
-            next_passage=first + count,
-            counts=manifest.counts + Counts(1, count, len(vectors)),
-        )
 
     def close(self) -> None:
         """Give up what has not been committed and let the next writer in; harmless when called twice."""
@@ -143,9 +143,7 @@ class _Transaction:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -267,7 +265,7 @@ class IndexUpdate(_Transaction):
         self._removed = set(old.removed)
 
     def standing(self, document: Document) -> Standing:
-        """Whether the index lacks a document, has it, or has another of its id."""
+        """Return whether the index lacks a document, has it, or has another of its id."""
         store, _ = self._opened()
         key = store.key_of(document.doc_id)
         if key is None:
@@ -275,11 +273,11 @@ class IndexUpdate(_Transaction):
         return "unchanged" if store.hash_of(key) == content_hash(document) else "changed"
 
     def files(self, origin: str) -> dict[str, str]:
-        """What is kept of the files that were read somewhere (`Store.files`)."""
+        """Return what is kept of the files that were read somewhere (`Store.files`)."""
         return self._opened()[0].files(origin)
 
     def ids_from(self, origin: str) -> list[str]:
-        """Ids of the documents that were read somewhere, in the order in which they were added."""
+        """Return the ids of the documents that were read somewhere, in the order in which they were added."""
         return self._opened()[0].ids_from(origin)
 
     def add(self, documents: Sequence[Document], *, origin: str = "") -> None:
@@ -342,7 +340,7 @@ class IndexUpdate(_Transaction):
         return manifest
 
     def _settle(self, records: Sequence[SegmentRecord]) -> Manifest:
-        """The next generation's manifest, after joining segments as is due."""
+        """Join segments as is due, and return the next generation's manifest."""
         segments = [Segment(self._path, record, self._removed) for record in records]
         sizes = [(len(each.keys), len(each.living_rows)) for each in segments]
         settled = []
@@ -380,7 +378,7 @@ def check_vectors(model: ModelRecord, document: Document, vectors: FloatArray) -
 
 
 def now() -> str:
-    """UTC, ISO 8601."""
+    """Return the time: UTC, ISO 8601."""
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

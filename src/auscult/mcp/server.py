@@ -62,7 +62,7 @@ class AnswerServer(MCPServer[None]):
 
 
 def make_server(library: Library) -> AnswerServer:
-    """A server over some indexes."""
+    """Make a server over some indexes."""
     server = AnswerServer("auscult", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
     def search(
@@ -129,7 +129,7 @@ def serve(library: Library, port: int | None = None) -> None:
 
 
 def _told(ask: Callable[[], Answer]) -> Answer:
-    """An answer, or one sentence of what was wrong; of a fault of ours only its place is logged, never its words."""
+    """Return an answer, or raise one sentence of what was wrong; of a fault of ours only the place is logged."""
     try:
         return ask()
     except AuscultError as error:

@@ -58,7 +58,7 @@ class Library:
         return list(self._folders)
 
     def searchers(self, name: str = "") -> dict[str, Searcher]:
-        """The searcher of an index by its name, or those of all.
+        """Return the searcher of an index by its name, or those of all.
 
         Raises:
             QueryError: There is no such index.
@@ -110,7 +110,7 @@ Given = Mapping[str, str | list[str]]
 def search(
     library: Library, question: str, entity: str, aspects: Sequence[str], index: str, k: int, where: Given
 ) -> Found:
-    """The best passages of one index or all.
+    """Return the best passages of one index or all.
 
     Raises:
         AuscultError: Nothing was asked, an option is out of range, or an index cannot be opened.
@@ -140,7 +140,7 @@ def search(
 
 
 def read(library: Library, sentence: str, document: str, index: str, before: int, behind: int, first: int) -> Reading:
-    """Sentences around one, or a document from one of its sentences on, at most MOST_READ of them.
+    """Return sentences around one, or a document from one of its sentences on, at most MOST_READ of them.
 
     Raises:
         AuscultError: Neither or both are named, there is no such sentence or document, or a number is out of range.
@@ -174,7 +174,7 @@ def read(library: Library, sentence: str, document: str, index: str, before: int
 
 
 def text_of(library: Library, index: str, document: str) -> str:
-    """The text of a document, which is at most MOST_TEXT characters long.
+    """Return the text of a document, which is at most MOST_TEXT characters long.
 
     Raises:
         AuscultError: There is no such index or document, or it is longer.
@@ -186,7 +186,7 @@ def text_of(library: Library, index: str, document: str) -> str:
 
 
 def cite(library: Library, ids: Sequence[str]) -> Citations:
-    """The exact sentence of each id, or that there is none.
+    """Return the exact sentence of each id, or say that there is none.
 
     Raises:
         AuscultError: None are named, or more than MOST_IDS; an index cannot be opened.
@@ -199,7 +199,7 @@ def cite(library: Library, ids: Sequence[str]) -> Citations:
 def coverage(
     library: Library, entities: Sequence[str], aspects: Sequence[str], index: str, where: Given
 ) -> CoverageTable:
-    """What an index answers of entities.
+    """Return which aspects of entities an index answers.
 
     Raises:
         AuscultError: No entity or no aspect, too many of both, or an unknown index, field or value.
@@ -227,7 +227,7 @@ def coverage(
 
 
 def indexes(library: Library) -> Indexes:
-    """What there is to ask."""
+    """Describe the indexes: how much they hold, and their fields."""
     told = []
     for name, searcher in library.searchers().items():
         counts = searcher.index.manifest.counts
@@ -262,7 +262,7 @@ def _sentence(hit: Hit, sentence: SentenceScore) -> Sentence:
 
 
 def _sections(document: Document, first: int, last: int) -> list[Section]:
-    """The sentences first to last by their passages."""
+    """Return the sentences first to last by their passages."""
     found, number = [], 0
     for passage in document.passages:
         inside = [
@@ -297,7 +297,7 @@ def _citation(library: Library, written: str) -> Citation:
 
 
 def _find(library: Library, index: str, written: str) -> tuple[str, FoundSentence]:
-    """In the first index that has it."""
+    """Find a sentence in the first index that has it."""
     refused: list[QueryError] = []
     for name, searcher in library.searchers(index).items():
         try:
@@ -316,7 +316,7 @@ def _document(library: Library, index: str, doc_id: str) -> tuple[str, Document]
 
 
 def _conditions(given: Given) -> Where:
-    """Values of fields, and ranges as in "2019..2021-06"."""
+    """Return values of fields, and ranges as in "2019..2021-06"."""
     found: dict[str, str | Sequence[str] | Between] = {}
     for field, value in given.items():
         if isinstance(value, str) and ".." in value:

@@ -28,7 +28,7 @@ from auscult.understanding.understand import Understanding
 
 
 def understood_response(understanding: Understanding) -> schema.Understood:
-    """An understanding as it is answered."""
+    """Return an understanding as the API answers it."""
     return schema.Understood(
         entity=understanding.query.entity,
         entities=[
@@ -47,7 +47,7 @@ def understood_response(understanding: Understanding) -> schema.Understood:
 
 
 def concept(match: Match) -> schema.Concept:
-    """A concept as it was found."""
+    """Return a concept as the API answers it."""
     return schema.Concept(
         code=match.concept.concept_id,
         name=match.concept.name,
@@ -58,7 +58,7 @@ def concept(match: Match) -> schema.Concept:
 
 
 def unread(understanding: Understanding) -> list[str]:
-    """Words of a question that name neither its entity nor an aspect."""
+    """Return the words of a question that name neither its entity nor an aspect."""
     return unread_words(understanding.query, (understanding.asked, *(each.asked for each in understanding.entities)))
 
 
@@ -82,7 +82,7 @@ _READ_AGAIN: Final = "read together with the question, the passage answers"
 
 
 def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.Hit:
-    """A hit as it is answered.
+    """Return a hit as the API answers it.
 
     Args:
         searcher: That found it.
@@ -157,7 +157,7 @@ class Places(NamedTuple):
 
 
 def places_of(original: Original | None, start: int, end: int) -> Places:
-    """Where characters of a document's text stand in its original."""
+    """Return where characters of a document's text stand in its original."""
     if original is None:
         return _NOWHERE
     boxes = [schema.Box(**box._asdict()) for box in original.boxes(start, end)]
@@ -168,7 +168,7 @@ _NOWHERE: Final = Places([], [])
 
 
 def best_stretch(scores: Sequence[float], lengths: Sequence[int], least: int = _EXCERPT) -> range:
-    """Consecutive sentences from the best on, growing to the better side until there are enough letters."""
+    """Return consecutive sentences around the best one, grown to the better side until there are enough letters."""
     first = max(range(len(scores)), key=lambda number: scores[number])
     last = first + 1
     length = lengths[first]
@@ -240,7 +240,7 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.
 
 
 def conditions(where: Mapping[str, models.Condition]) -> Where:
-    """Filters as an index takes them."""
+    """Return filters as an index takes them."""
     return {
         field: Between(value.first, value.last) if isinstance(value, models.Range) else value
         for field, value in where.items()
@@ -248,7 +248,7 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
 
 
 def nothing_here(*, found: bool, chance: float | None) -> schema.NothingHere:
-    """Whether, and how, to say that nothing answers: by the chance that the first hit does, where it is known."""
+    """Return whether, and how, to say that nothing answers, by the chance that the first hit does."""
     if not found:
         return schema.NothingHere(flag=True, sentence=_NOTHING)
     if chance is None or chance >= DOUBTFUL:
@@ -263,7 +263,7 @@ def nothing_here(*, found: bool, chance: float | None) -> schema.NothingHere:
 def _of_all(
     searchers: Mapping[str, Searcher], asked: models.SearchRequest, understanding: Understanding
 ) -> list[_Found]:
-    """The hits of all indexes up to the page's end and one more, best first; an index that lacks a field has none."""
+    """Return all indexes' hits up to the page's end and one more, best first; none of one that lacks a field."""
     number = asked.offset + asked.k + 1
     where = conditions(asked.where)
     options = SearchOptions(group_by=asked.group_by, where=where, scoring=asked.score, rerank=asked.rerank)

@@ -24,7 +24,7 @@ from auscult.service.guard.fairness import Fairness, Rates
 from auscult.service.guard.uploads import Pace, Places, Uploads
 from auscult.service.jobs import Jobs
 from auscult.service.requests import API, Metrics, Requests
-from auscult.service.routes import documents, feedback, house, search, uploads
+from auscult.service.routes import documents, house, search, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
@@ -35,7 +35,7 @@ _ABOUT: Final = (
 
 
 def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> FastAPI:
-    """The app of a service.
+    """Make the app of a service.
 
     Args:
         settings: What it is told.
@@ -75,8 +75,8 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.state.metrics = Metrics()
     add_errors(app)
     api = APIRouter(prefix=API)
-    for routes in (search, uploads, documents, feedback, house):
-        api.include_router(routes.router)
+    for router in (search.router, uploads.router, documents.router, search.judgements, house.router):
+        api.include_router(router)
     app.include_router(api)
     _add_guards(app, settings)
     if settings.page:

@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from auscult.errors import ConfigError, DataError
+from auscult.files.digests import digest_of_file
 from auscult.files.writing import put_file
-from auscult.service.audit_files import FIRST, GAP, Found, all_files_of, following, read_tail, verify
+from auscult.service.audit_files import FIRST, GAP, all_files_of, following, read_tail, verify
 from auscult.service.audit_heads import LARGEST, Head, HeadFile, Kept, Witness, head_of, read_head, seal, sync_folder
 
 if TYPE_CHECKING:
@@ -141,10 +142,15 @@ class AuditLog:
         kept = [] if self._witness is None else self._witness.last_kept()
         found = verify(self._path, self._key, counter=self._counter, kept=kept, starting=True)
         if found.problem:
-            raise ConfigError(f"a whole audit log at {self._path}", found.problem, self._remedy())
-        self._go_on(found)
-
-    def _go_on(self, found: Found) -> None:
+            witness = None if self._witness is None else self._witness.file
+            remedy = (
+                f"see what is wrong (auscult audit verify {self._path}) and put the right files back, or accept the "
+                f"loss: auscult audit accept-loss {self._path}"
+                + (f" --counter {self._counter}" if self._counter else "")
+                + (" --key KEY" if self._key else "")
+                + (f" --witness {witness}" if witness else "")
+            )
+            raise ConfigError(f"a whole audit log at {self._path}", found.problem, remedy)
         self._number, self._size = max(found.files, 1), found.end.size
         self._seq, self._hash = found.end.seq, found.end.hash
         file = following(self._path, self._number)
@@ -159,16 +165,6 @@ class AuditLog:
             each.write(self._head, durably=True)
         for folder in {place.parent for place in (self._path, self._counter) if place is not None}:
             sync_folder(folder)
-
-    def _remedy(self) -> str:
-        witness = None if self._witness is None else self._witness.file
-        return (
-            f"see what is wrong (auscult audit verify {self._path}) and put the right files back, or accept the loss: "
-            f"auscult audit accept-loss {self._path}"
-            + (f" --counter {self._counter}" if self._counter else "")
-            + (" --key KEY" if self._key else "")
-            + (f" --witness {witness}" if witness else "")
-        )
 
     def _work(self) -> None:
         ended = False
@@ -357,7 +353,7 @@ def _moved_and_begun(path: Path, key: bytes | None, counter: Path | None, kept: 
         "action": GAP,
         "reason": problem,
         "known": {where: {"seq": head.seq, "hash": head.hash} for where, head in known},
-        "files": {each.name: _digest(each) for each in files},
+        "files": {each.name: digest_of_file(each) for each in files},
         "moved_to": "",
     }
     if files:
@@ -397,8 +393,3 @@ def _known(path: Path, counter: Path | None, kept: Sequence[Kept]) -> list[Kept]
             if tail.seq:
                 return [*known, Kept("its last record", Head(tail.seq, tail.hash, ""))]
     return known
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

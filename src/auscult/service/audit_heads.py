@@ -209,7 +209,11 @@ class Witness:
             self._command = _command(to.removeprefix(_COMMAND))
         else:
             self.file = Path(to)
-            _check(self.file)
+            try:
+                os.close(os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600))
+            except OSError as error:
+                remedy = "name a file in a folder that is there, or a command: '| COMMAND'"
+                raise ConfigError(f"a witness' file at {to}", str(error.strerror), remedy) from error
 
     def last_kept(self) -> list[Kept]:
         """Return the last head that a file of it holds; none of a command, which cannot be asked.
@@ -351,11 +355,3 @@ def _command(text: str) -> list[str]:
         got = repr(words[0]) if words else "none"
         raise ConfigError("a command of the witness that can be run", got, "name its whole path")
     return words
-
-
-def _check(path: Path) -> None:
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600))
-    except OSError as error:
-        remedy = "name a file in a folder that is there, or a command: '| COMMAND'"
-        raise ConfigError(f"a witness' file at {path}", str(error.strerror), remedy) from error

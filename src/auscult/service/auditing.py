@@ -69,7 +69,7 @@ class Auditing:
             raise
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The log is open as long as the app lives."""
+        """Open the log with the app and close it with the app."""
 
         async def sending(message: Message) -> None:
             if message["type"] == "lifespan.shutdown.complete":

@@ -38,7 +38,7 @@ NOBODY: Final = Caller("", "read", frozenset(), frozenset())
 
 
 async def asking(request: Request) -> Caller:
-    """Who asks: whom the guard has found, or anyone where there is none."""
+    """Return the caller whom the guard has found, or anyone where there is no guard."""
     caller: Caller = getattr(request.state, "caller", ANYONE)
     return caller
 
@@ -119,7 +119,7 @@ def no_key() -> Refusal:
 
 
 def unknown_index() -> Refusal:
-    """That there is no such index, for this caller."""
+    """Return the refusal of an index that is not there for this caller."""
     return Refusal(
         404, "unknown_index", "expected the name of an index that you may ask, got another", "see GET /api/v1/indexes"
     )

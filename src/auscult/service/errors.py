@@ -78,7 +78,7 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, rather than an error
 
 
 def error_response(refusal: Refusal, request_id: str) -> JSONResponse:
-    """A refusal in the one shape, wherever it comes from."""
+    """Return a refusal in the one shape."""
     said = {
         "code": refusal.code, "message": refusal.message, "remedy": refusal.remedy, "request_id": request_id,
     }  # fmt: skip
@@ -99,7 +99,7 @@ def too_many(wait: float) -> Refusal:
 
 
 def refusal_of(error: AuscultError) -> Refusal:
-    """What a caller is told of an error of ours: neither paths of this machine nor what anybody wrote."""
+    """Return what a caller is told of an error of ours: neither paths of this machine nor what anybody wrote."""
     if isinstance(error, IndexBusyError):
         return busy()
     if is_full(error):
@@ -150,7 +150,7 @@ def add_errors(app: FastAPI) -> None:
 
 
 def told(error: Exception) -> Refusal:
-    """What is told of anything that goes wrong."""
+    """Return what is told of anything that goes wrong."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, AuscultError):
@@ -168,12 +168,12 @@ def told(error: Exception) -> Refusal:
 
 
 def unforeseen() -> Refusal:
-    """What is told of a fault of ours."""
+    """Return the refusal for a fault of ours."""
     return Refusal(500, "internal", "expected to answer, got a fault of this service", _RUNNING)
 
 
 def invalid(errors: Iterable[Mapping[str, Any]]) -> Refusal:
-    """What is wrong with a request's fields: where, and what it should be; not what is there."""
+    """Return where a request's field is wrong, and what it should be; never what is there."""
     first = next(iter(errors), {})
     kind = str(first.get("type", ""))
     if kind in ("json_invalid", "json_type"):

@@ -90,7 +90,7 @@ class Feedback:
 
 
 def read(folder: Path) -> Iterator[Judged]:
-    """The judgements of a folder, in the order in which they were given; a line that was cut off is passed over.
+    """Yield the judgements of a folder, in the order given; a line that was cut off is passed over.
 
     Raises:
         DataError: There is no file of them.

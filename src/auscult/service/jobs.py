@@ -13,9 +13,9 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final
 from uuid import uuid4
 
 from auscult.documents import Document
@@ -24,7 +24,9 @@ from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 from auscult.index.fields import groups_in
 from auscult.provenance import now
+from auscult.schema import JobTold, SkippedFile
 from auscult.search.build import update_index
+from auscult.service.caller import Caller
 from auscult.service.errors import disk_refusal, refusal_of
 from auscult.service.placing import Placing
 from auscult.service.state import State
@@ -58,7 +60,7 @@ def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[It
 
 
 def place_for(folder: Path, name: str) -> Path:
-    """Where an uploaded file is kept: below the folder, whatever it calls itself, and beside others of its name."""
+    """Return where an uploaded file is kept: below the folder, whatever its name, and beside others of its name."""
     parts = [_STRANGE.sub("_", part).strip(" .")[-_LONGEST_NAME:] for part in re.split(r"[/\\]", name)]
     kept = [part for part in parts if part][-8:] or ["document"]
     path = folder.joinpath(*kept)
@@ -84,52 +86,7 @@ _LOG: Final = logging.getLogger("auscult.service")
 _ORIGIN: Final = "upload"
 _BATCH: Final = 8
 _KEPT: Final = 500
-Standing = Literal["waiting", "reading", "done", "failed", "interrupted"]
 ENDED: Final = frozenset({"done", "failed", "interrupted"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """An upload, and what became of it.
-
-    Attributes:
-        job_id: By chance.
-        index: That it goes into.
-        caller: Who uploaded; empty for nobody in particular.
-        access: The groups that its documents are for, as a document names them; empty for everybody with access to the
-            index, unless a document says otherwise.
-        standing: How it stands.
-        created: When it came, ISO 8601.
-        finished: When it ended; empty before.
-        files: How many files came.
-        read: How many of them have been read so far.
-        documents: How many documents these held.
-        new: Documents that the index did not have.
-        changed: Documents that replaced others of the same name and groups.
-        unchanged: Documents that the index had.
-        doc_ids: Of its documents.
-        skipped: Files that could not be read, or that hold documents which were left out, each with the reason.
-        error: Why it failed, as a sentence; empty where it did not.
-        remedy: What to do about it.
-    """
-
-    job_id: str
-    index: str
-    caller: str = ""
-    access: str = ""
-    standing: Standing = "waiting"
-    created: str = ""
-    finished: str = ""
-    files: int = 0
-    read: int = 0
-    documents: int = 0
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    doc_ids: tuple[str, ...] = ()
-    skipped: tuple[tuple[str, str], ...] = ()
-    error: str = ""
-    remedy: str = ""
 
 
 class _StoppedError(Exception):
@@ -148,7 +105,7 @@ class Jobs:
         self._records = folder / "jobs"
         self._spool = folder / "uploads"
         self._state = state
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, JobTold] = {}
         self._lock = threading.Lock()
         self._waiting: queue.Queue[tuple[str, frozenset[str] | None] | None] = queue.Queue()
         self._stopping = threading.Event()
@@ -159,8 +116,8 @@ class Jobs:
         for path in sorted(self._records.glob("*.json")):
             with suppress(OSError, ValueError, TypeError, KeyError):
                 record = parse_json(path.read_text(encoding="utf-8"))
-                skipped = tuple((str(name), str(why)) for name, why in record["skipped"])
-                job = Job(**{**record, "doc_ids": tuple(record["doc_ids"]), "skipped": skipped})
+                skipped = [SkippedFile(name=str(name), reason=str(why)) for name, why in record["skipped"]]
+                job = JobTold(**{**record, "doc_ids": list(record["doc_ids"]), "skipped": skipped})
                 if job.standing not in ENDED:
                     job = replace(
                         job,
@@ -198,37 +155,56 @@ class Jobs:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def begin(self, job: Job, groups: frozenset[str] | None) -> Job:
+    def begin(self, job_id: str, index: str, caller: Caller, access: str, files: int) -> JobTold:
         """Take on a job whose files are in place.
 
         Args:
-            job: To do.
-            groups: Groups whose documents its caller sees; None for all documents.
+            job_id: As `receiving` gave it.
+            index: That its documents go into.
+            caller: Who uploads.
+            access: The groups that its documents are for, as a document names them; empty for everybody with access to
+                the index, unless a document says otherwise.
+            files: How many there are.
 
         Raises:
             DataError: Its record cannot be written.
         """
-        job = replace(job, created=now())
+        job = JobTold(
+            job_id=job_id,
+            index=index,
+            caller=caller.name,
+            access=access,
+            standing="waiting",
+            created=now(),
+            finished="",
+            files=files,
+            read=0,
+            documents=0,
+            new=0,
+            changed=0,
+            unchanged=0,
+            doc_ids=[],
+            skipped=[],
+            error="",
+            remedy="",
+        )
         self._keep(job)
         for old in self.all()[_KEPT:]:
             if old.standing in ENDED:
                 with self._lock:
                     self._jobs.pop(old.job_id, None)
                 (self._records / f"{old.job_id}.json").unlink(missing_ok=True)
-        self._waiting.put((job.job_id, groups))
+        self._waiting.put((job.job_id, caller.groups))
         return job
 
-    def get(self, job_id: str) -> Job | None:
-        """A job; None where there is none of the id."""
-        return self._jobs.get(job_id)
-
-    def all(self) -> Sequence[Job]:
-        """All jobs, the last one first."""
+    def all(self) -> Sequence[JobTold]:
+        """Return all jobs, the last one first."""
         with self._lock:
             return sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
 
-    def _keep(self, job: Job) -> None:
-        write_json(self._records / f"{job.job_id}.json", asdict(job))
+    def _keep(self, job: JobTold) -> None:
+        skipped = [(each.name, each.reason) for each in job.skipped]
+        write_json(self._records / f"{job.job_id}.json", {**asdict(job), "skipped": skipped})
         # Only now: a job whose record cannot be written is refused, and there is none.
         with self._lock:
             self._jobs[job.job_id] = job
@@ -260,7 +236,7 @@ class Jobs:
             self._keep(failed)
         self._jobs[job_id] = failed
 
-    def _do(self, job: Job, groups: frozenset[str] | None) -> None:
+    def _do(self, job: JobTold, groups: frozenset[str] | None) -> None:
         served = self._state.indexes[job.index]
         self._keep(replace(job, standing="reading"))
         ids: list[str] = []
@@ -288,21 +264,21 @@ class Jobs:
                 new=report.new,
                 changed=report.changed,
                 unchanged=report.unchanged,
-                doc_ids=tuple(ids),
-                skipped=tuple(skipped),
+                doc_ids=ids,
+                skipped=[SkippedFile(name=name, reason=reason) for name, reason in skipped],
                 error="expected files that can be added, got none" if empty else "",
                 remedy="see what is said of each" if empty else "",
             )
         )
 
-    def _followed(self, job: Job, found: Iterator[Document], ids: list[str]) -> Iterator[Document]:
-        """Documents as they are read; how far it is can be seen meanwhile."""
+    def _followed(self, job: JobTold, found: Iterator[Document], ids: list[str]) -> Iterator[Document]:
+        """Yield documents as they are read, noting meanwhile how far the job is."""
         for document in found:
             ids.append(document.doc_id)
             self._seen(job, documents=len(ids))
             yield document
 
-    def _seen(self, job: Job, *, read: int | None = None, documents: int | None = None) -> None:
+    def _seen(self, job: JobTold, *, read: int | None = None, documents: int | None = None) -> None:
         """Tell how far a job is, without writing it down."""
         self._go_on()
         with self._lock:

@@ -56,6 +56,11 @@ class Question(Asked):
     entity: Words = Field("", description="A name, a synonym or an identifier (DOID:2986).")
     aspects: list[Words] = Field(default_factory=list, max_length=_MOST_ASPECTS, description="symptoms, treatment, ...")
 
+    @property
+    def words(self) -> dict[str, object]:
+        """The question as the audit log has it."""
+        return {"question": self.question, "entity": self.entity, "aspects": self.aspects}
+
 
 class SearchRequest(Question):
     """A search."""

@@ -149,7 +149,7 @@ def _protocol(limits: Limits) -> type[asyncio.Protocol]:
 
 
 def address(settings: Settings, listening: socket.socket) -> str:
-    """What to open in a browser."""
+    """Return the address to open in a browser."""
     host, port = settings.host, listening.getsockname()[1]
     host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)  # noqa: S104
     scheme = "https" if settings.access.certificate else "http"

@@ -138,7 +138,7 @@ class Settings:
 
     @property
     def data_folder(self) -> Path:
-        """Of what is written."""
+        """Folder for everything that the service writes."""
         if self.data is not None:
             return self.data
         first = next(iter(self.indexes.values())).resolve()
@@ -151,7 +151,7 @@ class Settings:
 
     @property
     def feedback_folder(self) -> Path:
-        """Of people's judgements."""
+        """Folder of people's judgements."""
         return self.feedback or self.data_folder / "feedback"
 
     @property
@@ -161,7 +161,7 @@ class Settings:
 
 
 def with_fields(settings: Settings, pairs: Sequence[tuple[str, str]]) -> Settings:
-    """Settings with some of their limits and of their access set by name ("limits.per_minute", "access.issuer").
+    """Set limits and details of access by name ("limits.per_minute", "access.issuer").
 
     Raises:
         ConfigError: There is no such field, or its value is of another kind.
@@ -180,7 +180,7 @@ def with_fields(settings: Settings, pairs: Sequence[tuple[str, str]]) -> Setting
 
 
 def _read(name: str, value: str, now: object) -> object:
-    """A value of the kind that a field has."""
+    """Read a value of the kind that a field has."""
     if isinstance(now, bool):
         if value.lower() not in ("true", "false"):
             raise ConfigError(f"true or false for {name}", f"'{value}'", "write one of them")
@@ -199,7 +199,7 @@ def _read(name: str, value: str, now: object) -> object:
 
 
 def named_folders(given: Sequence[str]) -> dict[str, Path]:
-    """Index folders by name, of `FOLDER` or `NAME=FOLDER`.
+    """Return index folders by name, of `FOLDER` or `NAME=FOLDER`.
 
     Raises:
         ConfigError: Two have one name.

@@ -50,7 +50,7 @@ class Opened:
     names: dict[frozenset[str] | None, Names] = field(default_factory=dict)
 
     def seen_by(self, groups: frozenset[str] | None) -> Searcher:
-        """Over the documents that some groups see."""
+        """Return the searcher over the documents that some groups see."""
         if groups is None:
             return self.searcher
         view = self.views.get(groups)
@@ -66,7 +66,7 @@ class Opened:
         self.names_for(None).build()
 
     def names_for(self, groups: frozenset[str] | None) -> Names:
-        """What completes names over the documents that some groups see."""
+        """Return what completes names over the documents that some groups see."""
         searcher = self.seen_by(groups)
         if searcher is self.searcher:
             return self.names.setdefault(None, Names(searcher))
@@ -207,24 +207,24 @@ class State:
         self._watcher.start()
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching for new generations."""
         self._stopping.set()
         if self._watcher is not None:
             self._watcher.join(timeout=_PATIENCE)
 
     def refresh(self, name: str) -> None:
-        """See an index' published generation at once, rather than in a second."""
+        """Open an index' published generation at once, rather than in a second."""
         served = self.indexes[name]
         if served.refresh():
             for told in self.after_swap:
                 told(served)
 
     def names(self, caller: Caller) -> list[str]:
-        """Indexes that somebody may ask."""
+        """Return the indexes that a caller may ask."""
         return [name for name in self.indexes if caller.indexes is None or name in caller.indexes]
 
     def served(self, name: str | None, caller: Caller) -> Served:
-        """An index; the first that the caller may ask, where none is named.
+        """Return an index; the first that the caller may ask, where none is named.
 
         Raises:
             Refusal: There is none of the name that the caller may ask.
@@ -236,7 +236,7 @@ class State:
         return self.indexes[wanted]
 
     def searcher(self, name: str | None, caller: Caller) -> Searcher:
-        """What answers somebody's questions: over the documents that they see.
+        """Return the searcher over the documents of an index that a caller sees.
 
         Raises:
             Refusal: There is no such index for them, or it is not open yet.
@@ -294,7 +294,7 @@ class Names:
                 self._titles = Autocomplete(KnowledgeBase(titles))
 
     def complete(self, prefix: str, limit: int) -> schema.EntityCompletions:
-        """Concepts and titles with a word that begins so; concepts first where both do alike.
+        """Return concepts and titles with a word that begins so; concepts first where both do alike.
 
         Where names are still being gathered, there are none yet.
         """

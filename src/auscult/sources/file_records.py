@@ -9,8 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from auscult.documents import Document, Original, Section, build_document
 from auscult.errors import IndexFolderError
@@ -55,13 +54,13 @@ class FileRecord:
     remarks: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """As an index keeps it."""
+        """Return the record as an index keeps it."""
         told = [self.digest, self.stem, [list(each) for each in self.said], list(self.problem), list(self.remarks)]
         return json.dumps(told)
 
     @classmethod
     def from_json(cls, content: str) -> FileRecord:
-        """What `to_json` wrote.
+        """Read what `to_json` wrote.
 
         Raises:
             IndexFolderError: It is something else.
@@ -90,7 +89,7 @@ class Index:
 
 
 def digest_of_text(draft: DraftDocument, access: str) -> str:
-    """What makes two documents one: their text but for white space, and that they are of one patient and group.
+    """Return a digest that is equal for documents that are one: same text, patient and group.
 
     Rows of a table, which may differ by nothing but what they are about, need the same title, too.
 
@@ -108,7 +107,7 @@ def digest_of_text(draft: DraftDocument, access: str) -> str:
 
 
 def others(said: Iterable[Said]) -> dict[str, tuple[str, ...] | None]:
-    """Of each document where else its text stands; None for one whose text stands in a document before it."""
+    """Return where else each document's text stands; None for one whose text stands in an earlier document."""
     first: dict[str, str] = {}
     places: dict[str, list[str]] = {}
     found: dict[str, tuple[str, ...] | None] = {}
@@ -154,13 +153,9 @@ class WaitingDocuments:
     def __contains__(self, doc_id: str) -> bool:
         return doc_id in self._held
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._spool.__exit__(kind, error, trace)
+    def close(self) -> None:
+        """Forget the drafts that wait."""
+        self._spool.__exit__(None, None, None)
 
     def put(self, doc_id: str, draft: DraftDocument, form: str, found: Found, digest: str) -> None:
         """Let a draft wait.
@@ -175,7 +170,7 @@ class WaitingDocuments:
         self._held[doc_id] = _Waiting(self._spool.put(draft), form, found, digest)
 
     def document(self, doc_id: str, elsewhere: Sequence[str]) -> Document:
-        """A document that waited.
+        """Make a document of a draft that waited.
 
         Args:
             doc_id: Its id.
@@ -228,12 +223,9 @@ def _original(draft: DraftDocument, waiting: _Waiting) -> Original | None:
 
 
 def sections_of(draft: DraftDocument) -> list[Section]:
-    """A draft's sections with the headings above them; all of the text where there are none."""
+    """Return a draft's sections with the headings above them; all of the text where there are none."""
     sections = list(draft.sections) or [Section("", draft.text, start=0)]
     if not draft.heading_paths:
         return [replace(each, passage_id="") for each in sections]
     paths = [*draft.heading_paths, *[()] * len(sections)]
     return [replace(each, passage_id="", above=tuple(path)) for each, path in zip(sections, paths, strict=False)]
-
-
-__all__ = ["FileRecord", "Index", "Said", "WaitingDocuments", "digest_of_text", "others", "sections_of"]

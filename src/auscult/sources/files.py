@@ -11,7 +11,7 @@ then is it known which documents say the same. Files that are as they were are n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +19,14 @@ from pathlib import Path
 from auscult.documents import Document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import BadRecords
-from auscult.interfaces import Judgement, SentenceSplitter
+from auscult.interfaces import SentenceSplitter
 from auscult.readers.deidentify import open_deidentifier
 from auscult.readers.records.columns import Columns
 from auscult.readers.report import Report
 from auscult.readers.walking import is_pattern, name_of
-from auscult.sources.gathering import Gathered, Gathering, Index
-from auscult.understanding import Query
+from auscult.sources.file_records import Index
+from auscult.sources.gathering import Gathered, Gathering
+from auscult.sources.sectioned import WithoutQueries
 
 Progress = Callable[[Report], None]
 
@@ -47,7 +48,7 @@ class Choices:
     access: str = ""
 
 
-class FilesCorpus:
+class FilesCorpus(WithoutQueries):
     """Documents of files.
 
     Args:
@@ -86,7 +87,7 @@ class FilesCorpus:
 
     @property
     def bad(self) -> BadRecords:
-        """What the latest pass left out, by kind."""
+        """Files that the latest pass left out, by kind."""
         found = BadRecords()
         for problem in self.report.problems:
             found.count(problem.kind, f"{problem.got} ({problem.name})")
@@ -94,7 +95,7 @@ class FilesCorpus:
 
     @property
     def origins(self) -> list[str]:
-        """Of each path, what says where its documents were read."""
+        """Where the documents of each path were read."""
         return [origin_of(path, hidden=bool(self.choices.deidentify)) for path in self.paths]
 
     @contextmanager
@@ -143,21 +144,9 @@ class FilesCorpus:
     def __iter__(self) -> Iterator[Document]:
         return self.documents()
 
-    def queries(self, split: str) -> Sequence[Query]:
-        """None: files have no queries."""
-        return ()
-
-    def judgements(self, split: str) -> Sequence[Judgement]:
-        """None: files have no queries."""
-        return ()
-
-    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """None are given."""
-        return {}
-
 
 def origin_of(path: str, *, hidden: bool = False) -> str:
-    """What says where documents were read, from anywhere.
+    """Return what says where documents were read: the absolute path, or its hash.
 
     Args:
         path: A file, a folder or a pattern.
@@ -165,6 +154,3 @@ def origin_of(path: str, *, hidden: bool = False) -> str:
     """
     place = str(Path(path).absolute() if is_pattern(path) else Path(path).resolve())
     return f"sha256:{hashlib.sha256(place.encode('utf-8', 'replace')).hexdigest()}" if hidden else place
-
-
-__all__ = ["Choices", "FilesCorpus", "origin_of"]

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from auscult import __version__
@@ -55,14 +54,14 @@ class Gathered:
     _give: Callable[[str], Document] | None = None
 
     def documents(self, origin: str | None = None) -> Iterator[Document]:
-        """Those that are new or may have changed, in order; of one origin, or of all."""
+        """Yield documents that are new or may have changed, in order; of one origin, or of all."""
         if self._give is not None:
             for doc_id, place in self.origins.items():
                 if origin in (None, place):
                     yield self._give(doc_id)
 
     def files(self, *, prune: bool) -> dict[str, dict[str, str]]:
-        """Records as an index keeps them: by origin and key.
+        """Return records as an index keeps them: by origin and key.
 
         Args:
             prune: Forget files that are there no more.
@@ -117,13 +116,11 @@ class Gathering:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._waiting.__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self._waiting.close()
 
     def gather(self, index: Index | None, progress: Callable[[Report], None] | None) -> Gathered:
-        """Do it.
+        """Read the files that have to be read, and return what an index has to hold.
 
         Args:
             index: What it holds already; nothing where None.
@@ -190,7 +187,7 @@ class Gathering:
         return self._gathered(old, now, before, index)
 
     def _key(self, found: Found, digest: str) -> _Key:
-        """What a file is known by: its name, or, where that may tell of a person, what nobody can guess."""
+        """Return what a file is known by: its name, or a hash where the name may tell of a person."""
         if self._hide is None:
             return found.root, found.name
         return found.root, hashlib.sha256(f"{found.name}\0{digest}".encode()).hexdigest()
@@ -199,7 +196,7 @@ class Gathering:
         return hashlib.sha256(f"{self._how}\0{digest}".encode()).hexdigest()
 
     def _taken(self, key: _Key, read: FileRead, old: FileRecord | None, index: Index) -> FileRecord:
-        """A file's record, after its drafts were put to wait."""
+        """Put a file's drafts to wait, and return its record."""
         try:
             if read.problem is not None:
                 raise read.problem
@@ -253,7 +250,7 @@ class Gathering:
             raise UnreadableError("cannot be de-identified", error.expected, error.got, error.remedy) from error
 
     def _stem(self, key: _Key, found: Found, index: Index) -> str:
-        """What ids of a file's documents begin with: its name, where no other file has it."""
+        """Return what ids of a file's documents begin with: its name, where no other file has it."""
         name = found.name if self._hide is None else f"document-{key[1][:16]}"
         own = index.ids.get(self._origins[found.root], ())
         for each in (name, f"{name_of(self._paths[found.root])}/{name}" if self._hide is None else name):
@@ -262,7 +259,7 @@ class Gathering:
         return self._free(f"{name}~{hashlib.sha256(self._origins[found.root].encode()).hexdigest()[:8]}")
 
     def _free(self, doc_id: str, last: dict[str, int] | None = None) -> str:
-        """An id that nobody has.
+        """Return an id that no document has.
 
         Args:
             doc_id: Preferred.
@@ -311,8 +308,5 @@ class Gathering:
 
 
 def _said(records: Mapping[_Key, FileRecord]) -> list[Said]:
-    """All documents, in the order of paths and names."""
+    """Return all documents, in the order of paths and names."""
     return [each for _, record in sorted(records.items(), key=lambda item: item[0]) for each in record.said]
-
-
-__all__ = ["Gathered", "Gathering", "Index"]

@@ -192,7 +192,7 @@ class JsonlCorpus(SectionedCorpus):
 
 
 def mapped(record: Record, columns: Columns) -> Record:
-    """A record in the public schema, by what a user says of its fields.
+    """Return a record in the public schema, by what a user says of its fields.
 
     Raises:
         RecordError: One of them is not there.

@@ -38,7 +38,23 @@ class Draft:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-class SectionedCorpus(ABC):
+class WithoutQueries:
+    """A corpus of documents alone."""
+
+    def queries(self, split: str) -> Sequence[Query]:
+        """Return none: the corpus has no queries."""
+        return ()
+
+    def judgements(self, split: str) -> Sequence[Judgement]:
+        """Return none: the corpus has no queries."""
+        return ()
+
+    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
+        """Return none: none are given."""
+        return {}
+
+
+class SectionedCorpus(WithoutQueries, ABC):
     """A corpus of JSON lines files whose records are documents in sections.
 
     Sections without a word are left out; those that stay keep their number in the record (`<doc_id>#<n>`).
@@ -128,21 +144,9 @@ class SectionedCorpus(ABC):
             seen_passages.update(section.passage_id for section in draft.sections)
             yield draft
 
-    def queries(self, split: str) -> Sequence[Query]:
-        """None: the corpus has no queries."""
-        return ()
-
-    def judgements(self, split: str) -> Sequence[Judgement]:
-        """None: the corpus has no queries."""
-        return ()
-
-    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """None are given."""
-        return {}
-
 
 def headed_sections(record: Record) -> list[Section]:
-    """The sections of a record `{"sections": [{"heading", "text"}, ...]}`; a heading may be missing.
+    """Return the sections of a record `{"sections": [{"heading", "text"}, ...]}`; a heading may be missing.
 
     Raises:
         RecordError: There are none, or one has no text.

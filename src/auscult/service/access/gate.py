@@ -77,7 +77,7 @@ class Gate:
         return self._keys is None and self._tokens is None
 
     async def caller(self, shown: str) -> Caller:
-        """Who has shown something; empty for nothing."""
+        """Return who has shown a key or token; `NOBODY` for a wrong one, or none."""
         if self.is_open:
             return ANYONE
         if not shown:

@@ -64,17 +64,17 @@ class Key:
 
 
 def new_key() -> str:
-    """A key that nobody has."""
+    """Return a new random key."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def hash_of(key: str) -> str:
-    """What is kept of a key."""
+    """Return the hash that is kept of a key."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find(keys: Sequence[Key], shown: str, now: datetime) -> Key | None:
-    """The key that was shown, where it holds; every one is compared, so that time tells nothing of any."""
+    """Return the key that was shown, where it holds. Every one is compared: time tells nothing."""
     sought = hash_of(shown)
     found = None
     for key in keys:
@@ -114,7 +114,7 @@ def revoke(path: Path, name: str) -> None:
 
 
 def read(path: Path) -> list[Key]:
-    """The keys of a file.
+    """Read the keys of a file.
 
     Raises:
         ConfigError: It is not there, is none of keys, or others than its owner may write it.
@@ -137,7 +137,7 @@ def read(path: Path) -> list[Key]:
 
 
 def now_text() -> str:
-    """UTC, ISO 8601."""
+    """Return the time: UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -161,7 +161,7 @@ def _key(told: Mapping[str, Any]) -> Key:
 
 @contextmanager
 def _changing(path: Path) -> Iterator[list[Key]]:
-    """The keys of a file, written back whole, for its owner's eyes; one change at a time."""
+    """Yield the keys of a file and write them back whole, for its owner's eyes; one change at a time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.parent, os.O_RDONLY)
@@ -202,7 +202,7 @@ class KeyFile:
         self._keys: Sequence[Key] = read(path)
 
     def find(self, shown: str) -> Key | None:
-        """The key that was shown, where it is known, not revoked and not expired."""
+        """Return the key that was shown; None where it is unknown, revoked or expired."""
         signs = _signs(self._path)
         if signs != self._signs:
             # A file that cannot be read opens nothing: it may have been changed to shut somebody out.

@@ -85,7 +85,7 @@ class Tokens:
                 raise ConfigError(f"a JSON Web Key Set at {keys}", f"{type(error).__name__}", remedy) from error
 
     def find(self, shown: str) -> Bearer | None:
-        """Whose token it is; None where it is not a good one. May ask the issuer for its keys."""
+        """Return the bearer of a token; None where it is no good one. May ask the issuer for its keys."""
         if len(shown) > _LONGEST:
             return None
         try:
@@ -123,6 +123,6 @@ class Tokens:
 
 
 def _texts(told: object) -> tuple[str, ...]:
-    """A claim of one text, or of a list of them."""
+    """Return the texts of a claim, which is one text or a list of them."""
     several = told if isinstance(told, list) else [told]
     return tuple(each for each in several if isinstance(each, str) and each)

@@ -94,13 +94,13 @@ def is_upload(scope: Scope) -> bool:
 
 
 def declared_length(headers: Headers) -> float:
-    """Length of a body as its header says it; endless where that is no number, 0 where nothing is said."""
+    """Return the length that a header says; 0 where nothing is said, endless where it is no number."""
     length = headers.get("content-length", "0")
     return int(length[:20]) if length.isascii() and length.isdecimal() else float("inf")
 
 
 def too_large(most: int) -> Refusal:
-    """The refusal of a body that is too long."""
+    """Return the refusal of a body that is too long."""
     message = f"expected a body of {most:,} bytes at most, got more"
     return Refusal(413, "too_large", message, "send less at once", {"Connection": "close"})
 
@@ -132,7 +132,7 @@ _NO_NUMBERS: Final = re.compile(rb"NaN|Infinity")
 
 
 def json_refusal(body: bytes) -> Refusal | None:
-    """What is wrong with a body of JSON before it is read; None where nothing is, as far as can be seen."""
+    """Return what is wrong with a body of JSON before it is parsed; None where nothing shows."""
     bare = _STRINGS.sub(b"", body)
     letters = np.frombuffer(bare, np.uint8)
     steps = np.isin(letters, _OPENING).astype(np.int32) - np.isin(letters, _CLOSING)

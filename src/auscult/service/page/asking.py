@@ -49,7 +49,7 @@ class Asked:
 
     @classmethod
     def of(cls, parameters: Sequence[tuple[str, str]]) -> Asked:
-        """From an address' parameters, which anyone may have written: what is unknown is as if it were not there.
+        """Read an address' parameters, which anyone may have written; unknown ones are ignored.
 
         Raises:
             Refusal: The question is too long to be one; none is cut.
@@ -86,10 +86,15 @@ class Asked:
 
     @property
     def query(self) -> Query:
-        """What to have understood; by parts without the text, which said something else."""
+        """Query to understand; by parts without the text, which said something else."""
         if self.by_parts and not self.as_words:
             return Query("", self.entity, self.aspects)
         return Query("", "", (), "", self.text)
+
+    @property
+    def words(self) -> dict[str, object]:
+        """The question as the audit log has it."""
+        return {"question": self.text, "entity": self.entity, "aspects": list(self.aspects)}
 
     @property
     def where(self) -> Where:
@@ -120,33 +125,33 @@ class Asked:
         return told
 
     def at(self, path: str = "", anchor: str = "", *more: tuple[str, str]) -> str:
-        """The address of this at a page."""
+        """Return the address of this at a page."""
         told = urlencode([*self.parameters, *more])
         return f"{path or self.path}{'?' if told else ''}{told}{'#' if anchor else ''}{anchor}"
 
     def by_entity(self, entity: str, aspects: Sequence[str]) -> Asked:
-        """The same, asked by these parts."""
+        """Return the same question, asked by these parts."""
         return replace(self, entity=entity, aspects=tuple(aspects), by_parts=True, as_words=False, start=0)
 
     def in_words(self, text: str) -> Asked:
-        """The same, asked in other words."""
+        """Return the same question, asked in other words."""
         return replace(self, text=text, entity="", aspects=(), by_parts=False, as_words=False, start=0)
 
     def with_value(self, name: str, value: str, chosen: bool) -> Asked:
-        """The same with one value of a field among those asked for, or without it."""
+        """Return the same question with one value of a field among its filters, or without it."""
         kept = tuple(each for each in self.fields.get(name, ()) if each != value)
         fields = {**self.fields, name: (*kept, value) if chosen else kept}
         return replace(self, fields={key: values for key, values in fields.items() if values}, start=0)
 
     def without_filters(self) -> Asked:
-        """The same, of all documents."""
+        """Return the same question of all documents."""
         return replace(self, fields={}, bounds={}, start=0)
 
     def from_hit(self, start: int) -> Asked:
-        """The same, shown from another hit on."""
+        """Return the same question, shown from another hit on."""
         return replace(self, start=start)
 
 
 def document_path(index: str, doc_id: str) -> str:
-    """The path of a document's page."""
+    """Return the path of a document's page."""
     return f"/d/{quote(index, safe='')}/{quote(doc_id, safe='/')}"

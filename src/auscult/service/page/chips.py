@@ -90,7 +90,7 @@ class Chips:
 
 
 def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chips:
-    """The chips of a question."""
+    """Return the chips of a question."""
     query = understood.query
     as_words = _as_words(asked)
     # An entity is understood again as it was: by its identifier, where it has one.
@@ -111,7 +111,7 @@ def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chi
 
 
 def nearest_aspects(searcher: Searcher, aspects: Sequence[str], number: int = _NEIGHBOURS) -> list[str]:
-    """Aspects nearest to some in the model's space of aspects, best first; in the usual order where it has none."""
+    """Return the aspects nearest to some in the model's space, best first; in the usual order where it has none."""
     others = [aspect for aspect in ASPECTS if aspect not in aspects]
     if "aspect" not in searcher.encoder.parts:
         return others[:number]
@@ -183,7 +183,7 @@ def _aspect_chip(aspect: str, query: Query, asked: Asked, searcher: Searcher) ->
 
 
 def _left_over(understood: Understanding, asked: Asked, searcher: Searcher) -> list[tuple[str, bool, str]]:
-    """Words of the question that neither entity nor aspects account for; they are looked for all the same."""
+    """Return words that neither entity nor aspects account for; they are searched for all the same."""
     written = {read: word for word, read in understood.corrections}
     found = []
     for word in unread(understood):
@@ -234,7 +234,7 @@ class Filter:
 
 
 def filters_of(index: PassageIndex, asked: Asked) -> list[Filter]:
-    """The fields that narrow something down: with two values at least, and not one of its own for each document."""
+    """Return the fields that narrow something down: at least two values, and not one for each document."""
     names = sorted(set(index.reader.fields) - _NOT_FOR_PEOPLE, key=lambda name: (name != SOURCE, name))
     found = (_filter(index, name, asked) for name in names)
     return [each for each in found if each is not None][:_MOST_FIELDS]

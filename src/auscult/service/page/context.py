@@ -72,7 +72,7 @@ class PageContext:
 
 
 def searcher_for(state: State, index: str, caller: Caller) -> Searcher:
-    """What answers a caller's questions to an index; the first that they may ask where none is named.
+    """Return what answers a caller's questions to an index; to the first that they may ask where none is named.
 
     Raises:
         Refusal: There is no such index for them, it is damaged, or not open yet.
@@ -85,7 +85,7 @@ def searcher_for(state: State, index: str, caller: Caller) -> Searcher:
 
 
 def context_of(request: Request, state: State, caller: Caller, name: str, index: str = "") -> PageContext:
-    """What a page of a request knows."""
+    """Return what the templates know of a request."""
     names = tuple(state.names(caller)) if caller != NOBODY else ()
     asked = index if index in names else next(iter(names), "")
     theme = request.cookies.get("theme", "")
@@ -125,7 +125,7 @@ def _environment() -> Any:
 
 
 def rendered(template: str, values: Mapping[str, Any]) -> str:
-    """A template filled in.
+    """Render a template.
 
     Args:
         template: Its file's name.
@@ -158,7 +158,7 @@ class Purposes:
 
 
 def purpose_of(request: Request) -> str:
-    """The purpose of a session; empty where none was given."""
+    """Return the purpose of a session; empty where none was given."""
     said = unquote(request.cookies.get(_COOKIE, ""))
     return "".join(filter(str.isprintable, said))[:_LONGEST]
 

@@ -75,12 +75,12 @@ class CurvesView:
 
     @property
     def peaks(self) -> tuple[Peak, ...]:
-        """Of all evidence together, in the order of the text."""
+        """Peaks of all evidence together, in the order of the text."""
         return tuple(sorted(self.curves[-1].peaks, key=lambda peak: peak.sentence)) if self.curves else ()
 
 
 def curves_view(curves: ScoreCurves) -> CurvesView | None:
-    """The drawing of a document's curves; None where there is nothing to draw."""
+    """Return the drawing of a document's curves; None where there is nothing to draw."""
     if len(curves.combined) < _APART:
         return None
     sentences = curves.document.sentences
@@ -122,7 +122,7 @@ def _curve(name: str, raw: Sequence[float], texts: Sequence[str], headings: Sequ
 
 
 def _peaks(scores: Sequence[float]) -> list[int]:
-    """Sentences that score more than their neighbours, best first, none next to another."""
+    """Return sentences that score more than their neighbours, best first, none next to another."""
     ends = (-1.0, *scores, -1.0)
     tops = [
         number
@@ -148,8 +148,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
     """A document, for a question or for itself."""
     parameters = request.query_params
     asked = replace(Asked.of(parameters.multi_items()), index=index)
-    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
-    audited(request, "view", index=index, query=said, doc_ids=[doc_id])
+    audited(request, "view", index=index, query=asked.words, doc_ids=[doc_id])
     allowed(caller, "read", index)
     searcher = searcher_for(state, index, caller)
     reader = searcher.index.reader
@@ -166,7 +165,7 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
             if query is not None:
                 curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
                 answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""))
-    audited(request, "view", index=index, query=said, doc_ids=[doc_id], result=1)
+    audited(request, "view", index=index, query=asked.words, doc_ids=[doc_id], result=1)
     page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
     path = document_path(index, doc_id)
 
@@ -252,7 +251,7 @@ class ShownPage:
 
 
 def pages_of(document: Document, original: Original | None, around: tuple[int, int]) -> list[ShownPage]:
-    """The pages of a document; none where it is no PDF.
+    """Return the pages of a document; none where it is no PDF.
 
     Args:
         document: Whose sentences are boxed: all of them, or of a long one those near the answer.

@@ -18,29 +18,19 @@ from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.reading import parted
 from auscult.understanding import Query
 
-_PROBABLE: Final = ((0.9, "very likely answers"), (LIKELY, "likely answers"), (DOUBTFUL, "may answer"))
+_PROBABLE: Final = (
+    (0.9, "very likely answers", "sure"),
+    (LIKELY, "likely answers", "likely"),
+    (DOUBTFUL, "may answer", "maybe"),
+)
+"""From a probability on: the words for people, and the class for the style sheet."""
+_IMPROBABLE: Final = ("probably does not answer", "doubtful")
 _LEAST: Final = 0.05
 """What a reason adds to a score so that it is named."""
 
 
-def probability_in_words(probability: float | None) -> str:
-    """How probable it is that a passage answers; empty where that is not known."""
-    if probability is None:
-        return ""
-    return next((words for least, words in _PROBABLE if probability >= least), "probably does not answer")
-
-
-def likelihood_class(probability: float | None) -> str:
-    """The same for a style sheet: "sure", "likely", "maybe", "doubtful"."""
-    if probability is None:
-        return "maybe"
-    names = ("sure", "likely", "maybe")
-    found = (name for (least, _), name in zip(_PROBABLE, names, strict=True) if probability >= least)
-    return next(found, "doubtful")
-
-
 def reasons(hit: Hit, query: Query) -> list[str]:
-    """Why a hit is shown, in a few words each: where it names the entity, whether it speaks of the aspect."""
+    """Return why a hit is shown: where it names the entity, whether it speaks of the aspect."""
     told = [_where_named(hit, query), _speaks_about(hit, query)]
     terms = list(dict.fromkeys(question_terms(query)))
     if query.text and len(terms) > 1:
@@ -151,9 +141,12 @@ class HitView:
 def view_of(
     hit: Hit, number: int, query: Query, asked: Asked, index: str, known: KnowledgeBase | None = None
 ) -> HitView:
-    """What is shown of one hit; a knowledge base tells names of one disease from those of similar ones."""
+    """Return what a page shows of a hit; a knowledge base tells names of one disease from similar ones'."""
     blocks, before, after = excerpt(hit)
     note = sibling_note(query, hit.title, known)
+    likely, likelihood = ("", "maybe")
+    if hit.probability is not None:
+        likely, likelihood = next((words for least, *words in _PROBABLE if hit.probability >= least), _IMPROBABLE)
     return HitView(
         hit=hit,
         number=number,
@@ -163,20 +156,20 @@ def view_of(
         cut_before=before,
         cut_after=after,
         reasons=tuple(reasons(hit, query)),
-        likely=probability_in_words(hit.probability),
-        likelihood=likelihood_class(hit.probability),
+        likely=likely,
+        likelihood=likelihood,
         warning=f"{note[:1].upper()}{note[1:]}." if note else "",
         date=date_of(hit.metadata),
     )
 
 
 def date_of(metadata: Mapping[str, str]) -> str:
-    """When a document is from; empty where it does not say."""
+    """Return a document's date; empty where it does not say."""
     return next((metadata[name] for name in DATES if metadata.get(name)), "")
 
 
 def grouped(views: Sequence[HitView]) -> list[HitView]:
-    """Hits of one text under the first of them, which names the places of the others."""
+    """Return hits of one text under the first of them, which names the places of the others."""
     first: dict[str, HitView] = {}
     for view in views:
         key = " ".join(view.hit.text.split()).casefold()
@@ -191,7 +184,7 @@ def grouped(views: Sequence[HitView]) -> list[HitView]:
 
 
 def excerpt(hit: Hit, letters: int = _LETTERS) -> tuple[tuple[Block, ...], bool, bool]:
-    """The best stretch of a passage in its paragraphs, and whether it is cut before and behind."""
+    """Return the best stretch of a passage in its paragraphs, and whether it is cut before and behind."""
     sentences = hit.sentences
     if not sentences:
         return (), False, False

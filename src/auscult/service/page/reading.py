@@ -63,7 +63,7 @@ class Part:
 
 
 def parts_of(document: Document) -> list[Part]:
-    """A document's passages in order."""
+    """Return a document's passages in order."""
     parts: list[Part] = []
     first = 0
     path: tuple[str, ...] = ()
@@ -86,14 +86,14 @@ def parts_of(document: Document) -> list[Part]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """The bullet or number that a text begins with, with the blank behind it, and the rest."""
+    """Return the bullet or number that a text begins with, with the blank behind it, and the rest."""
     marker = _MARKER.match(text)
     cut = marker.end() if marker else 0
     return text[:cut], text[cut:]
 
 
 def _new(before: tuple[str, ...], path: tuple[str, ...], title: str) -> tuple[tuple[int, str], ...]:
-    """The headings of a path that did not already stand over the passage before; its own always does."""
+    """Return the headings of a path that did not already stand over the passage before; its own always does."""
     shared = 0
     while shared < min(len(before), len(path) - 1) and before[shared] == path[shared]:
         shared += 1
@@ -168,7 +168,7 @@ class Answer:
 
 
 def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str) -> Answer | None:
-    """What to mark of a document.
+    """Return what to mark of a document; None where it has no sentence.
 
     Args:
         finder: Of the document, with its sentences' scores.
@@ -176,7 +176,12 @@ def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str
         passage_id: That was found; empty, or one of another document, for the best stretch of all.
         given: "first-last" of an address; what fits no sentences is as if it were not there.
     """
-    span = _chosen_span(finder, given) or _best_span(finder, parts, passage_id)
+    first, last = map(int, found.groups()) if (found := _SPAN.fullmatch(given)) else (0, 0)
+    if first < last <= len(finder.scores):
+        span: Span | None = finder.span(first, last)
+    else:
+        part = next((each for each in parts if each.passage_id == passage_id and each.last > each.first), None)
+        span = finder.best(part.first, part.last) if part else finder.best()
     if span is None:
         return None
     chain = [span]
@@ -195,16 +200,3 @@ def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str
         at=at,
         top=frozenset(sorted(top, key=lambda number: -finder.scores[number])[:3]),
     )
-
-
-def _chosen_span(finder: SpanFinder, given: str) -> Span | None:
-    found = _SPAN.fullmatch(given)
-    if not found:
-        return None
-    first, last = map(int, found.groups())
-    return finder.span(first, last) if 0 <= first < last <= len(finder.scores) else None
-
-
-def _best_span(finder: SpanFinder, parts: list[Part], passage_id: str) -> Span | None:
-    part = next((each for each in parts if each.passage_id == passage_id and each.last > each.first), None)
-    return finder.best(part.first, part.last) if part else finder.best()

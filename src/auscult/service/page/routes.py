@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.resources import files
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, FastAPI, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
-from auscult import schema
 from auscult.service.access.gate import sign_in, sign_out
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
@@ -19,7 +17,7 @@ from auscult.service.page import document_page, search_page, tables
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
 from auscult.service.page.troubles import Troubles
-from auscult.service.routes import Stated, adapter_of, feedback, uploads
+from auscult.service.routes import Stated, search, uploads
 from auscult.service.state import State
 
 router = APIRouter(include_in_schema=False)
@@ -122,7 +120,7 @@ def judge(
         relevance=1 if answers == "yes" else 0,
         span=None,
     )
-    kept = feedback.feedback(request, said, caller, state)
+    kept = search.feedback(request, said, caller, state)
     if "application/json" in request.headers.get("accept", ""):
         return kept
     return RedirectResponse(own_path(next), 303)
@@ -169,7 +167,7 @@ def add_files(
 @router.get("/jobs")
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first."""
-    listed = adapter_of(schema.JobList).validate_json(bytes(uploads.jobs(request, caller, state).body)).jobs
+    listed = uploads.visible_jobs(request, caller)
     page = context_of(request, state, caller, "jobs")
     values = {"page": page, "asked": Asked(), "jobs": listed[:_MOST_SHOWN]}
     return HTMLResponse(rendered("jobs.html", values))
@@ -178,8 +176,8 @@ def jobs(request: Request, caller: Asking, state: Stated) -> Response:
 @router.get("/jobs/{job_id}")
 def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Response:
     """How far one upload is: what was read, what was skipped and why."""
-    told = adapter_of(schema.JobTold).validate_json(bytes(uploads.job(request, job_id, caller).body))
-    page = replace(context_of(request, state, caller, "jobs", told.index))
+    told = uploads.visible_job(request, job_id, caller)
+    page = context_of(request, state, caller, "jobs", told.index)
     titles = [(doc_id, document_path(told.index, doc_id)) for doc_id in told.doc_ids[:_MOST_SHOWN]]
     values = {
         "page": page,
@@ -193,6 +191,6 @@ def job(request: Request, job_id: str, caller: Asking, state: Stated) -> Respons
 
 
 def own_path(wanted: str) -> str:
-    """An address of this service; the first page for what would lead elsewhere."""
+    """Return an address of this service; the first page for what would lead elsewhere."""
     leads_here = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
     return wanted if leads_here else "/"

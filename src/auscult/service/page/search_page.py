@@ -47,9 +47,8 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
     page = context_of(request, state, caller, "search", asked.index)
     if not page.may_ask:
         return no_index(page)
-    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
     if not asked.is_empty:
-        audited(request, "search", index=asked.index or page.index, query=said)
+        audited(request, "search", index=asked.index or page.index, query=asked.words)
     searcher = searcher_for(state, asked.index, caller)
     page = replace(page, counts=searcher.index.manifest.counts)
     if asked.is_empty:
@@ -71,7 +70,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
     shown = [found.hit(each) for each in range(asked.start, min(number, asked.start + PER_PAGE))] if found else []
     took = round(1000 * (time.perf_counter() - begun))
     audited(
-        request, "search", index=page.index, query=said, result=len(shown),
+        request, "search", index=page.index, query=asked.words, result=len(shown),
         doc_ids=list(dict.fromkeys(hit.doc_id for hit in shown)),
     )  # fmt: skip
     views = [
@@ -98,7 +97,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
 
 
 def understand(searcher: Searcher, asked: Asked) -> Understanding:
-    """How an address is understood.
+    """Return how an address is understood.
 
     Raises:
         QueryError: It names an identifier that is not known.
@@ -107,7 +106,7 @@ def understand(searcher: Searcher, asked: Asked) -> Understanding:
 
 
 def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> Findings | None:
-    """The first passages of an address; None where its filters name what no document has."""
+    """Find the first passages of an address; None where its filters name what no document has."""
     try:
         return searcher.find(understood.query, number, SearchOptions(where=asked.where))
     except QueryError:
@@ -117,7 +116,7 @@ def find(searcher: Searcher, understood: Understanding, asked: Asked, number: in
 
 
 def examples(searcher: Searcher, asked: Asked) -> list[Choice]:
-    """Questions that documents of the index answer: about titles far apart in it, each about another aspect."""
+    """Return questions that documents of the index answer: about titles far apart in it, each about another aspect."""
     if searcher not in _KEPT:
         reader = searcher.index.reader
         titles = (reader.document_record(row).title for row in reader.documents[:50].tolist())
@@ -157,7 +156,7 @@ def complete(request: Request, caller: Asking, state: Stated, q: str = "", index
 
 
 def options(names: Names, typed: str) -> list[dict[str, str]]:
-    """What a box may hold next: names that begin with all that was typed, else with its last words."""
+    """Return what a box may hold next: names that begin with all that was typed, else with its last words."""
     begun, found = _completions(names, typed)
     told = [
         {
@@ -175,7 +174,7 @@ def options(names: Names, typed: str) -> list[dict[str, str]]:
 
 
 def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
-    """The words before those that are completed, and what completes them."""
+    """Return the words before those that are completed, and what completes them."""
     words = typed.split(" ")
     for number in (len(words), *range(min(_TAIL, len(words) - 1), 0, -1)):
         tail = " ".join(words[len(words) - number :])
@@ -228,10 +227,9 @@ def as_json(request: Request, caller: Asking, state: Stated) -> Response:
 
 
 def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Understanding, list[tuple[int, Hit]]]:
-    """Hits, each with its document's row."""
+    """Return hits, each with its document's row."""
     asked = Asked.of(request.query_params.multi_items())
-    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
-    audited(request, "export", index=asked.index, query=said)
+    audited(request, "export", index=asked.index, query=asked.words)
     allowed(caller, "read", asked.index or None)
     served = state.served(asked.index or None, caller)
     searcher = served.opened.seen_by(caller.groups)
@@ -239,7 +237,7 @@ def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Unders
     findings = find(searcher, told, asked, _MOST_EXPORTED)
     found = [(findings.document(number), findings.hit(number)) for number in range(len(findings))] if findings else []
     ids = list(dict.fromkeys(hit.doc_id for _, hit in found))
-    audited(request, "export", index=served.name, query=said, doc_ids=ids, result=len(found))
+    audited(request, "export", index=served.name, query=asked.words, doc_ids=ids, result=len(found))
     return replace(asked, index=served.name), told, found
 
 

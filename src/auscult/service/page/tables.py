@@ -94,7 +94,7 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
 
 
 def _coverage_rows(found: Coverage, index: str) -> list[Row]:
-    """Rows with what is answered most surely first."""
+    """Return rows with what is answered most surely first."""
     rows = []
     for place, aspect in enumerate(found.aspects):
         cells = tuple(
@@ -134,8 +134,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
     """The columns that an address names, or the two whose passages are found first."""
     parameters = request.query_params.multi_items()
     asked = replace(Asked.of(parameters), path="/compare")
-    said = {"question": asked.text, "entity": asked.entity, "aspects": list(asked.aspects)}
-    audited(request, "compare", index=asked.index, query=said)
+    audited(request, "compare", index=asked.index, query=asked.words)
     allowed(caller, "read", asked.index or None)
     page = context_of(request, state, caller, "compare", asked.index)
     if not page.may_ask:
@@ -158,7 +157,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
             shown = (tuple(view_of(hit, hit.rank, query, asked, page.index) for hit in cell.hits) for cell in answers)
             rows.append((name, [ShownAnswer(cell.word, views) for cell, views in zip(answers, shown, strict=True)]))
         ids = list(dict.fromkeys(hit.doc_id for hit in hits))
-        audited(request, "compare", index=page.index, query=said, doc_ids=ids, result=len(hits))
+        audited(request, "compare", index=page.index, query=asked.words, doc_ids=ids, result=len(hits))
         values |= {
             "told": describe(query) or asked.text,
             "chips": chips_of(understood, asked, searcher),
@@ -171,7 +170,7 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
 
 
 def _table(searcher: Searcher, query: Query, field: str, chosen: tuple[str, ...], asked: Asked) -> SideBySide | None:
-    """The columns chosen, else those whose passages are found first; None where there are not two."""
+    """Return the columns chosen, else those whose passages are found first; None where there are not two."""
     for columns in (chosen, ()) if chosen else ((),):
         try:
             if len(columns) < _COLUMNS:
@@ -185,7 +184,7 @@ def _table(searcher: Searcher, query: Query, field: str, chosen: tuple[str, ...]
 
 
 def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
-    """A column's name, and when its document is from."""
+    """Return a column's name, and when its document is from."""
     if field != DOCUMENT:
         return value, ""
     row = searcher.index.reader.row_of(value)
@@ -196,7 +195,7 @@ def _headed(searcher: Searcher, field: str, value: str) -> tuple[str, str]:
 
 
 def _choices(searcher: Searcher, query: Query, field: str, table: SideBySide | None) -> list[tuple[str, str]]:
-    """What a column may be: values of the field, or the documents that are found first."""
+    """Return what a column may be: values of the field, or the documents that are found first."""
     if field == DOCUMENT:
         hits = searcher.search(query, 20, SearchOptions(group_by="document"))
         found = {hit.doc_id: " \u00b7 ".join(filter(None, (hit.title or hit.doc_id, hit.source))) for hit in hits}

@@ -40,7 +40,7 @@ _WORDS: Final = {
 
 
 def no_index(page: PageContext) -> Response:
-    """That there is nothing that the caller may ask."""
+    """Return the page that says that there is nothing that the caller may ask."""
     return _page(
         page, 404, "There is no collection that you may ask.", "Ask whoever runs this service to let you see one."
     )
@@ -90,7 +90,7 @@ class Troubles:
 
 
 def trouble(request: Request, status: int, body: bytes) -> Response:
-    """An error of the API as a page; who has shown no key is asked for it."""
+    """Return an error of the API as a page; who has shown no key is asked for one."""
     if status == 401:
         asked_for = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
         wanted = asked_for if request.method == "GET" else "/"

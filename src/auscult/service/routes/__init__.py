@@ -13,7 +13,9 @@ from fastapi import Depends, Path, Query, Request, Response
 from pydantic import TypeAdapter
 
 from auscult.index.reader import GenerationReader
+from auscult.search import Searcher
 from auscult.service import models
+from auscult.service.caller import Caller, allowed
 from auscult.service.errors import Refusal
 from auscult.service.models import Error
 from auscult.service.state import State
@@ -34,7 +36,7 @@ ERRORS: Final[dict[int | str, dict[str, Any]]] = {
 
 
 async def state_of(request: Request) -> State:
-    """The app's state."""
+    """Return the app's state."""
     state: State = request.app.state.auscult
     return state
 
@@ -61,8 +63,21 @@ def adapter_of(kind: type[Answer]) -> TypeAdapter[Answer]:
 
 
 def audited(request: Request, action: str, **said: object) -> None:
-    """Leave for the audit log what a request does: what was asked, which documents went out, what came of it."""
+    """Note for the audit log what a request does: what was asked, which documents went out, what came of it."""
     request.state.audit = {"action": action, **said}
+
+
+def searcher_of(
+    request: Request, caller: Caller, state: State, action: str, index: str | None, **said: object
+) -> Searcher:
+    """Note a request for the audit log, and return the searcher over the documents that its caller sees.
+
+    Raises:
+        Refusal: The caller may not ask the index, or it is not open yet.
+    """
+    audited(request, action, index=index, **said)
+    allowed(caller, "read", index)
+    return state.searcher(index, caller)
 
 
 IndexQuery = Annotated[str | None, Query(max_length=64, description="An index by its name; default: the first.")]
@@ -70,7 +85,7 @@ DocId = Annotated[str, Path(max_length=2_000, description="A document's id; it m
 
 
 def row_of(reader: GenerationReader, doc_id: str) -> int:
-    """A document's row.
+    """Return a document's row.
 
     Raises:
         Refusal: There is no such document, for this caller.
@@ -83,7 +98,7 @@ def row_of(reader: GenerationReader, doc_id: str) -> int:
 
 
 def conditions(given: list[str]) -> dict[str, models.Condition]:
-    """Filters of an address, as `auscult search --where` has them.
+    """Return filters of an address, as `auscult search --where` has them.
 
     Raises:
         Refusal: One is not of the form FIELD=VALUE, or there are too many.

@@ -14,9 +14,9 @@ from auscult.index.store import DocumentRecord
 from auscult.readers.pdf.page_images import PageRenderer
 from auscult.search.explain import explain
 from auscult.service import answering, models
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, Caller
 from auscult.service.errors import Refusal
-from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, conditions, row_of, written
+from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, conditions, row_of, searcher_of, written
 from auscult.service.state import State
 
 router = APIRouter(tags=["documents"])
@@ -44,9 +44,7 @@ def documents(
     ] = None,
 ) -> Response:
     """Documents, the last that were added first."""
-    audited(request, "list", index=index)
-    allowed(caller, "read", index)
-    held = state.searcher(index, caller).index
+    held = searcher_of(request, caller, state, "list", index).index
     rows = held.documents_where(answering.conditions(conditions(where or [])))[::-1]
     found = [summary(held.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
     audited(request, "list", index=index, doc_ids=[each.doc_id for each in found], result=len(found))
@@ -56,10 +54,8 @@ def documents(
 @router.post("/explain", response_model=schema.Curves, responses=ERRORS)
 def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state: Stated) -> Response:
     """How every sentence of a document answers: three curves, of the entity, the aspects, and both."""
-    query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
-    audited(request, "explain", index=asked.index, query=query, doc_ids=[asked.doc_id])
-    allowed(caller, "read", asked.index)
-    searcher = state.searcher(asked.index, caller)
+    query = asked.words
+    searcher = searcher_of(request, caller, state, "explain", asked.index, query=query, doc_ids=[asked.doc_id])
     understanding = answering.understand(searcher, asked)
     if asked.doc_id:
         row_of(searcher.index.reader, asked.doc_id)
@@ -138,9 +134,7 @@ def places(
     index: IndexQuery = None,
 ) -> Response:
     """Where a stretch of a document's text stands in its original."""
-    audited(request, "view", index=index, doc_ids=[doc_id])
-    allowed(caller, "read", index)
-    reader = state.searcher(index, caller).index.reader
+    reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
     found = answering.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
     return written(schema.PlacesOf(start=start, end=end, **found._asdict()))
 
@@ -148,17 +142,14 @@ def places(
 @router.get("/documents/{doc_id:path}", response_model=schema.DocumentWhole, responses=ERRORS)
 def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
     """A document: its text, its passages and sentences, and what it says of itself."""
-    audited(request, "view", index=index, doc_ids=[doc_id])
-    allowed(caller, "read", index)
-    served = state.served(index, caller)
-    reader = served.opened.seen_by(caller.groups).index.reader
+    reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
     row = row_of(reader, doc_id)
     whole, file = reader.document(row), reader.original_layout(row)
     audited(request, "view", index=index, doc_ids=[doc_id], result=1)
     return written(
         schema.DocumentWhole(
             **asdict(summary(reader.document_record(row))),
-            index=served.name,
+            index=state.served(index, caller).name,
             text=whole.text,
             passages=[
                 schema.PassageOf(
@@ -182,7 +173,7 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
 
 
 def summary(record: DocumentRecord) -> schema.DocumentSummary:
-    """A document without its text."""
+    """Return a document without its text."""
     return schema.DocumentSummary(
         doc_id=record.doc_id,
         title=record.title,
@@ -194,14 +185,12 @@ def summary(record: DocumentRecord) -> schema.DocumentSummary:
 
 
 def original_of(request: Request, state: State, caller: Caller, index: str | None, doc_id: str) -> Original:
-    """The file that a document was read from.
+    """Return the file that a document was read from.
 
     Raises:
         Refusal: There is no such document, or its file is not kept.
     """
-    audited(request, "original", index=index, doc_ids=[doc_id])
-    allowed(caller, "read", index)
-    reader = state.searcher(index, caller).index.reader
+    reader = searcher_of(request, caller, state, "original", index, doc_ids=[doc_id]).index.reader
     file = reader.original(row_of(reader, doc_id))
     if file is None:
         message = "expected a document whose file is kept, got one without"

@@ -1,4 +1,4 @@
-"""Searches, and what goes with them: names and aspects to choose from, the span that answers, a table of coverage."""
+"""Searches, and what goes with them: names and aspects to choose from, spans, coverage, and judgements of hits."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from pydantic import BaseModel
 
 from auscult import schema
 from auscult.concepts.aspects import INFORMATION
+from auscult.provenance import now
 from auscult.search.coverage import Cell, cover
 from auscult.search.spans import Span, finder
 from auscult.service import answering, models
 from auscult.service.caller import Asking, Caller, allowed
-from auscult.service.errors import Refusal
+from auscult.service.errors import Refusal, disk_refusal
+from auscult.service.feedback import Feedback, Judged
 from auscult.service.requests import Metrics
-from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, written
+from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, written
 from auscult.service.state import State
 from auscult.understanding.aspect_words import QUESTIONS, question_about
 
 router = APIRouter(tags=["search"])
+judgements = APIRouter(tags=["feedback"])
 
 
 @router.post("/search", response_model=schema.SearchAnswer, responses=ERRORS)
@@ -64,7 +67,7 @@ def search_by_address(
 
 
 def _answer(request: Request, asked: models.SearchRequest, caller: Caller, state: State) -> Response:
-    query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
+    query = asked.words
     names = asked.indexes or ([asked.index] if asked.index else state.names(caller)[:1])
     audited(request, "search", index=",".join(names), query=query)
     allowed(caller, "read")
@@ -105,15 +108,25 @@ async def aspects(request: Request, caller: Asking, prefix: Prefix = "", limit: 
     """Aspects one of whose words begins with what was typed; all, where nothing was."""
     audited(request, "complete")
     allowed(caller, "read")
-    return written(_aspects(prefix, limit))
+    # Those with a word that begins so, in their order; all where nothing was typed.
+    typed = " ".join(prefix.lower().split())
+    names = (*QUESTIONS, INFORMATION)
+    first = [name for name in names if name.startswith(typed)]
+    inner = [name for name in names if name not in first and f" {typed}" in name]
+    return written(
+        schema.AspectCompletions(
+            aspects=[
+                schema.AspectCompletion(aspect=name, example=question_about(name, "gout"))
+                for name in (*first, *inner)[:limit]
+            ]
+        )
+    )
 
 
 @router.get("/fields", response_model=Fields, responses=ERRORS)
 def fields(request: Request, caller: Asking, state: Stated, index: IndexQuery = None) -> Response:
     """The fields that documents can be filtered by, with how many documents have which value."""
-    audited(request, "fields", index=index)
-    allowed(caller, "read", index)
-    held = state.searcher(index, caller).index
+    held = searcher_of(request, caller, state, "fields", index).index
     found = []
     for field in held.reader.fields:
         counts = held.counts(field)
@@ -125,10 +138,8 @@ def fields(request: Request, caller: Asking, state: Stated, index: IndexQuery = 
 @router.post("/spans", response_model=schema.SpanTold, responses=ERRORS)
 def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: Stated) -> Response:
     """The stretch of a document that answers, found between its sentences; or a given one grown or shrunk by a step."""
-    query = {"question": asked.question, "entity": asked.entity, "aspects": asked.aspects}
-    audited(request, "view", index=asked.index, query=query, doc_ids=[asked.doc_id])
-    allowed(caller, "read", asked.index)
-    searcher = state.searcher(asked.index, caller)
+    query = asked.words
+    searcher = searcher_of(request, caller, state, "view", asked.index, query=query, doc_ids=[asked.doc_id])
     understanding = answering.understand(searcher, asked)
     row = row_of(searcher.index.reader, asked.doc_id)
     found = finder(searcher, understanding.query, asked.doc_id)
@@ -164,9 +175,7 @@ def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: St
 def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, state: Stated) -> Response:
     """Entities down, aspects across: whether each is answered, and by which passage."""
     query = {"question": "", "entity": "; ".join(asked.entities), "aspects": asked.aspects}
-    audited(request, "coverage", index=asked.index, query=query)
-    allowed(caller, "read", asked.index)
-    searcher = state.searcher(asked.index, caller)
+    searcher = searcher_of(request, caller, state, "coverage", asked.index, query=query)
     table = cover(searcher, asked.entities, asked.aspects, where=answering.conditions(asked.where))
     found = {cell.hit.doc_id for row in table.cells for cell in row if cell.hit}
     audited(request, "coverage", index=asked.index, query=query, doc_ids=sorted(found), result=len(found))
@@ -192,15 +201,37 @@ def _cell(cell: Cell) -> schema.CoverageCell:
     )
 
 
-def _aspects(prefix: str, limit: int) -> schema.AspectCompletions:
-    """Aspects with a word that begins so, in their order; all where nothing was typed."""
-    typed = " ".join(prefix.lower().split())
-    names = (*QUESTIONS, INFORMATION)
-    first = [name for name in names if name.startswith(typed)]
-    inner = [name for name in names if name not in first and f" {typed}" in name]
-    return schema.AspectCompletions(
-        aspects=[
-            schema.AspectCompletion(aspect=name, example=question_about(name, "gout"))
-            for name in (*first, *inner)[:limit]
-        ]
+@judgements.post("/feedback", status_code=201, response_model=schema.Kept, responses=ERRORS)
+def feedback(request: Request, said: models.FeedbackRequest, caller: Asking, state: Stated) -> Response:
+    """Say whether a hit answers; `auscult feedback` makes a collection to measure and train models of it."""
+    query = said.words
+    audited(request, "feedback", index=said.index, query=query, doc_ids=[said.doc_id])
+    allowed(caller, "read", said.index)
+    if not (said.question.strip() or said.entity.strip() or any(map(str.strip, said.aspects))):
+        message = "expected the question that was asked, got none"
+        raise Refusal(422, "nothing_asked", message, "send what the hit was found by")
+    served = state.served(said.index, caller)
+    reader = served.opened.seen_by(caller.groups).index.reader
+    rows = reader.passages_of(row_of(reader, said.doc_id))
+    if said.passage_id not in {reader.passage_id(row) for row in rows}:
+        message = "expected the id of a passage of the document, got another"
+        raise Refusal(404, "unknown_passage", message, "take both from one hit")
+    judged = Judged(
+        index=served.name,
+        question=said.question.strip(),
+        entity=said.entity.strip(),
+        aspects=tuple(said.aspects),
+        doc_id=said.doc_id,
+        passage_id=said.passage_id,
+        relevance=said.relevance,
+        span=said.span,
+        caller=caller.name,
+        time=now(),
     )
+    kept: Feedback = request.app.state.feedback
+    try:
+        kept.add(judged)
+    except OSError as error:
+        raise disk_refusal(error) from error
+    audited(request, "feedback", index=served.name, query=query, doc_ids=[said.doc_id], result=said.relevance)
+    return written(schema.Kept(query_id=judged.query_id), 201)

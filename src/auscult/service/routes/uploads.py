@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict
 from typing import Annotated, Final
 
 from fastapi import APIRouter, File, Form, Path, Request, Response, UploadFile
@@ -15,7 +14,7 @@ from auscult.index.fields import groups_in
 from auscult.index.reader import open_current
 from auscult.service.caller import Asking, Caller, allowed, may_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
-from auscult.service.jobs import Job, Jobs, keep, place_for
+from auscult.service.jobs import Jobs, keep, place_for
 from auscult.service.placing import access_field, can_be_written
 from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, row_of, written
 from auscult.service.state import Served, State
@@ -51,14 +50,11 @@ def upload(
         with jobs.receiving() as (job_id, folder):
             for file in files:
                 keep(file.file, place_for(folder, file.filename or ""))
-            job = Job(
-                job_id=job_id, index=served.name, caller=caller.name, access=access_field(groups), files=len(files)
-            )
-            job = jobs.begin(job, caller.groups)
+            job = jobs.begin(job_id, served.name, caller, access_field(groups), len(files))
     except (OSError, DataError) as error:
         raise disk_refusal(error) from error
     audited(request, "upload", index=served.name, result=job.job_id)
-    answer = written(told(job), 202)
+    answer = written(job, 202)
     answer.headers["Location"] = f"/api/v1/jobs/{job.job_id}"
     return answer
 
@@ -66,22 +62,13 @@ def upload(
 @router.get("/jobs", response_model=schema.JobList, responses=ERRORS)
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first: one's own, for an admin everybody's."""
-    audited(request, "jobs")
-    allowed(caller, "write")
-    held: Jobs = request.app.state.jobs
-    return written(schema.JobList(jobs=[told(job) for job in held.all() if _may_see(caller, job)]))
+    return written(schema.JobList(jobs=visible_jobs(request, caller)))
 
 
 @router.get("/jobs/{job_id}", response_model=schema.JobTold, responses=ERRORS)
 def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: Asking) -> Response:
     """How far an upload is."""
-    audited(request, "jobs")
-    allowed(caller, "write")
-    held: Jobs = request.app.state.jobs
-    found = held.get(job_id)
-    if found is None or not _may_see(caller, found):
-        raise Refusal(404, "unknown_job", "expected the id of a job of yours, got another", "see GET /api/v1/jobs")
-    return written(told(found))
+    return written(visible_job(request, job_id, caller))
 
 
 @router.delete("/documents/{doc_id:path}", response_model=schema.Removed, responses=ERRORS)
@@ -108,16 +95,32 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
     return written(schema.Removed(doc_id=doc_id))
 
 
-def told(job: Job) -> schema.JobTold:
-    """A job as it is answered."""
-    fields = asdict(job)
-    fields["doc_ids"] = list(job.doc_ids)
-    fields["skipped"] = [schema.SkippedFile(name=name, reason=reason) for name, reason in job.skipped]
-    return schema.JobTold(**fields)
+def visible_jobs(request: Request, caller: Caller) -> list[schema.JobTold]:
+    """Return the jobs that a caller may see, the last one first; noted in the audit log.
+
+    Raises:
+        Refusal: They may not upload.
+    """
+    audited(request, "jobs")
+    allowed(caller, "write")
+    jobs: Jobs = request.app.state.jobs
+    return [job for job in jobs.all() if _may_see(caller, job)]
+
+
+def visible_job(request: Request, job_id: str, caller: Caller) -> schema.JobTold:
+    """Return a job that a caller may see; noted in the audit log.
+
+    Raises:
+        Refusal: They may not upload, or have no such job.
+    """
+    for job in visible_jobs(request, caller):
+        if job.job_id == job_id:
+            return job
+    raise Refusal(404, "unknown_job", "expected the id of a job of yours, got another", "see GET /api/v1/jobs")
 
 
 def _changeable(state: State, caller: Caller, index: str | None) -> Served:
-    """An index that the caller may change.
+    """Return an index that the caller may change.
 
     Raises:
         Refusal: They may not, or nobody may.
@@ -150,7 +153,7 @@ def _groups(caller: Caller, access: str) -> frozenset[str]:
     )
 
 
-def _may_see(caller: Caller, job: Job) -> bool:
+def _may_see(caller: Caller, job: schema.JobTold) -> bool:
     """Whether a job is the caller's, or they are an admin of its index and see what it brings."""
     if caller.indexes is not None and job.index not in caller.indexes:
         return False
