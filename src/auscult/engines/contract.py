@@ -64,7 +64,6 @@ class Published:
     """What a collection holds.
 
     Attributes:
-        dim: Length of its vectors.
         fingerprint: Of the model that made them.
         store: Which index they are of: no other may write here.
         generation: Of that index, when all of it had been written; -1 before.
@@ -138,7 +137,6 @@ class Place:
 
     Attributes:
         server: As the server's own library takes it.
-        collection: Its name there.
     """
 
     server: str

@@ -32,9 +32,6 @@ _LAST = "\U0010ffff"
 class MilvusEngine:
     """A collection of passages.
 
-    Args:
-        place: Where.
-
     Raises:
         MissingExtraError: `pymilvus` is not installed.
         EngineError: The server cannot be reached.

@@ -26,9 +26,6 @@ _MOST_LOOKED_AT = 1000
 class PostgresEngine:
     """A table of passages.
 
-    Args:
-        place: Where.
-
     Raises:
         MissingExtraError: `psycopg` is not installed.
         EngineError: The server cannot be reached, or has no pgvector.

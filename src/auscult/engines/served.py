@@ -40,7 +40,6 @@ class ServedIndex(PassageIndex):
     """An opened index with its engine.
 
     Args:
-        index: The index.
         engine: That all of it was published to.
         exact: Whether vectors are compared with all, though the engine has a graph.
 
@@ -159,7 +158,6 @@ class PublishReport:
         written: Documents that the server lacked.
         removed: Documents that the index has no more.
         passages: That the server now has.
-        engine: Its name.
     """
 
     written: int

@@ -62,10 +62,6 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
     r"""Yield the lines of an open UTF-8 file, with their ends; see `read_lines`.
 
-    Args:
-        stream: The file's bytes, unpacked.
-        path: What it is called.
-
     Raises:
         NotUtf8Error: A line is not UTF-8.
         TooLargeError: A line or the file is too large.

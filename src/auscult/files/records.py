@@ -128,9 +128,7 @@ class Record:
     """One JSON object of a file, and where it stands.
 
     Attributes:
-        path: The file.
         line: Counted from 1.
-        fields: The object.
     """
 
     path: Path

@@ -34,11 +34,7 @@ REPAIR: Final = "mend it with: auscult verify INDEX --repair"
 
 
 class BlockWriter:
-    """Writes a file of arrays, one after the other; an array may come in pieces of rows.
-
-    Args:
-        path: The file to create.
-    """
+    """Writes a file of arrays, one after the other; an array may come in pieces of rows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -99,7 +95,6 @@ class BlockFile:
     """A file that `BlockWriter` wrote, memory-mapped; opening reads its table.
 
     Args:
-        path: The file.
         end: What `BlockWriter.close` returned.
 
     Attributes:

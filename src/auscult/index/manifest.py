@@ -41,9 +41,7 @@ class ModelRecord:
     """The encoder whose vectors an index holds.
 
     Attributes:
-        name: The encoder's name.
         fingerprint: Hash of its weights and configuration; another model's queries are refused.
-        dim: Length of a vector.
         parts: Columns of each part, as (first, one past the last).
         path: What `load_model` takes to load it again: a catalogue name or an absolute folder.
     """
@@ -84,7 +82,6 @@ class SegmentRecord:
     """One file of derived data.
 
     Attributes:
-        name: Of the file.
         end: The checksum at its end.
         first: Key of its first document.
         last: Key of its last one.
@@ -152,10 +149,6 @@ class Manifest:
     @classmethod
     def parse(cls, content: str, where: str) -> Manifest:
         """Read what `to_json` wrote.
-
-        Args:
-            content: Whose checksum was right.
-            where: It was, for errors.
 
         Raises:
             IndexFolderError: It is of another format, or no manifest.

@@ -72,11 +72,9 @@ class GenerationReader:
     segments, those that were removed among them.
 
     Args:
-        path: The store's folder.
         current: The content of CURRENT, which the generation is compared with.
 
     Attributes:
-        checksum: Of the manifest.
         words: Which text holds which word.
         titles: Documents by what they are called.
 

@@ -26,12 +26,7 @@ from auscult.interfaces import FloatArray
 
 
 class SegmentWriter:
-    """Writes a segment; memory grows with the number of words, not with vectors.
-
-    Args:
-        path: The file.
-        dim: Length of a vector.
-    """
+    """Writes a segment; memory grows with the number of words, not with vectors."""
 
     def __init__(self, path: Path, dim: int) -> None:
         self.path = path
@@ -112,8 +107,6 @@ class Segment:
     """An opened segment.
 
     Args:
-        folder: That it is in.
-        record: Of it.
         removed: Keys of documents that are there no more.
 
     Raises:
@@ -205,13 +198,7 @@ def plan(segments: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def merge(segments: Sequence[Segment], path: Path, dim: int) -> SegmentRecord:
-    """Write what is still there of segments into one.
-
-    Args:
-        segments: In order.
-        path: Of the new file.
-        dim: Length of a vector.
-    """
+    """Write what is still there of segments into one."""
     writer = SegmentWriter(path, dim)
     try:
         for segment in segments:

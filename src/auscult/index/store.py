@@ -88,10 +88,8 @@ class StoredDocument(NamedTuple):
     """A row of the documents.
 
     Attributes:
-        key: Of the document.
         record: What is said of it.
         first: Key of its first passage.
-        passages: How many there are.
         tail: The text behind the last one.
     """
 
@@ -106,9 +104,7 @@ class StoredPassage(NamedTuple):
     """A row of the passages.
 
     Attributes:
-        passage: As it was added.
         before: The text between the passage before it and this one.
-        text: Its own.
         vector: (dim,).
         vectors: Of its sentences, half precision, (sentences, dim).
     """
@@ -124,7 +120,6 @@ class Store:
     """An opened database.
 
     Args:
-        path: The file.
         mode: "ro" to read, "rw" to write, "rwc" to write a new one.
 
     Raises:
@@ -383,12 +378,7 @@ class Store:
         return {_untext(name): record for _, name, record in rows}
 
     def put_files(self, origin: str, records: Mapping[str, str]) -> None:
-        """Keep this of the files that were read somewhere, in place of what was kept of them.
-
-        Args:
-            origin: Where.
-            records: By their names.
-        """
+        """Keep this of the files that were read somewhere, in place of what was kept of them."""
         self._write(_FILES)
         self._write("DELETE FROM files WHERE origin = ?", (origin,))
         first = int(self._read("SELECT coalesce(max(key), 0) + 1 FROM files")[0][0])

@@ -66,12 +66,7 @@ class Postings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The words of some documents, ready to be written or joined with others.
-
-    Attributes:
-        terms: In order.
-        fields: Who holds them.
-    """
+    """The words of some documents, ready to be written or joined with others."""
 
     terms: list[bytes]
     fields: Mapping[Field, Postings]
@@ -162,7 +157,6 @@ class WordSegment:
     """Where words are.
 
     Attributes:
-        file: Of the segment.
         documents: Which of its documents are still there, (documents,); None for all.
         passages: The same of its passages.
     """

@@ -82,14 +82,7 @@ _READ_AGAIN: Final = "read together with the question, the passage answers"
 
 
 def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.Hit:
-    """Return a hit as the API answers it.
-
-    Args:
-        searcher: That found it.
-        index: Its name.
-        row: Of the hit's document.
-        hit: With its sentences' scores.
-    """
+    """Return a hit as the API answers it; `row` is its document's."""
     scores = [each.score for each in hit.sentences]
     best = set(sorted(range(len(scores)), key=lambda number: -scores[number])[:_HIGHLIGHTED])
     excerpt = hit.start, hit.end

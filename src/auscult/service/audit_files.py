@@ -50,7 +50,6 @@ class Found(NamedTuple):
         gap: What a log that follows a lost one says of it; empty for a log that has its beginning.
         agreeing: How many kept heads are of records in the log, and agree.
         before: How many kept heads are of records before the gap, which cannot be compared.
-        end: Where the log ends.
     """
 
     records: int
@@ -157,7 +156,6 @@ class _Walk:
     """Goes along a log and compares it with heads.
 
     Args:
-        files: In order.
         key: For seals; None to check without them.
         own: Heads that the service itself keeps up to date.
         kept: Others, which may be of records before a gap.

@@ -30,8 +30,6 @@ class Auditing:
     """Notes what routes say that they do (`request.state.audit`), and every refused caller.
 
     Args:
-        app: Behind it.
-        log: Opened.
         goes_on: Answer although the log cannot be written.
     """
 

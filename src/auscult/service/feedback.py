@@ -28,12 +28,9 @@ class Judged:
     """What somebody said of a hit.
 
     Attributes:
-        index: Name of the index.
         question: What was asked in words.
         entity: And as an entity.
         aspects: With aspects.
-        doc_id: The hit's document.
-        passage_id: The hit.
         relevance: 0 where it does not answer; 1 and more where it does, and how well.
         span: Which characters of the document's text answer; None where that was not said.
         caller: Who said it; empty for nobody in particular.
@@ -114,7 +111,6 @@ class Exported:
     """What was written.
 
     Attributes:
-        queries: How many.
         judgements: How many, one for each question and passage.
         gone: Judgements of passages that are in the index no more.
     """

@@ -98,7 +98,6 @@ class Jobs:
 
     Args:
         folder: Of their records and of uploaded files.
-        state: Whose indexes they change.
     """
 
     def __init__(self, folder: Path, state: State) -> None:

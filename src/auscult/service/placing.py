@@ -47,7 +47,6 @@ class Placing:
     """Gives the documents of one upload their groups and ids.
 
     Args:
-        folder: Of the index.
         caller: Groups whose documents the caller sees; None for all documents.
         groups: Groups that the upload is for; none for everybody who may search the index.
 
@@ -128,11 +127,7 @@ class Placing:
 
 
 class _Seen:
-    """Finds documents that a caller sees by their names and groups.
-
-    Args:
-        reader: Over these documents alone.
-    """
+    """Finds documents by their names and groups, with a reader over those that a caller sees."""
 
     def __init__(self, reader: GenerationReader) -> None:
         self._reader = reader

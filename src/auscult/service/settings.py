@@ -100,7 +100,6 @@ class Settings:
     Attributes:
         indexes: Folders by the names that they are asked by; the first is asked where none is named.
         host: The address it listens at.
-        port: Its port.
         data: Folder of what it writes: uploads, jobs, feedback; None for `INDEX.service` beside the first index.
         feedback: Folder of people's judgements; None for one in `data`.
         keys: The file of keys (`auscult keys`); None to serve this machine alone, without.

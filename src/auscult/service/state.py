@@ -83,7 +83,6 @@ class Served:
 
     Args:
         name: That it is asked by.
-        folder: Of the index.
         encoder: The model that made it; None for the one that its manifest names.
 
     Attributes:
@@ -185,7 +184,6 @@ class State:
     """All that an app holds.
 
     Args:
-        settings: What it was told.
         encoder: Of all indexes; None for those that their manifests name.
     """
 

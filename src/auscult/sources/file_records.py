@@ -42,7 +42,6 @@ class FileRecord:
     Attributes:
         digest: Of its bytes and of how it was read.
         stem: What its documents' ids begin with.
-        said: Its documents.
         problem: Why it was not read: kind, expected, got, remedy; empty where it was.
         remarks: What a person should know of how it was read.
     """
@@ -137,9 +136,7 @@ class WaitingDocuments:
     Args:
         sources: Of each path that was named, what its documents' source is where they say none.
         named: Say which file a document is from, and where it can be had.
-        originals: Keep the files themselves.
         access: The group that may see the documents.
-        splitter: Finds sentences.
     """
 
     def __init__(

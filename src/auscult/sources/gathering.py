@@ -81,13 +81,8 @@ class Gathering:
         origins: Of each, what an index calls it.
         columns: What columns of tables mean.
         deidentifier: What takes out who documents are about; None for nothing.
-        originals: Keep the files themselves.
         access: The group that may see the documents.
         without: Files and folders that are passed over.
-        splitter: Finds sentences.
-
-    Attributes:
-        report: What was done.
     """
 
     def __init__(

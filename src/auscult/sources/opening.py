@@ -91,12 +91,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
 
 
 def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:
-    """Open a corpus of an extension; None where no extension knows the name or the format.
-
-    Args:
-        spec: As `open_corpus` takes it.
-        skip_bad: As `open_corpus` takes it.
-    """
+    """Open a corpus of an extension; None where no extension knows the name or the format."""
     refused: list[CorpusSource] = []
     names = _names_at(spec)
     # A name of the catalogue comes before a path.
@@ -115,11 +110,7 @@ def open_registered(spec: str, *, skip_bad: bool = False) -> Corpus | None:
 
 
 def opens_as_files(spec: str) -> bool:
-    """Whether `open_corpus` reads a path as files, each by the reader of its kind.
-
-    Args:
-        spec: As `open_corpus` takes it.
-    """
+    """Whether `open_corpus` reads a path as files, each by the reader of its kind."""
     path = Path(spec)
     try:
         if not (path.exists() or is_pattern(spec)) or open_registered(spec, skip_bad=True) is not None:

@@ -43,9 +43,6 @@ from auscult.sources.sectioned import Draft, SectionedCorpus
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Stream the lines of a UTF-8 file of a corpus, but empty ones; see `read_lines`.
 
-    Args:
-        path: The file.
-
     Yields:
         (number, line): counted from 1, without its end.
 
@@ -211,7 +208,6 @@ class CsvCorpus(SectionedCorpus):
     """Notes of one table.
 
     Args:
-        path: The table.
         name: The corpus' name; the file's without its endings when not given.
         skip_bad: Leave bad rows out and count them in `bad`, instead of raising.
         splitter: Finds sentences; the default splitter when not given.

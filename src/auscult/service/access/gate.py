@@ -51,9 +51,6 @@ _FAILURES_PER_MINUTE: Final = 60
 class Gate:
     """Knows everybody who may ask.
 
-    Args:
-        settings: Of the service.
-
     Attributes:
         failures: How often an address may show what is no good.
 

@@ -189,9 +189,6 @@ _LOG: Final = logging.getLogger("auscult.service")
 class KeyFile:
     """Keys by what is shown.
 
-    Args:
-        path: The file.
-
     Raises:
         ConfigError: It is none of keys.
     """

@@ -33,7 +33,6 @@ class Claims:
     Attributes:
         name: Who it is, as the audit log tells it.
         role: "read", "write" or "admin"; of several the widest.
-        groups: Names of groups.
         indexes: Names of indexes; a token without it opens all.
     """
 

@@ -28,7 +28,6 @@ class Bodies:
     """Refuses bodies that are too long, too slow, or no good JSON.
 
     Args:
-        app: Behind it.
         most: Bytes of a body.
         seconds: For a whole body.
         at_once: Bodies of one caller that may be arriving.
@@ -154,7 +153,6 @@ class Unread:
     """Ends connections on which the rest of a refused body would come.
 
     Args:
-        app: Behind it.
         linger: Seconds for which that rest is thrown away.
     """
 

@@ -41,7 +41,6 @@ class Origins:
     """Refuses what another site has sent a browser for.
 
     Args:
-        app: Behind it.
         local: Whether the service is for this machine alone.
         allowed: Origins whose scripts may ask the API.
     """

@@ -54,7 +54,6 @@ class Arrival:
     """One upload while it arrives.
 
     Args:
-        asker: Whose it is.
         pace: How fast it has to come.
 
     Attributes:
@@ -206,8 +205,6 @@ class Uploads:
     """Refuses uploads of callers who may not, that are too long, or too slow.
 
     Args:
-        app: Behind it.
-        places: For those that arrive.
         most: Bytes of one.
         changes: Whether the service takes any.
         slots: Uploads that are stored at once.

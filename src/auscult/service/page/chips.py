@@ -217,9 +217,7 @@ class Filter:
     """A field that documents have.
 
     Attributes:
-        name: Of the field.
         values: Those shown at once, most documents first; those chosen are among them.
-        further: The others.
         is_date: Whether a range is asked for, and not values.
         bounds: First and last of the range asked for.
         active: Whether only some of its values are asked for.

@@ -44,7 +44,6 @@ class PageContext:
         indexes: Names of those that the caller may ask.
         index: The one that is asked.
         counts: Of the caller's documents in it; None where there is nothing to count.
-        who: The caller's name.
         purpose: What the caller said that answers are for.
     """
 

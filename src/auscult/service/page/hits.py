@@ -115,10 +115,8 @@ class HitView:
         number: From 1, over all pages.
         path: The headings above it and its own.
         href: Of its document, at the passage.
-        blocks: The stretch shown.
         cut_before: Whether the passage begins before the stretch.
         cut_after: Whether it goes on behind it.
-        reasons: Why it is shown.
         warning: That it is of a similar disease, and not the one asked for; empty for none.
         also: Other places of the same text.
     """
