@@ -45,7 +45,7 @@ import numpy.typing as npt
 from auscult.catalogue import data_dir
 from auscult.concepts.opening import open_for_questions
 from auscult.encoders import load_model
-from auscult.files.packed import open_unpacked
+from auscult.files.reading import open_unpacked
 from auscult.files.writing import write_json
 from auscult.index import IndexUpdate
 from auscult.interfaces import DocumentEncoder

@@ -25,7 +25,7 @@ from typing import Any
 import mixed_formats as made
 from mixed_formats import Article
 
-from auscult.files.packed import open_unpacked
+from auscult.files.reading import open_unpacked
 from auscult.files.writing import whole_folder
 from auscult_lab.demo import LEAFLETS
 

@@ -35,7 +35,7 @@ from typing import IO, Any
 from urllib.parse import quote, unquote
 
 from auscult.errors import ConfigError, CorpusMissingError, DataError
-from auscult.files.packed import open_unpacked
+from auscult.files.reading import open_unpacked
 from auscult.files.writing import partial_of, put_file, write_text
 from auscult.sources.rows import numbered_lines
 from study.wikipedia.wikitext import read_wikitext, require_parser

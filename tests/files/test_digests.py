@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from auscult.files.digests import digest_of_file, digest_of_files, digest_of_unpacked
+from auscult.files.reading import digest_of_file, digest_of_files, digest_of_unpacked
 
 CONTENT = bytes(range(256)) * 10_000
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import DataError
-from auscult.files.lines import NotUtf8Error, read_lines
+from auscult.files.reading import NotUtf8Error, read_lines
 from needs import Needs
 
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}

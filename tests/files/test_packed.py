@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from auscult.files.packed import open_as_named, open_unpacked, packing
+from auscult.files.reading import open_as_named, open_unpacked, packing
 
 TEXT = "Ménière's disease\n".encode()
 

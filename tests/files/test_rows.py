@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from auscult.files.rows import read_cells, separator_of
+from auscult.files.reading import read_cells, separator_of
 
 TABLE = 'id,text\r\n1,"a, ""b""\r\nc"\r\n\r\n2,d'
 

@@ -212,10 +212,10 @@ def show(
             and at >= since
             and (not until or at[: len(until)] <= until)
         ):
-            typer.echo(json.dumps(record, ensure_ascii=False) if as_json else _told(record))
+            typer.echo(json.dumps(record, ensure_ascii=False) if as_json else _to_text(record))
 
 
-def _told(record: dict[str, Any]) -> str:
+def _to_text(record: dict[str, Any]) -> str:
     query = record.get("query") or {}
     words = [str(query.get("question") or ""), str(query.get("entity") or ""), *map(str, query.get("aspects") or ())]
     asked = " ".join(filter(None, words)) or (f"#{record['query_hash'][:12]}" if "query_hash" in record else "")

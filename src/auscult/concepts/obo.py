@@ -15,7 +15,7 @@ from typing import NamedTuple
 from auscult.concepts.concept import Concept, distinct_names
 from auscult.concepts.identifiers import normalise_identifier, normalise_identifiers
 from auscult.errors import DataError
-from auscult.files.lines import read_lines
+from auscult.files.reading import read_lines
 
 _TEXT = r'(?:[^"\\]|\\.)*'
 _QUOTED = re.compile(rf'^"({_TEXT})"\s*(.*)$')

@@ -17,7 +17,7 @@ from auscult.concepts.concept import Concept, distinct_names
 from auscult.concepts.identifiers import icd10_code, normalise_identifier, normalise_identifiers
 from auscult.concepts.obo import read_obo
 from auscult.errors import DataError
-from auscult.files.lines import read_lines
+from auscult.files.reading import read_lines
 
 ENTITY_COLUMNS = ("id", "name", "source", "synonyms", "definition", "xrefs")
 TRIPLE_COLUMNS = ("subject_id", "subject_name", "relation", "object_id", "object_name", "source")

@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from auscult import telemetry
 from auscult.errors import ModelError
-from auscult.files.digests import digest_of_files
 from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_files
 
 SETTINGS = "model.json"
 REMEDY = "train or copy the model again"

@@ -9,13 +9,11 @@ import os
 import re
 import resource
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from pathlib import Path
 
 from auscult.errors import ConfigError, DataError
-from auscult.files.packed import Unpacked
 
 VARIABLE = "AUSCULT_LIMITS"
 _SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -95,25 +93,6 @@ def _read(told: str) -> Limits:
         number = int(float(match["number"]) * _SIZES[match["size"].upper()])
         found = replace(found, **{match["name"]: number})
     return found
-
-
-def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
-    """Yield the lines of an open file, with their ends.
-
-    Raises:
-        TooLargeError: A line or the file is too large.
-    """
-    most = limits()
-    number = size = 0
-    while line := stream.readline(most.line + 1):
-        number += 1
-        size += len(line)
-        where = f"{path}, line {number}"
-        if len(line) > most.line:
-            raise TooLargeError("line", "a line of", "bytes", where)
-        if size > most.file:
-            raise TooLargeError("file", "a file of", "bytes, unpacked", where)
-        yield line
 
 
 def check_texts(texts: Iterable[str], where: str) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from auscult.errors import CorpusMissingError, DataError
-from auscult.files.limits import TooLargeError, lines_within
-from auscult.files.packed import Unpacked, open_unpacked
+from auscult.files.limits import TooLargeError
+from auscult.files.reading import Unpacked, lines_within, open_unpacked
 
 _BOM = b"\xef\xbb\xbf"
 _PROBE = 4096

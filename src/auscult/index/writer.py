@@ -226,9 +226,9 @@ class IndexWriter(_Transaction):
 class IndexUpdate(_Transaction):
     """Adds, deletes and replaces documents of an existing index; readers see all of it or none.
 
-    What is added becomes one more segment, with which small ones before it are joined (`merging`): the time that a
-    change takes depends on its size, and on that of the index by its logarithm. A document that could not be added
-    closes the update, and the index stays as it was.
+    What is added becomes one more segment, with which small ones before it are joined (`index.segment.plan`). The time
+    that a change takes depends on its size, and on that of the index by its logarithm. A document that could not be
+    added closes the update, and the index stays as it was.
 
     Args:
         folder: An index.

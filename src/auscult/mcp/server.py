@@ -74,7 +74,7 @@ def make_server(library: Library) -> AnswerServer:
         where: Filters = None,
     ) -> Found:
         """Find the passages that answer a question, or aspects of an entity. Each sentence has an id to cite."""
-        return _told(lambda: tools.search(library, question, entity, aspects or (), index, k, where or {}))
+        return _answered(lambda: tools.search(library, question, entity, aspects or (), index, k, where or {}))
 
     def read(
         sentence: Annotated[str, Field(description="The id of a sentence, to read around it.")] = "",
@@ -85,11 +85,11 @@ def make_server(library: Library) -> AnswerServer:
         first: Annotated[int, Field(description="Of a document: the sentence to begin with, from 0.")] = 0,
     ) -> Reading:
         """Read on: the sentences around one, or a document, up to 120 sentences at once."""
-        return _told(lambda: tools.read(library, sentence, document, index, before, behind, first))
+        return _answered(lambda: tools.read(library, sentence, document, index, before, behind, first))
 
     def cite(ids: Annotated[list[str], Field(description="Ids of sentences, copied from answers.")]) -> Citations:
         """Check citations: the exact sentence of each id with its source, or that it does not exist."""
-        return _told(lambda: tools.cite(library, ids))
+        return _answered(lambda: tools.cite(library, ids))
 
     def coverage(
         entities: Annotated[list[str], Field(description="Diseases, symptoms, medicines.")],
@@ -98,11 +98,11 @@ def make_server(library: Library) -> AnswerServer:
         where: Filters = None,
     ) -> CoverageTable:
         """Which aspects of these entities the documents answer. Without aspects: those that headings name."""
-        return _told(lambda: tools.coverage(library, entities, aspects or (), index, where or {}))
+        return _answered(lambda: tools.coverage(library, entities, aspects or (), index, where or {}))
 
     def indexes() -> Indexes:
         """What can be asked: the indexes, how much they hold, and the fields to filter by."""
-        return _told(lambda: tools.indexes(library))
+        return _answered(lambda: tools.indexes(library))
 
     for tool in (search, read, cite, coverage, indexes):
         server.add_tool(tool, annotations=_READS_ONLY)
@@ -128,7 +128,7 @@ def serve(library: Library, port: int | None = None) -> None:
         server.run("streamable-http", host="127.0.0.1", port=port)
 
 
-def _told(ask: Callable[[], Answer]) -> Answer:
+def _answered(ask: Callable[[], Answer]) -> Answer:
     """Return an answer, or raise one sentence of what was wrong; of a fault of ours only the place is logged."""
     try:
         return ask()

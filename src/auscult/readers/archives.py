@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from auscult.files.limits import VARIABLE, limits
-from auscult.files.packed import GZIP
+from auscult.files.reading import GZIP
 from auscult.readers.contract import UnreadableError
 
 _ENCRYPTED = 0x1

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import limits
-from auscult.files.packed import GZIP
+from auscult.files.reading import GZIP
 from auscult.readers.archives import Found, gunzipped, is_shown, plain, unzipped, within
 from auscult.readers.contract import UnreadableError
 

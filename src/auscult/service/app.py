@@ -24,7 +24,7 @@ from auscult.service.guard.fairness import Fairness, Rates
 from auscult.service.guard.uploads import Pace, Places, Uploads
 from auscult.service.jobs import Jobs
 from auscult.service.requests import API, Metrics, Requests
-from auscult.service.routes import documents, house, search, uploads
+from auscult.service.routes import documents, search, status, uploads
 from auscult.service.settings import Settings
 from auscult.service.state import State
 
@@ -75,7 +75,7 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.state.metrics = Metrics()
     add_errors(app)
     api = APIRouter(prefix=API)
-    for router in (search.router, uploads.router, documents.router, search.judgements, house.router):
+    for router in (search.router, uploads.router, documents.router, search.judgements, status.router):
         api.include_router(router)
     app.include_router(api)
     _add_guards(app, settings)

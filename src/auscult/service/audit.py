@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from auscult.errors import ConfigError, DataError
-from auscult.files.digests import digest_of_file
+from auscult.files.reading import digest_of_file
 from auscult.files.writing import put_file
 from auscult.service.audit_files import FIRST, GAP, all_files_of, following, read_tail, verify
 from auscult.service.audit_heads import LARGEST, Head, HeadFile, Kept, Witness, head_of, read_head, seal, sync_folder

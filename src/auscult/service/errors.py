@@ -143,14 +143,14 @@ def add_errors(app: FastAPI) -> None:
     """Give everything that goes wrong in an app the one shape."""
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
-        return error_response(told(error), str(getattr(request.state, "request_id", "")))
+        return error_response(to_refusal(error), str(getattr(request.state, "request_id", "")))
 
     for kind in (Refusal, AuscultError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, refused)
 
 
-def told(error: Exception) -> Refusal:
-    """Return what is told of anything that goes wrong."""
+def to_refusal(error: Exception) -> Refusal:
+    """Return the refusal for anything that goes wrong."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, AuscultError):

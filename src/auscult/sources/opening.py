@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from auscult.catalogue import catalogue, unknown_name
 from auscult.errors import CorpusMissingError
 from auscult.extensions import entries, load
-from auscult.files.packed import open_unpacked
+from auscult.files.reading import open_unpacked
 from auscult.interfaces import Corpus
 from auscult.readers.walking import is_pattern
 from auscult.sources.files import Choices, FilesCorpus

@@ -31,10 +31,8 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.limits import TooLargeError, limits
-from auscult.files.lines import NotUtf8Error, decoded, read_lines
-from auscult.files.packed import Unpacked, open_unpacked
+from auscult.files.reading import NotUtf8Error, Unpacked, decoded, open_unpacked, read_cells, read_lines, separator_of
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
-from auscult.files.rows import read_cells, separator_of
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.records.columns import ColumnMissingError, Columns
 from auscult.sources.sectioned import Draft, SectionedCorpus

@@ -21,8 +21,8 @@ import torch
 
 from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, digest_of_folders, fingerprint_of, opening, settings_of
 from auscult.errors import ModelError
-from auscult.files.digests import digest_of_file
 from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_file
 from auscult.files.writing import renewed_folder, whole_or_nothing, write_json
 from auscult.interfaces import FloatArray
 from auscult_lab.cdv.encoder import CdvEncoder

@@ -24,7 +24,7 @@ from pathlib import Path
 from auscult.documents import Document, Section, build_document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.json_text import parse_json
-from auscult.files.packed import open_unpacked
+from auscult.files.reading import open_unpacked
 from auscult.files.records import BadRecords, Record, RecordError, read_records, reject, settle
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.understanding import Query

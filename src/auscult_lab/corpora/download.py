@@ -19,7 +19,7 @@ from typing import Protocol
 
 from auscult import __version__
 from auscult.errors import ConfigError, CorpusMissingError, DataError
-from auscult.files.digests import digest_of_file
+from auscult.files.reading import digest_of_file
 from auscult.files.writing import partial_of, put_file
 
 Progress = Callable[[int, int | None], None]

@@ -11,7 +11,7 @@ from typing import Any
 
 from auscult.documents import Document
 from auscult.errors import ConfigError
-from auscult.files.packed import packing
+from auscult.files.reading import packing
 from auscult.files.records import BadRecords, Record
 from auscult.files.writing import renewed_folder
 from auscult.interfaces import Judgement, SentenceSplitter

@@ -32,7 +32,7 @@ from auscult.concepts.recognition.labelling import read_entities
 from auscult.concepts.recognition.opening import DICTIONARY, open_recognizers
 from auscult.documents import Document
 from auscult.errors import DataError
-from auscult.files.lines import NotUtf8Error, read_lines
+from auscult.files.reading import NotUtf8Error, read_lines
 
 COLUMNS = ("heading", "aspect")
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from auscult.catalogue import Access, DataFile, Entry, Source
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError
-from auscult.files.digests import digest_of_file, digest_of_unpacked
-from auscult.files.packed import packing
+from auscult.files.reading import digest_of_file, digest_of_unpacked, packing
 from auscult.files.writing import put_file
 from auscult_lab.corpora.download import Progress, download, unpack
 from auscult_lab.corpora.medquad_rebuild import rebuild

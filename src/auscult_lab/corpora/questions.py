@@ -11,7 +11,7 @@ from pathlib import Path
 
 from auscult.catalogue import catalogue, locate
 from auscult.errors import CorpusMissingError
-from auscult.files.lines import read_lines
+from auscult.files.reading import read_lines
 
 GENERAL = "general-questions"
 """The catalogue's collection of questions about anything."""

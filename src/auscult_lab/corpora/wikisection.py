@@ -32,7 +32,7 @@ from typing import Any
 
 from auscult.documents import Section
 from auscult.errors import CorpusMissingError, DataError
-from auscult.files.packed import open_unpacked
+from auscult.files.reading import open_unpacked
 from auscult.files.records import BadRecords, Record, reject
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.sources.sectioned import Draft, SectionedCorpus

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from auscult.errors import DataError
-from auscult.files.lines import read_lines
-from auscult.files.packed import packing
+from auscult.files.reading import packing, read_lines
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Judgement, Ranking
 from auscult_lab.evaluation.measures import measure

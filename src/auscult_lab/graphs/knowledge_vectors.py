@@ -22,8 +22,8 @@ import torch
 
 from auscult.encoders.folder import opening
 from auscult.errors import ModelError
-from auscult.files.digests import digest_of_file
 from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_file
 from auscult.files.writing import renewed_folder, write_json
 from auscult.interfaces import FloatArray
 from auscult_lab.modules.arrays import read_arrays, write_arrays

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from auscult.concepts.obo import Stanza, is_obsolete, read_stanzas, read_synonyms, unescape
 from auscult.errors import ConfigError, DataError
-from auscult.files.lines import read_lines, unreadable
+from auscult.files.reading import read_lines, unreadable
 from auscult_lab.graphs.graph import KnowledgeGraph, Triple, entity_id, label_relations, make_graph, name_entities
 from auscult_lab.graphs.triples_tsv import TRIPLES, read_triples
 from auscult_lab.graphs.wikidata import SUFFIXES, read_wikidata

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from auscult.errors import DataError
-from auscult.files.lines import read_lines
+from auscult.files.reading import read_lines
 from auscult_lab.graphs.graph import KnowledgeGraph, Triple, label_relations, make_graph, name_entities
 
 SUFFIXES = (".json", ".json.gz", ".json.bz2")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from auscult.files.digests import digest_of_file, digest_of_files
+from auscult.files.reading import digest_of_file, digest_of_files
 
 # As transformers writes them: whole, or in parts.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")

@@ -14,8 +14,8 @@ import torch
 
 from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, opening
 from auscult.errors import ModelError
-from auscult.files.digests import digest_of_file
 from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_file
 from auscult.files.writing import renewed_folder, write_json
 from auscult_lab.modules.arrays import read_arrays, with_prefix, write_arrays
 from auscult_lab.modules.vocabulary import Vocabulary

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError, DataError
-from auscult.files.digests import digest_of_files
 from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_files
 from auscult.files.writing import partial_of, write_json, write_text
 from auscult.provenance import now, origin
 from auscult_lab.training.experiment import DataExperiment, Settings

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError, DataError
-from auscult.files.digests import digest_of_files
 from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_files
 from auscult.files.writing import whole_or_nothing, write_json, write_text
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Protocol

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auscult.files.packed import open_unpacked
-from auscult.files.rows import read_cells, separator_of
+from auscult.files.reading import open_unpacked, read_cells, separator_of
 from auscult_lab.workbench.userdata import Findings, Place
 
 SUFFIXES = (".csv", ".tsv", ".jsonl")

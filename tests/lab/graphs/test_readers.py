@@ -17,7 +17,7 @@ from auscult.cli.all_commands import app
 from auscult.concepts.obo import read_obo
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
-from auscult.files.lines import read_lines
+from auscult.files.reading import read_lines
 from auscult_lab.graphs.graph import KnowledgeGraph
 from auscult_lab.graphs.opening import MENTIONS, graph_of_documents, open_graph
 from auscult_lab.graphs.reading import Part, read_graph, read_obo_relations, read_umls

@@ -16,7 +16,7 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.files.limits import limits
-from auscult.files.rows import read_cells, separator_of
+from auscult.files.reading import read_cells, separator_of
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.notes import decode
 from auscult.readers.records.columns import SCHEMA, ColumnMissingError, Columns

@@ -156,7 +156,7 @@ class Turns:
 
 
 class Fairness:
-    """Gives requests their turns; uploads, which take long to arrive, have places of their own (`guard.places`)."""
+    """Gives requests their turns; uploads, which take long to arrive, have places of their own (`guard.uploads`)."""
 
     def __init__(self, app: ASGIApp, slots: int, waiting: int) -> None:
         self.app = app

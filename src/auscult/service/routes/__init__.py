@@ -45,7 +45,7 @@ Stated = Annotated[State, Depends(state_of)]
 """A route's argument of what is served."""
 
 
-def written(answer: Any, status: int = 200) -> Response:
+def to_response(answer: Any, status: int = 200) -> Response:
     """Return an answer as JSON, written once by its own type: a second check of what was made would cost as much."""
     adapter = adapter_of(type(answer))  # type: ignore[arg-type]
     try:

@@ -16,7 +16,17 @@ from auscult.search.explain import explain
 from auscult.service import answering, models
 from auscult.service.caller import Asking, Caller
 from auscult.service.errors import Refusal
-from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, conditions, row_of, searcher_of, written
+from auscult.service.routes import (
+    ERRORS,
+    DocId,
+    IndexQuery,
+    Stated,
+    audited,
+    conditions,
+    row_of,
+    searcher_of,
+    to_response,
+)
 from auscult.service.state import State
 
 router = APIRouter(tags=["documents"])
@@ -48,7 +58,7 @@ def documents(
     rows = held.documents_where(answering.conditions(conditions(where or [])))[::-1]
     found = [summary(held.reader.document_record(row)) for row in rows[offset : offset + k].tolist()]
     audited(request, "list", index=index, doc_ids=[each.doc_id for each in found], result=len(found))
-    return written(schema.DocumentList(documents=found, total=len(rows), offset=offset))
+    return to_response(schema.DocumentList(documents=found, total=len(rows), offset=offset))
 
 
 @router.post("/explain", response_model=schema.Curves, responses=ERRORS)
@@ -62,7 +72,7 @@ def curves(request: Request, asked: models.ExplainRequest, caller: Asking, state
     found = explain(searcher, understanding.query, asked.doc_id)
     audited(request, "explain", index=asked.index, query=query, doc_ids=[found.document.doc_id], result=1)
     sentences = zip(found.document.sentences, found.entity, found.aspect, found.combined, strict=True)
-    return written(
+    return to_response(
         schema.Curves(
             understood=answering.understood_response(understanding),
             doc_id=found.document.doc_id,
@@ -136,7 +146,7 @@ def places(
     """Where a stretch of a document's text stands in its original."""
     reader = searcher_of(request, caller, state, "view", index, doc_ids=[doc_id]).index.reader
     found = answering.places_of(reader.original_layout(row_of(reader, doc_id)), start, end)
-    return written(schema.PlacesOf(start=start, end=end, **found._asdict()))
+    return to_response(schema.PlacesOf(start=start, end=end, **found._asdict()))
 
 
 @router.get("/documents/{doc_id:path}", response_model=schema.DocumentWhole, responses=ERRORS)
@@ -146,7 +156,7 @@ def document(request: Request, doc_id: DocId, caller: Asking, state: Stated, ind
     row = row_of(reader, doc_id)
     whole, file = reader.document(row), reader.original_layout(row)
     audited(request, "view", index=index, doc_ids=[doc_id], result=1)
-    return written(
+    return to_response(
         schema.DocumentWhole(
             **asdict(summary(reader.document_record(row))),
             index=state.served(index, caller).name,

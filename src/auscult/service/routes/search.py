@@ -17,7 +17,7 @@ from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
 from auscult.service.requests import Metrics
-from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, written
+from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, to_response
 from auscult.service.state import State
 from auscult.understanding.aspect_words import QUESTIONS, question_about
 
@@ -79,7 +79,7 @@ def _answer(request: Request, asked: models.SearchRequest, caller: Caller, state
     metrics: Metrics = request.app.state.metrics
     for name in answer.indexes:
         metrics.searched(name, found=not answer.nothing_here.flag)
-    return written(answer)
+    return to_response(answer)
 
 
 Prefix = Annotated[str, Query(max_length=200, description="What was typed so far.", examples=["iga"])]
@@ -100,7 +100,7 @@ def entities(
     """Diseases, conditions and titles one of whose words begins with what was typed."""
     audited(request, "complete", index=index)
     allowed(caller, "read", index)
-    return written(state.served(index, caller).opened.names_for(caller.groups).complete(prefix, limit))
+    return to_response(state.served(index, caller).opened.names_for(caller.groups).complete(prefix, limit))
 
 
 @router.get("/aspects", response_model=schema.AspectCompletions, responses=ERRORS)
@@ -113,7 +113,7 @@ async def aspects(request: Request, caller: Asking, prefix: Prefix = "", limit: 
     names = (*QUESTIONS, INFORMATION)
     first = [name for name in names if name.startswith(typed)]
     inner = [name for name in names if name not in first and f" {typed}" in name]
-    return written(
+    return to_response(
         schema.AspectCompletions(
             aspects=[
                 schema.AspectCompletion(aspect=name, example=question_about(name, "gout"))
@@ -132,7 +132,7 @@ def fields(request: Request, caller: Asking, state: Stated, index: IndexQuery = 
         counts = held.counts(field)
         commonest = dict(list(counts.items())[:_VALUES])
         found.append(schema.FieldValues(field=field, values=commonest, distinct=len(counts)))
-    return written(Fields(fields=found))
+    return to_response(Fields(fields=found))
 
 
 @router.post("/spans", response_model=schema.SpanTold, responses=ERRORS)
@@ -156,7 +156,7 @@ def spans(request: Request, asked: models.SpanRequest, caller: Asking, state: St
         raise Refusal(404, "no_sentence", "expected a document with sentences, got one without", "choose another")
     audited(request, "view", index=asked.index, query=query, doc_ids=[asked.doc_id], result=1)
     places = answering.places_of(searcher.index.reader.original_layout(row), span.start, span.end)
-    return written(
+    return to_response(
         schema.SpanTold(
             doc_id=span.doc_id,
             start=span.start,
@@ -179,7 +179,7 @@ def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, st
     table = cover(searcher, asked.entities, asked.aspects, where=answering.conditions(asked.where))
     found = {cell.hit.doc_id for row in table.cells for cell in row if cell.hit}
     audited(request, "coverage", index=asked.index, query=query, doc_ids=sorted(found), result=len(found))
-    return written(
+    return to_response(
         schema.CoverageTold(
             entities=[answering.understood_response(each) for each in table.entities],
             aspects=list(table.aspects),
@@ -234,4 +234,4 @@ def feedback(request: Request, said: models.FeedbackRequest, caller: Asking, sta
     except OSError as error:
         raise disk_refusal(error) from error
     audited(request, "feedback", index=served.name, query=query, doc_ids=[said.doc_id], result=said.relevance)
-    return written(schema.Kept(query_id=judged.query_id), 201)
+    return to_response(schema.Kept(query_id=judged.query_id), 201)

@@ -16,7 +16,7 @@ from auscult.service.caller import Asking, Caller, allowed, may_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
 from auscult.service.jobs import Jobs, keep, place_for
 from auscult.service.placing import access_field, can_be_written
-from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, row_of, written
+from auscult.service.routes import ERRORS, DocId, IndexQuery, Stated, audited, row_of, to_response
 from auscult.service.state import Served, State
 
 router = APIRouter(tags=["documents"])
@@ -54,7 +54,7 @@ def upload(
     except (OSError, DataError) as error:
         raise disk_refusal(error) from error
     audited(request, "upload", index=served.name, result=job.job_id)
-    answer = written(job, 202)
+    answer = to_response(job, 202)
     answer.headers["Location"] = f"/api/v1/jobs/{job.job_id}"
     return answer
 
@@ -62,13 +62,13 @@ def upload(
 @router.get("/jobs", response_model=schema.JobList, responses=ERRORS)
 def jobs(request: Request, caller: Asking, state: Stated) -> Response:
     """Uploads and what became of them, the last one first: one's own, for an admin everybody's."""
-    return written(schema.JobList(jobs=visible_jobs(request, caller)))
+    return to_response(schema.JobList(jobs=visible_jobs(request, caller)))
 
 
 @router.get("/jobs/{job_id}", response_model=schema.JobTold, responses=ERRORS)
 def job(request: Request, job_id: Annotated[str, Path(max_length=64)], caller: Asking) -> Response:
     """How far an upload is."""
-    return written(visible_job(request, job_id, caller))
+    return to_response(visible_job(request, job_id, caller))
 
 
 @router.delete("/documents/{doc_id:path}", response_model=schema.Removed, responses=ERRORS)
@@ -92,7 +92,7 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
         served.changing.release()
     state.refresh(served.name)
     audited(request, "delete", index=served.name, doc_ids=[doc_id], result=1)
-    return written(schema.Removed(doc_id=doc_id))
+    return to_response(schema.Removed(doc_id=doc_id))
 
 
 def visible_jobs(request: Request, caller: Caller) -> list[schema.JobTold]:

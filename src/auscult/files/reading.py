@@ -1,0 +1,246 @@
+"""Reading files, plain or compressed: their bytes, digests, lines, and rows of separated values.
+
+Whatever keeps a file from being read becomes one sentence. Gzip files that are written here are the same, byte for
+byte, for the same content.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from auscult.errors import DataError
+from auscult.files.limits import TooLargeError, limits
+
+Unpacked = gzip.GzipFile | bz2.BZ2File | io.BufferedReader
+"""Bytes to read, whatever they are packed in."""
+
+GZIP = b"\x1f\x8b"
+"""What a gzip file begins with."""
+_BZIP2 = b"BZh"
+
+
+def open_unpacked(path: Path, *, bzip2: bool = False) -> Unpacked:
+    """Open a file, unpacked where its content is gzip-compressed; for the caller to close.
+
+    Args:
+        path: The file, whatever it is called.
+        bzip2: Unpack that too. Not for plain text, which may begin like a file that is packed so.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    with path.open("rb") as probe:
+        head = probe.read(max(len(GZIP), len(_BZIP2)))
+    if head.startswith(GZIP):
+        return gzip.open(path, "rb")
+    return bz2.open(path, "rb") if bzip2 and head == _BZIP2 else path.open("rb")
+
+
+def open_as_named(path: Path) -> Unpacked:
+    """Open a file, unpacked where its name ends in `.gz` or `.bz2`; for the caller to close.
+
+    Raises:
+        OSError: It cannot be opened. One that is not what its name says gives an error when it is read.
+    """
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")
+    return bz2.open(path, "rb") if path.suffix == ".bz2" else path.open("rb")
+
+
+@contextmanager
+def packing(path: Path, level: int = 9) -> Iterator[gzip.GzipFile]:
+    """Write a gzip file; with neither name nor time in its head, so that equal content gives equal files.
+
+    Args:
+        path: The file; see `writing` for how to write it whole.
+        level: 1 is fast, 9 small.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=level, mtime=0) as packed,
+    ):
+        yield packed
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the digest of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def digest_of_unpacked(path: Path) -> str:
+    """Return the digest of what a gzip file holds, in hexadecimal: the same however it was compressed.
+
+    Raises:
+        OSError, EOFError, zlib.error: It cannot be read, is no gzip file, or is cut short.
+    """
+    digest = hashlib.sha256()
+    with gzip.open(path) as opened:
+        while chunk := opened.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def digest_of_files(files: Iterable[Path], folder: Path) -> str:
+    """Return the digest of the names and bytes of files, in hexadecimal.
+
+    Args:
+        files: In the order that counts.
+        folder: Names count from here.
+
+    Raises:
+        OSError: One cannot be read.
+    """
+    total = hashlib.sha256()
+    for path in files:
+        total.update(path.relative_to(folder).as_posix().encode())
+        total.update(bytes.fromhex(digest_of_file(path)))
+    return total.hexdigest()
+
+
+_REMEDIES: dict[type[OSError], str] = {
+    PermissionError: "correct its permissions",
+    FileNotFoundError: "check the path",
+    IsADirectoryError: "name a file in it",
+}
+
+
+class NotUtf8Error(DataError):
+    """A line of a file is not UTF-8.
+
+    Attributes:
+        line: Counted from 1.
+        byte: The first that is wrong.
+        position: Its place in the line, counted from 0.
+    """
+
+    def __init__(self, path: Path, line: int, error: UnicodeDecodeError) -> None:
+        self.line, self.byte, self.position = line, error.object[error.start], error.start
+        super().__init__(f"UTF-8 text at {path}:{line}", f"the byte 0x{self.byte:02x}", "save the file as UTF-8")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Stream the lines of a UTF-8 file, of which one is in memory at a time.
+
+    Args:
+        path: Unpacked where its name ends in `.gz` or `.bz2`. A byte order mark is left out. Only "\n" and "\r\n" end a
+            line: texts may hold other characters that count as line breaks elsewhere.
+
+    Yields:
+        (number, line), the first being 1, without the characters that end it.
+
+    Raises:
+        NotUtf8Error: A line is not UTF-8.
+        TooLargeError: A line or the file is too large.
+        DataError: The file cannot be read or is damaged.
+    """
+    number = 0
+    try:
+        with open_as_named(path) as stream:
+            for number, line in decoded(stream, path):
+                yield number, line.rstrip("\r\n")
+    except (EOFError, zlib.error) as error:
+        raise _damaged(path, number, error) from error
+    except OSError as error:
+        # Of what is wrong in a file, and not with it, the system knows no number.
+        raise (_damaged(path, number, error) if error.errno is None else unreadable(path, error)) from error
+
+
+def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
+    """Yield the lines of an open file, with their ends.
+
+    Raises:
+        TooLargeError: A line or the file is too large.
+    """
+    most = limits()
+    number = size = 0
+    while line := stream.readline(most.line + 1):
+        number += 1
+        size += len(line)
+        where = f"{path}, line {number}"
+        if len(line) > most.line:
+            raise TooLargeError("line", "a line of", "bytes", where)
+        if size > most.file:
+            raise TooLargeError("file", "a file of", "bytes, unpacked", where)
+        yield line
+
+
+def decoded(stream: Unpacked, path: Path) -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of an open UTF-8 file, with their ends; see `read_lines`.
+
+    Raises:
+        NotUtf8Error: A line is not UTF-8.
+        TooLargeError: A line or the file is too large.
+    """
+    # Line by line: a reader of text decodes by the block, and cannot tell where in it a bad byte is.
+    for number, line in enumerate(lines_within(stream, path), 1):
+        try:
+            yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NotUtf8Error(path, number, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> DataError:
+    """Return the error for a file or folder that the system does not let us read, which it names.
+
+    Args:
+        path: What was to be read.
+        error: What the system said, perhaps of a file in it.
+    """
+    remedy = next((said for kind, said in _REMEDIES.items() if isinstance(error, kind)), "check the path and the disk")
+    place = error.filename or path
+    return DataError(f"a file that can be read at {place}", error.strerror or str(error), remedy)
+
+
+def _damaged(path: Path, number: int, error: Exception) -> DataError:
+    return DataError(f"a whole compressed file at {path}", f"damage behind line {number}: {error}", "copy it again")
+
+
+def separator_of(line: str, among: str) -> str:
+    """Return the separator that a table's first line has most of; the first where it has none."""
+    return max(among, key=line.count)
+
+
+def read_cells(lines: Iterable[str], separator: str, *, longest: int) -> Iterator[tuple[int, list[str]]]:
+    r"""Stream the rows of a table, empty ones too; quotes must be closed.
+
+    Args:
+        lines: Of the table, with their ends ("\n" or "\r\n").
+        separator: Between cells; one character.
+        longest: Characters of a cell. A quote that is never closed would else read a file to its end as one cell.
+
+    Yields:
+        (last line of the row, counted from 1; cells).
+
+    Raises:
+        csv.Error: A quote is not closed or stands where none may, or a cell is too long.
+    """
+    rows = csv.reader(lines, strict=True, delimiter=separator)
+    # The limit is one for the whole process: it holds while a row of this table is read, and no longer.
+    while (cells := _within(longest, rows)) is not None:
+        yield rows.line_num, cells
+
+
+def _within(longest: int, rows: Iterator[list[str]]) -> list[str] | None:
+    """Return the next row; None behind the last."""
+    others = csv.field_size_limit(longest)
+    try:
+        return next(rows, None)
+    finally:
+        csv.field_size_limit(others)
