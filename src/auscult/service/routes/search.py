@@ -13,12 +13,11 @@ from auscult.provenance import now
 from auscult.search.coverage import Cell, cover
 from auscult.search.spans import Span, finder
 from auscult.service import answering, models
-from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
 from auscult.service.requests import Metrics
 from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, to_response
-from auscult.service.state import State
 from auscult.understanding.aspect_words import QUESTIONS, question_about
 
 router = APIRouter(tags=["search"])
@@ -28,7 +27,19 @@ judgements = APIRouter(tags=["feedback"])
 @router.post("/search", response_model=schema.SearchAnswer, responses=ERRORS)
 def search(request: Request, asked: models.SearchRequest, caller: Asking, state: Stated) -> Response:
     """The passages that answer a question, best first, with their evidence."""
-    return _answer(request, asked, caller, state)
+    query = asked.words
+    names = asked.indexes or ([asked.index] if asked.index else state.names(caller)[:1])
+    audited(request, "search", index=",".join(names), query=query)
+    allowed(caller, "read")
+    for name in names:
+        allowed(caller, "read", name)
+    answer = answering.search(state, caller, asked)
+    ids = list(dict.fromkeys(hit.doc_id for hit in answer.hits))
+    audited(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
+    metrics: Metrics = request.app.state.metrics
+    for name in answer.indexes:
+        metrics.searched(name, found=not answer.nothing_here.flag)
+    return to_response(answer)
 
 
 @router.get("/search", response_model=schema.SearchAnswer, responses=ERRORS)
@@ -63,23 +74,7 @@ def search_by_address(
         score=score,
         rerank=rerank,
     )
-    return _answer(request, asked, caller, state)
-
-
-def _answer(request: Request, asked: models.SearchRequest, caller: Caller, state: State) -> Response:
-    query = asked.words
-    names = asked.indexes or ([asked.index] if asked.index else state.names(caller)[:1])
-    audited(request, "search", index=",".join(names), query=query)
-    allowed(caller, "read")
-    for name in names:
-        allowed(caller, "read", name)
-    answer = answering.search(state, caller, asked)
-    ids = list(dict.fromkeys(hit.doc_id for hit in answer.hits))
-    audited(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
-    metrics: Metrics = request.app.state.metrics
-    for name in answer.indexes:
-        metrics.searched(name, found=not answer.nothing_here.flag)
-    return to_response(answer)
+    return search(request, asked, caller, state)
 
 
 Prefix = Annotated[str, Query(max_length=200, description="What was typed so far.", examples=["iga"])]
