@@ -11,6 +11,9 @@ export AUSCULT_DATA ?= $(abspath ../shared/data)
 endif
 # No model is looked for on the network unless asked to: make HF_HUB_OFFLINE=0 ...
 export HF_HUB_OFFLINE ?= 1
+# Compiled modules are kept, whatever the environment says. Tests start hundreds of processes: each would compile all it
+# imports again, which doubles the processor time of a start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks clean
