@@ -20,7 +20,7 @@ from auscult.interfaces import DocumentEncoder
 from auscult.readers.report import Problem
 from auscult.search.build import UpdateReport, update_index
 from auscult.search.searcher import load_model_of
-from auscult.search.sources import Sources, counted, held_files, open_sources
+from auscult.search.sources import Sources, held_files, open_sources
 
 #: Ids that are named in a sentence.
 _NAMED = 5
@@ -107,7 +107,7 @@ def _update(
             dropped=gathered.dropped,
             files=gathered.files(prune=prune),
             batch_size=batch_size,
-            progress=lambda counts: bar.update(task, description=counted(counts)),
+            progress=lambda counts: bar.update(task, description=counts.in_words()),
         )
 
 
@@ -116,7 +116,7 @@ def _summary(done: UpdateReport, index: Path, *, pruned: bool) -> str:
     if done.gone:
         named = _names(done.gone)
         told += f" ({'removed' if pruned else 'still in the index; --prune removes them'}: {named})"
-    return f"{told}; {counted(done.counts)} in {done.seconds:.1f} s: {index}"
+    return f"{told}; {done.counts.in_words()} in {done.seconds:.1f} s: {index}"
 
 
 def _names(doc_ids: Sequence[str]) -> str:
@@ -134,4 +134,4 @@ def remove(
     with IndexUpdate(index) as update:
         update.delete(doc_ids)
         manifest = update.commit()
-    typer.echo(f"removed: {len(set(doc_ids)):,}; {counted(manifest.counts)}: {index}")
+    typer.echo(f"removed: {len(set(doc_ids)):,}; {manifest.counts.in_words()}: {index}")

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from auscult.errors import DataError
-from auscult.search.explain import printable
+from auscult.errors import DataError, printable
 from auscult.service.audit import audit_key
 from auscult.service.audit_files import Kept, records
 from auscult.service.audit_files import verify as check

@@ -20,7 +20,7 @@ from auscult.files.limits import peak_memory
 from auscult.interfaces import DocumentEncoder
 from auscult.search import BuildReport
 from auscult.search.bulk import reading_in_bulk
-from auscult.search.sources import NO_KNOWLEDGE, Stream, counted, index_sources, lasting_name, open_sources
+from auscult.search.sources import NO_KNOWLEDGE, Stream, index_sources, lasting_name, open_sources
 
 SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")]
 BatchSizeOption = Annotated[int, typer.Option(help="Documents encoded at once.")]
@@ -109,7 +109,7 @@ def index(
                 split=split,
                 batch_size=batch_size,
                 on_file=lambda read: bar.update(task, description=progressed(read)),
-                on_batch=lambda counts: bar.update(task, description=counted(counts)),
+                on_batch=lambda counts: bar.update(task, description=counts.in_words()),
             )
     finally:
         # Also where nothing was left to index, which it may explain.
@@ -133,7 +133,7 @@ def _reader(
 
 def _summary(report: BuildReport, out: Path) -> str:
     return (
-        f"{counted(report.counts)} in {report.seconds:.1f} s "
+        f"{report.counts.in_words()} in {report.seconds:.1f} s "
         f"({report.sentences_per_second:,.0f} sentences/s), peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
 

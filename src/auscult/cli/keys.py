@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from auscult.errors import ConfigError
-from auscult.search.explain import printable
+from auscult.errors import ConfigError, printable
 from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now_text, read, revoke
 
 app = typer.Typer(help="Keys of a service: who may ask it, and what they see.", no_args_is_help=True)
