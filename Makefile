@@ -45,8 +45,9 @@ demo: setup  ## Index real health pages, answer five questions, measure: about t
 test: setup  ## Run the tests, but for the slow ones
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
+# One process more than cores, as many slow tests wait for time to pass.
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist load -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $$($(PYTHON) -c 'import os; print(os.cpu_count() + 1)') --dist load -m slow
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py
