@@ -282,7 +282,7 @@ def test_commands_in_the_docs_exist(generator: ModuleType) -> None:
             options = {option for param in known[path].params for option in (*param.opts, *param.secondary_opts)}
             wrong += [f"{page.name}: {line}" for word in words if word.startswith("-") and word not in options]
             checked += 1
-    assert checked > 50
+    assert checked > 20
     assert not wrong
 
 
