@@ -11,6 +11,9 @@ export AUSCULT_DATA ?= $(abspath ../shared/data)
 endif
 # No model is looked for on the network unless asked to: make HF_HUB_OFFLINE=0 ...
 export HF_HUB_OFFLINE ?= 1
+# Compiled modules are kept, whatever the environment says. Tests start hundreds of processes: each would compile all it
+# imports again, which doubles the processor time of a start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks clean
@@ -42,8 +45,9 @@ demo: setup  ## Index real health pages, answer five questions, measure: about t
 test: setup  ## Run the tests, but for the slow ones
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
+# One process more than cores, as many slow tests wait for time to pass.
 test-slow: setup  ## Run the slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist load -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $$($(PYTHON) -c 'import os; print(os.cpu_count() + 1)') --dist load -m slow
 
 mutants: setup  ## Break the code on purpose, one line at a time: does a test notice? Minutes
 	$(BIN)/python tests/mutants.py

@@ -32,6 +32,8 @@ from user_data import write_folder
 LIBRARY = TESTS / "data" / "network_watch.c"
 LOOK_UPS = ("getaddrinfo", "gethostbyname", "res_")
 _AUSCULT = (sys.executable, "-m", "auscult.cli.main")
+#: Seconds between questions: what is waited for is time that passes, and needs no processor.
+_PAUSE = 0.3
 #: Caches of what somebody asked for: matplotlib's list of fonts, and what Ray needs to find its own processes.
 _CACHES = ("matplotlib", "fontconfig", ".ray/auth_token")
 
@@ -213,7 +215,7 @@ def _document(name: str) -> dict[str, object]:
 
 
 def ask_service(url: str, seconds: float) -> int:
-    """Search, read and upload for a time; how many requests were answered."""
+    """Search, read and upload every now and then for a time; how many requests were answered."""
     ends, asked = time.monotonic() + seconds, 0
     note = {"files": ("note.txt", b"Quillfever\n\nQuillfever begins with a rash.\n", "text/plain")}
     with httpx.Client(base_url=url, timeout=60) as client:
@@ -225,11 +227,12 @@ def ask_service(url: str, seconds: float) -> int:
             assert client.get(f"/api/v1/documents/{doc_id}").status_code == 200
             assert client.get("/", params={"q": "gout"}).status_code == 200
             asked += 3
+            time.sleep(_PAUSE)
     return asked + 1
 
 
 def ask_tools(watch: Watch, index: Path, seconds: float) -> int:
-    """Ask `auscult mcp` over its standard input for a time; how many calls were answered."""
+    """Ask `auscult mcp` over its standard input every now and then for a time; how many calls were answered."""
     process = subprocess.Popen(
         [*_AUSCULT, "mcp", str(index)], env=watch.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -248,6 +251,7 @@ def ask_tools(watch: Watch, index: Path, seconds: float) -> int:
             answer = json.loads(process.stdout.readline())
             assert answer["id"] == answered, answer
             assert not answer["result"].get("isError"), answer
+            time.sleep(_PAUSE)
     finally:
         process.terminate()
         with suppress(BrokenPipeError):

@@ -183,7 +183,9 @@ def _third_party() -> dict[str, set[str]]:
 
 
 def test_each_package_is_imported_in_one_place() -> None:
-    for package, files in _third_party().items():
+    packages = _third_party()
+    assert packages.keys() > WIDE.keys()
+    for package, files in packages.items():
         if package in WIDE:
             strays = {file for file in files if not file.startswith(WIDE[package])}
             assert not strays, f"{package} is imported in {strays}"

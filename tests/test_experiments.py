@@ -31,11 +31,10 @@ def test_each_is_valid_and_called_as_it_stands(path: Path) -> None:
     assert read_experiment(path).name == (path.stem if path.suffix == ".yaml" else path.name.rpartition(":")[2])
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in SHIPPED if read_published(path)], ids=lambda path: path.name)
 def test_published_figures_are_those_that_tables_put_beside(path: Path) -> None:
     told = read_published(path)
-    if told is None:
-        return
+    assert told is not None
     table = json.loads(PUBLISHED.joinpath(f"{told.table}.json").read_text(encoding="utf-8"))
     assert told.row in [row["model"] for row in table["rows"]]
     title = read_experiment(path).title

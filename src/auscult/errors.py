@@ -7,9 +7,13 @@ escapes is a bug of ours and keeps its traceback.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+# C0 and C1, line separators, direction overrides, half surrogate pairs.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 class AuscultError(Exception):
@@ -116,3 +120,8 @@ def naming_extra(extra: str, *packages: str) -> Iterator[None]:
         if error.name in packages:
             raise MissingExtraError(error.name, extra) from error
         raise
+
+
+def printable(text: str) -> str:
+    """Return a text on one line, with blanks for control characters, which could steer a terminal."""
+    return _CONTROL.sub(" ", text)

@@ -23,7 +23,7 @@ from auscult.encoders import load_model
 from auscult.errors import ConfigError
 from auscult.index import Counts
 from auscult.search import Searcher, build
-from auscult.search.sources import NO_KNOWLEDGE, counted, index_sources, lasting_name, open_sources
+from auscult.search.sources import NO_KNOWLEDGE, index_sources, lasting_name, open_sources
 from auscult.sources.files import Choices, FilesCorpus
 
 _LOG: Final = logging.getLogger("auscult")
@@ -46,7 +46,7 @@ class Index:
     left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{counted(self.counts)} in {self.seconds:.1f} s: {self.folder}"
+        return f"{self.counts.in_words()} in {self.seconds:.1f} s: {self.folder}"
 
     def open(self) -> Searcher:
         """Open it to be searched.

@@ -64,17 +64,18 @@ def test_drafts_fit_their_text_and_are_the_same_each_time(name: str, file: str) 
     assert len({draft.key for draft in once}) == len(once)
 
 
-@pytest.mark.parametrize(("name", "file"), PAIRS)
+@pytest.mark.parametrize(("name", "file"), [pair for pair in PAIRS if pair[0] not in ("pdf", "docx")])
 def test_runs_point_at_the_same_words_in_the_source(name: str, file: str) -> None:
     """Where lengths are equal, so are the characters, but for white space. Word files have a source of their own."""
+    compared = 0
     for draft in drafts(name, file):
-        if name in ("pdf", "docx"):
-            continue
         assert len(draft.runs), "no run"
         source = (draft.content or GOOD[file]).decode(draft.encoding)
         for start, end, begin, stop in draft.runs.tolist():
             if end - start == stop - begin:
                 assert "".join(draft.text[start:end].split()) == "".join(source[begin:stop].split())
+                compared += 1
+    assert compared
 
 
 @pytest.mark.parametrize(("name", "file"), PAIRS)

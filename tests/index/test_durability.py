@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,19 +29,19 @@ ENCODER = HashedEncoder()
 OLD = leaflets()
 NEW_COUNT = 120
 
-# Rebuilds or updates the index; with a call number, the process kills itself just before that storage call.
+# For each line of input, a child rebuilds or updates an index; with a call number, it kills itself just before that
+# storage call. Children are forked, so that modules are imported once.
 WRITER = """
-import os, pathlib, shutil, signal, sys
+import json, os, pathlib, shutil, signal, sys
 sys.path.insert(0, sys.argv[1])
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
 from auscult.index import IndexUpdate, IndexWriter
 from auscult.index.store import Store
 
-folder, act, fatal = sys.argv[2], sys.argv[3], int(sys.argv[4])
 calls = []
 
-def watch(owner, name):
+def watch(owner, name, fatal):
     real = getattr(owner, name)
     def watched(*args, **kwargs):
         calls.append("COMMIT" if "COMMIT" in args else name)
@@ -47,33 +50,63 @@ def watch(owner, name):
         return real(*args, **kwargs)
     setattr(owner, name, watched)
 
-for owner, name in [(os, "fsync"), (os, "replace"), (shutil, "rmtree"), (pathlib.Path, "mkdir"),
-                    (pathlib.Path, "unlink"), (pathlib.Path, "open"), (Store, "_write")]:
-    watch(owner, name)
-print("ready", flush=True)
-writer = (IndexWriter if act == "rebuild" else IndexUpdate)(folder, HashedEncoder())
-with writer:
-    for document in generated(int(sys.argv[5])):
-        writer.add([document])
-    if act == "update":
-        writer.delete(["leaflet-gout"])
-    writer.commit()
-print("done", *calls, flush=True)
+def write(folder, act, fatal, count):
+    for owner, name in [(os, "fsync"), (os, "replace"), (shutil, "rmtree"), (pathlib.Path, "mkdir"),
+                        (pathlib.Path, "unlink"), (pathlib.Path, "open"), (Store, "_write")]:
+        watch(owner, name, fatal)
+    print("ready", os.getpid(), flush=True)
+    writer = (IndexWriter if act == "rebuild" else IndexUpdate)(folder, HashedEncoder())
+    with writer:
+        for document in generated(count):
+            writer.add([document])
+        if act == "update":
+            writer.delete(["leaflet-gout"])
+        writer.commit()
+
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        write(*json.loads(line))
+        print(*calls, flush=True)
+        os._exit(0)
+    print(" ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
-def start(folder: Path, act: str, fatal: int = 0) -> subprocess.Popen[str]:
-    arguments = [
-        sys.executable,
-        "-c",
-        WRITER,
-        str(TESTS),
-        str(folder),
-        act,
-        str(fatal),
-        str(NEW_COUNT),
-    ]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+class Writers:
+    """Processes that write into indexes, one after the other."""
+
+    def __init__(self) -> None:
+        arguments = [sys.executable, "-c", WRITER, str(TESTS)]
+        self.parent = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def start(self, folder: Path, act: str, fatal: int = 0) -> int:
+        """Start a writer; its process id."""
+        assert self.parent.stdin is not None
+        assert self.parent.stdout is not None
+        self.parent.stdin.write(json.dumps([str(folder), act, fatal, NEW_COUNT]) + "\n")
+        self.parent.stdin.flush()
+        ready, process = self.parent.stdout.readline().split()
+        assert ready == "ready"
+        return int(process)
+
+    def wait(self) -> tuple[int, list[str]]:
+        """Wait for the end of the writer: how it ended, and its storage calls if nothing killed it."""
+        assert self.parent.stdout is not None
+        said = ""
+        while " ended " not in said:
+            line = self.parent.stdout.readline()
+            assert line, "the writers' parent has ended"
+            said += line
+        calls, _, code = said.rpartition(" ended ")
+        return int(code), calls.split()
+
+
+@pytest.fixture(scope="module")
+def writers() -> Iterator[Writers]:
+    running = Writers()
+    yield running
+    running.parent.communicate()
 
 
 def build_old(folder: Path) -> None:
@@ -116,35 +149,32 @@ def check_followed(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("act", ["rebuild", "update"])
-def test_killed_at_many_times(tmp_path: Path, act: str) -> None:
+def test_killed_at_many_times(tmp_path: Path, writers: Writers, act: str) -> None:
     chance = random.Random(7)
     build_old(tmp_path / "timed")
-    process = start(tmp_path / "timed", act)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    writers.start(tmp_path / "timed", act)
     begun = time.monotonic()
-    process.wait()
+    assert writers.wait()[0] == 0
     whole_run = time.monotonic() - begun
     outcomes = []
     for n in range(15):
         folder = tmp_path / f"index{n}"
         build_old(folder)
-        process = start(folder, act)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        process = writers.start(folder, act)
         time.sleep(whole_run * (n + chance.random()) / 15)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        writers.wait()
         outcomes.append(check_whole(folder, act))
         check_cleaned(folder)
     assert False in outcomes, "no kill came early enough to leave the old index"
 
 
 @pytest.mark.parametrize("act", ["rebuild", "update"])
-def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> None:
+def test_killed_before_every_kind_of_storage_call(tmp_path: Path, writers: Writers, act: str) -> None:
     build_old(tmp_path / "counted")
-    finished, _ = start(tmp_path / "counted", act).communicate()
-    calls = finished.split()[2:]
+    writers.start(tmp_path / "counted", act)
+    _, calls = writers.wait()
     everything = {"fsync", "replace", "rmtree", "mkdir", "unlink", "open", "_write", "COMMIT"}
     assert (everything if act == "rebuild" else {"_write", "COMMIT", "open", "fsync", "replace"}) <= set(calls)
     # Every call around the one that publishes, and the first and last of each kind. Of an update that is the commit,
@@ -160,9 +190,8 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> N
             continue
         folder = tmp_path / f"index{point}"
         build_old(folder)
-        process = start(folder, act, fatal=point + 1)
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL
+        writers.start(folder, act, fatal=point + 1)
+        assert writers.wait() == (-signal.SIGKILL, [])
         outcomes[point] = check_whole(folder, act)
         check_followed(folder)
         check_cleaned(folder)
@@ -170,11 +199,10 @@ def test_killed_before_every_kind_of_storage_call(tmp_path: Path, act: str) -> N
     assert set(outcomes.values()) == {False, True}
 
 
-def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Path) -> None:
+def test_a_first_build_killed_leaves_a_folder_that_can_be_built_in(tmp_path: Path, writers: Writers) -> None:
     folder = tmp_path / "index"
-    process = start(folder, "rebuild", fatal=15)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    writers.start(folder, "rebuild", fatal=15)
+    assert writers.wait() == (-signal.SIGKILL, [])
     assert folder.exists()
     with pytest.raises(IndexFolderError, match="a folder without the file CURRENT, which a first build writes"):
         PassageIndex.open(folder)

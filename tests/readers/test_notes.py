@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -66,6 +67,7 @@ def test_highlights_go_back_to_the_file(text: str) -> None:
     try:
         (draft,) = NoteReader().read(SourceFile("a.txt", content))
     except UnreadableError:
+        assert not re.search(r"\w", text)
         return
     document = check_document(build_document(doc_id="d", title="", sections=draft.sections, text=draft.text))
     original = Original(

@@ -12,7 +12,7 @@ from auscult.search import Searcher, build_index
 from auscult.understanding import Query
 
 
-@pytest.mark.xfail(strict=True, reason="mended in the questions issue")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="mended in the questions issue")
 def test_the_treatment_comes_before_the_definition(tmp_path: Path) -> None:
     sections = [Section("", "Gout is a disease."), Section("", "Treatment: Colchicine helps.")]
     encoder = load_model("fast")

@@ -220,7 +220,6 @@ class Held:
 @pytest.mark.parametrize(
     ("change", "read_again"),
     [
-        (lambda folder: None, 0),
         (lambda folder: put(folder, {"new.txt": "New words."}), 1),
         (lambda folder: put(folder, {"b.txt": "Other words."}), 2),
         (lambda folder: put(folder, {"t.csv": "id,text\n1,Row one.\n3,Row three.\n"}), 2),

@@ -52,14 +52,13 @@ def test_errors_and_figures(data: Path) -> None:
     assert rows
     assert {row["model"] for row in rows} == {"BM25"}
     assert {row["entity_class"] for row in rows} <= {"same", "unrelated", "not in taxonomy"}
-    succeed("figures", data / "a.json", "--out", figures, "--errors", errors)
-    (folder,) = figures.iterdir()
-    assert {path.suffix for path in folder.iterdir()} == {".png", ".svg"}
-    assert (folder / "errors_bm25.png").is_file()
     told = succeed("errors", data / "a.json", "--out", errors, "--classes", "grundmann2021")
     assert "Wrong top-1 passages by class" in told
     assert all("traits" in json.loads(line) for line in errors.read_text().splitlines())
     succeed("figures", data / "a.json", "--out", figures, "--errors", errors)
+    (folder,) = figures.iterdir()
+    assert {path.suffix for path in folder.iterdir()} == {".png", ".svg"}
+    assert (folder / "errors_bm25.png").is_file()
 
 
 def test_errors_of_one_title_on_two_tracks(data: Path) -> None:

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from auscult.errors import ConfigError, DataError
-from auscult.search.explain import printable
+from auscult.errors import ConfigError, DataError, printable
 from auscult.service.access.keys import Key, KeyRole, add, hash_of, new_key, now_text, read, revoke
 from auscult.service.audit import accept_loss, audit_key
 from auscult.service.audit_files import records

@@ -32,7 +32,6 @@ from auscult.search.sources import (
     NO_KNOWLEDGE,
     Sources,
     Stream,
-    counted,
     held_files,
     index_sources,
     lasting_name,
@@ -212,7 +211,7 @@ def index(
                 split=split,
                 batch_size=batch_size,
                 on_file=lambda read: bar.update(task, description=progressed(read)),
-                on_batch=lambda counts: bar.update(task, description=counted(counts)),
+                on_batch=lambda counts: bar.update(task, description=counts.in_words()),
             )
     finally:
         # Also where nothing was left to index, which it may explain.
@@ -220,7 +219,7 @@ def index(
     if known is None and not no_knowledge:
         typer.echo(NO_KNOWLEDGE, err=True)
     typer.echo(
-        f"{counted(done.counts)} in {done.seconds:.1f} s ({done.sentences_per_second:,.0f} sentences/s), "
+        f"{done.counts.in_words()} in {done.seconds:.1f} s ({done.sentences_per_second:,.0f} sentences/s), "
         f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
 
@@ -306,7 +305,7 @@ def add(
                 dropped=gathered.dropped,
                 files=gathered.files(prune=prune),
                 batch_size=batch_size,
-                progress=lambda counts: bar.update(task, description=counted(counts)),
+                progress=lambda counts: bar.update(task, description=counts.in_words()),
             )
 
     known: list[Problem] = []
@@ -326,7 +325,7 @@ def add(
                 named = ", ".join(done.gone[:_NAMED]) + (", ..." if len(done.gone) > _NAMED else "")
                 gone += f" ({'removed' if prune else 'still in the index; --prune removes them'}: {named})"
             told = f"new: {done.new:,}, changed: {done.changed:,}, unchanged: {done.unchanged:,}, {gone}"
-            typer.echo(f"{told}; {counted(done.counts)} in {done.seconds:.1f} s: {index}")
+            typer.echo(f"{told}; {done.counts.in_words()} in {done.seconds:.1f} s: {index}")
 
     once()
     if watch and sources.files is not None:
@@ -346,4 +345,4 @@ def remove(
     with IndexUpdate(index) as update:
         update.delete(doc_ids)
         manifest = update.commit()
-    typer.echo(f"removed: {len(set(doc_ids)):,}; {counted(manifest.counts)}: {index}")
+    typer.echo(f"removed: {len(set(doc_ids)):,}; {manifest.counts.in_words()}: {index}")

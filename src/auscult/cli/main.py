@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from auscult import __version__, telemetry
-from auscult.errors import AuscultError
+from auscult.errors import AuscultError, printable
 
 _INTERRUPTED, _TERMINATED = 130, 143
 
@@ -78,8 +78,6 @@ def _say(sentence: str) -> None:
     # Only here: commands that need nothing of a search should not load it.
     from rich.console import Console
     from rich.markup import escape
-
-    from auscult.search.explain import printable
 
     Console(stderr=True, soft_wrap=True).print(f"[bold red]auscult:[/] {escape(printable(sentence))}", highlight=False)
 

@@ -15,10 +15,9 @@ from rich.console import Console
 from auscult.cli.options import IndexArgument, IndexModelOption, PrecisionOption, pairs_of
 from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
 from auscult.encoders.reranker import Reranker
-from auscult.errors import ConfigError, QueryError
+from auscult.errors import ConfigError, QueryError, printable
 from auscult.index import Between, Where
 from auscult.search import Pipeline, Searcher, SearchOptions
-from auscult.search.explain import printable
 from auscult.search.fusion import DOUBTFUL
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit

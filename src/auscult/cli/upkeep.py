@@ -12,14 +12,12 @@ from auscult.cli.index import showing_progress
 from auscult.cli.options import IndexArgument
 from auscult.engines import publish as publish_index
 from auscult.engines import withdraw as withdraw_index
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, printable
 from auscult.index import PassageIndex
 from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
 from auscult.index.reader import open_current
-from auscult.search.explain import printable
-from auscult.search.sources import counted
 from auscult.service.feedback import export, read
 from auscult.service.settings import Settings
 
@@ -46,7 +44,7 @@ def info(
     lines = {
         "corpus": manifest.corpus,
         "model": f"{manifest.model.name} ({manifest.model.dim} dimensions), {manifest.model.path}",
-        "holds": counted(manifest.counts),
+        "holds": manifest.counts.in_words(),
         "knowledge base": "none" if reader.knowledge_base is None else f"{len(reader.knowledge_base) / 1e6:,.1f} MB",
         "generation": f"{manifest.generation}, of {manifest.created}, by auscult {manifest.auscult_version}",
         "on disk": f"{size / 1e6:,.1f} MB, segments: {len(manifest.segments)}{removed}",
@@ -74,7 +72,7 @@ def verify(
         typer.echo(f"derived again: {name}")
     opened = PassageIndex.open(index)
     opened.verify()
-    typer.echo(f"whole: {counted(opened.manifest.counts)}, in {time.perf_counter() - begun:.1f} s: {index}")
+    typer.echo(f"whole: {opened.manifest.counts.in_words()}, in {time.perf_counter() - begun:.1f} s: {index}")
 
 
 def optimize(index: IndexArgument) -> None:
@@ -83,7 +81,7 @@ def optimize(index: IndexArgument) -> None:
     Example: `auscult optimize my-index`
     """
     manifest = compact(index)
-    typer.echo(f"{counted(manifest.counts)} in {len(manifest.segments)} segment: {index}")
+    typer.echo(f"{manifest.counts.in_words()} in {len(manifest.segments)} segment: {index}")
 
 
 def backup(
@@ -95,7 +93,7 @@ def backup(
     Example: `auscult backup my-index my-index-monday`
     """
     manifest = copy_index(index, target)
-    typer.echo(f"{counted(manifest.counts)}: {target}")
+    typer.echo(f"{manifest.counts.in_words()}: {target}")
 
 
 def publish(

@@ -76,6 +76,10 @@ class Counts:
     def __sub__(self, other: Counts) -> Counts:
         return self + Counts(-other.documents, -other.passages, -other.sentences)
 
+    def in_words(self) -> str:
+        """Return the counts in words: "2 documents, 3 passages, 14 sentences"."""
+        return f"{self.documents:,} documents, {self.passages:,} passages, {self.sentences:,} sentences"
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,6 @@ from auscult.documents import Document
 from auscult.errors import QueryError
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
-
-# C0 and C1, line separators, direction overrides, half surrogate pairs.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +95,6 @@ def explain(searcher: Searcher, query: Query, doc_id: str = "") -> ScoreCurves:
         passages=tuple(spans),
         best=max(worded, key=lambda number: spans[number].score, default=None),
     )
-
-
-def printable(text: str) -> str:
-    """A text on one line, whose control characters (which could steer a terminal) are blanks."""
-    return _CONTROL.sub(" ", text)
 
 
 def describe(query: Query) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auscult.drawing import blank_figure, check_target, drawing_style, write_figure
-from auscult.errors import ConfigError
-from auscult.search.explain import ScoreCurves, describe, printable
+from auscult.errors import ConfigError, printable
+from auscult.search.explain import ScoreCurves, describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

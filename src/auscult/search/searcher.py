@@ -107,7 +107,7 @@ class Searcher:
         brought names into the knowledge base: those of the seen ones are gathered then. Keep views; models are shared.
 
         Args:
-            groups: Names of groups (`index.access`); with none, documents that are open to all are seen.
+            groups: Names of groups (`index.fields`); with none, documents that are open to all are seen.
 
         Raises:
             IndexFolderError: An earlier version wrote the knowledge base, which does not tell what documents brought.

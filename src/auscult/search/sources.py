@@ -10,7 +10,7 @@ from pathlib import Path
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
 from auscult.encoders import HUB, SHIPPED
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.files.writing import check_file
 from auscult.index import Counts
@@ -18,7 +18,6 @@ from auscult.index.reader import GenerationReader
 from auscult.interfaces import Corpus, DocumentEncoder
 from auscult.readers.report import Report
 from auscult.search.build import BuildReport, build_index
-from auscult.search.explain import printable
 from auscult.sources.file_records import FileRecord, Index
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered
@@ -185,8 +184,3 @@ def index_sources(
 def lasting_name(model: str) -> str:
     """Return what finds a model from any folder: a shipped model's or the hub's name, or an absolute path."""
     return model if model in SHIPPED or model.startswith(HUB) else str(Path(model).resolve())
-
-
-def counted(counts: Counts) -> str:
-    """Return counts in words."""
-    return f"{counts.documents:,} documents, {counts.passages:,} passages, {counts.sentences:,} sentences"

@@ -10,8 +10,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from auscult.errors import printable
 from auscult.interfaces import Hit
-from auscult.search.explain import ScoreCurves, describe, printable
+from auscult.search.explain import ScoreCurves, describe
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 3

@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from auscult.documents import Document, Passage
-from auscult.errors import naming_extra
+from auscult.errors import naming_extra, printable
 from auscult.interfaces import FloatArray
-from auscult.search.explain import printable
 from auscult.understanding import Query
 from auscult_lab.evaluation.evidence_figure import check_evidence_figure, draw_evidence
 from auscult_lab.evaluation.interaction_figure import check_interaction_figure, draw_interactions

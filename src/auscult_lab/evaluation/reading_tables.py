@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from auscult.errors import printable
 from auscult.interfaces import FloatArray
-from auscult.search.explain import printable
 
 if TYPE_CHECKING:
     from auscult_lab.encoders.ck.interactions import Interactions

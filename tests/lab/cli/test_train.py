@@ -88,8 +88,8 @@ def test_a_model_in_half_precision_is_half_as_large_and_another(tmp_path: Path) 
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("form", ["onnx", "onnx-int8"])
-def test_a_bi_encoder_is_converted_and_searches_as_before(form: str, tmp_path: Path) -> None:
+def test_a_bi_encoder_is_converted_and_searches_as_before(tmp_path: Path) -> None:
+    """In one form; of every form the scores are compared in tests/lab/encoders/test_export.py."""
     import torch
 
     from auscult_lab.encoders.persistence import save
@@ -99,14 +99,13 @@ def test_a_bi_encoder_is_converted_and_searches_as_before(form: str, tmp_path: P
     torch.manual_seed(0)
     settings = {"shared": True, "pooling": "mean", "cosine": True}
     save(create("bi", str(save_tiny_bert(tmp_path / "bert")), settings), tmp_path / "bi")
-    asked = ["train", str(tmp_path / "bi"), "--convert", form, "--out", str(tmp_path / "other")]
+    asked = ["train", str(tmp_path / "bi"), "--convert", "onnx-int8", "--out", str(tmp_path / "other")]
     done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0, (done.output, done.exception)
     before, after = load_model(str(tmp_path / "bi")), load_model(str(tmp_path / "other"))
     assert before.fingerprint != after.fingerprint
     queries = [Query("", "gout", ("signs",))]
-    close = 1e-4 if form == "onnx" else 0.3
-    np.testing.assert_allclose(after.encode_queries(queries), before.encode_queries(queries), atol=close)
+    np.testing.assert_allclose(after.encode_queries(queries), before.encode_queries(queries), atol=0.3)
     assert isinstance(CliRunner().invoke(app, asked).exception, ConfigError), "it is there already"
     half = CliRunner().invoke(app, ["train", str(tmp_path / "bi"), "--convert", "half", "--out", str(tmp_path / "h")])
     assert isinstance(half.exception, ModelError)

@@ -37,7 +37,7 @@ def service(needs: Needs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield Service(base, opened["medquad"], opened["ward"], folder / "data")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(needs: Needs) -> Iterator[Any]:
     with chromium(needs.chromium()) as started:
         yield started
