@@ -16,10 +16,9 @@ from auscult.documents import Section, build_document
 from auscult.errors import ModelError
 from auscult.understanding import Query
 from auscult_lab.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
-from auscult_lab.rankers.persistence import load, save
 from auscult_lab.rankers.registry import RANKERS
-from auscult_lab.rankers.scorer import RankerScorer, keep_places
-from auscult_lab.scorers.words import passage_words, query_words
+from auscult_lab.rankers.scorer import RankerScorer, keep_places, load, save
+from auscult_lab.scorers.lexical import passage_words, query_words
 from rankers import WORDS, lay_out, make_ranker, random_texts, small_vocabulary
 
 TOLERANCE = 1e-5

@@ -2,29 +2,40 @@
 
 An example is asked for by (epoch, row), and all chance in it (the window read, the name substituted) is drawn from
 seed, epoch and row: a resumed training sees exactly what an uninterrupted one would have seen.
+
+Sentence vectors of a frozen transformer never change and cost the most, so a training makes them once:
+
+    FOLDER/000000.npy, 000256.npy, ...   of so many documents each, one after the other, float16 (sentences, dim)
+
+A training that is killed while it reads loses at most one file's documents, and one that goes on reads nothing again.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import Dataset
 
+from auscult.documents import Document
+from auscult.errors import DataError
+from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import FloatArray
-from auscult_lab.cdv.encoder import aspect_vector, join_halves
+from auscult_lab.cdv.encoder import PooledTransformer, aspect_vector, join_halves
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.cdv.kept_sentences import HalfArray
 from auscult_lab.cdv.spaces import TargetSpace
 from auscult_lab.modules import Task
-from auscult_lab.modules.averaged_words import (
+from auscult_lab.modules.recurrent import pack
+from auscult_lab.modules.word_vectors import (
     FLAGS,
     AveragedWords,
     SentenceEncoder,
@@ -32,10 +43,69 @@ from auscult_lab.modules.averaged_words import (
     structural_flags,
     tokenize,
 )
-from auscult_lab.modules.recurrent import pack
 from auscult_lab.training.batches import Key
 from auscult_lab.training.data import NamePool, TrainingData, mentions_words, replace_words
 from auscult_lab.training.labels import EntityLabel, LabelledDocument
+from auscult_lab.training.stages import Run
+
+_DOCUMENTS = 256
+
+HalfArray = npt.NDArray[np.float16]
+
+
+def read_by_transformer(
+    experiment: CdvExperiment, data: TrainingData, sentences: SentenceEncoder, run: Run, *, within: str
+) -> list[HalfArray]:
+    """Each training document's sentence vectors, (sentences, dim), where a transformer reads them; otherwise none.
+
+    Args:
+        experiment: Which says how long a sentence may be.
+        data: Its documents.
+        sentences: The sentence encoder.
+        run: The training.
+        within: The folder of the training's that keeps them, another for each way of reading.
+    """
+    if not isinstance(sentences, PooledTransformer):
+        return []
+    documents, limit = [item.document for item in data.documents], experiment.training.max_tokens
+    return kept_sentences(documents, sentences, run.folder / within, run.say, max_tokens=limit)
+
+
+def kept_sentences(
+    documents: Sequence[Document],
+    sentences: SentenceEncoder,
+    folder: Path,
+    say: Callable[[str], None],
+    *,
+    max_tokens: int,
+) -> list[HalfArray]:
+    """The vectors of each document's sentences, (sentences, dim), made where the folder has none yet.
+
+    Args:
+        documents: Always the same for a folder, in the same order.
+        sentences: Reads them, and always alike.
+        folder: Where they are kept.
+        say: Told how far it is.
+        max_tokens: Word pieces read of a sentence.
+
+    Raises:
+        DataError: A file of the folder holds other documents' vectors.
+    """
+    found: list[HalfArray] = []
+    for first in range(0, len(documents), _DOCUMENTS):
+        part = documents[first : first + _DOCUMENTS]
+        path = folder / f"{first:06}.npy"
+        if not path.is_file():
+            rows = np.concatenate([sentences.encode(document, max_tokens=max_tokens) for document in part])
+            with whole_or_nothing(path) as partial, partial.open("wb") as file:
+                np.save(file, rows.astype(np.float16))
+            say(f"sentences of {first + len(part):,} of {len(documents):,} documents read")
+        held: HalfArray = np.load(path)
+        sizes = [len(document.sentences) for document in part]
+        if len(held) != sum(sizes):
+            raise DataError(f"{sum(sizes)} sentences in {path}", str(len(held)), "delete the file; it is made again")
+        found += np.split(held, np.cumsum(sizes)[:-1])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,24 +304,20 @@ class DocumentExamples(Dataset[Example]):
             targets["entity"] = self._entities(title, item.mentions[window])
         if "aspect" in self._spaces:
             targets["aspect"] = np.stack([aspects[passage] for passage in passage_of])
-        complete = [
-            passage for passage in sorted(set(passage_of)) if not self._lacks_label(title, item.aspects[passage])
-        ]
+        complete = [] if "entity" in self._spaces and title is None else sorted(set(passage_of))
+        if "aspect" in self._spaces:
+            complete = [passage for passage in complete if not np.isnan(aspects[passage]).any()]
         position = {passage: place for place, passage in enumerate(complete)}
         queries = self._queries(title, [aspects[passage] for passage in complete])
+        unread = item.document.sentences[window] if self._sentences is None else ()
         return Example(
             inputs=inputs,
             targets=targets,
             passages=np.array([position.get(passage, -1) for passage in passage_of], dtype=np.int64),
             queries=queries,
             labels=tuple(self._label(title, item.aspects[passage]) for passage in complete),
-            texts=self._texts(item, window),
+            texts=tuple(item.document.slice(sentence) for sentence in unread),
         )
-
-    def _texts(self, item: LabelledDocument, window: slice) -> tuple[str, ...]:
-        if self._sentences is not None:
-            return ()
-        return tuple(item.document.slice(sentence) for sentence in item.document.sentences[window])
 
     def _aspect(self, headings: tuple[str, ...]) -> FloatArray:
         if "aspect" not in self._spaces:
@@ -272,11 +338,6 @@ class DocumentExamples(Dataset[Example]):
             if vectors:
                 rows[row] = np.mean(vectors, axis=0)
         return rows
-
-    def _lacks_label(self, title: EntityLabel | None, headings: tuple[str, ...]) -> bool:
-        return ("entity" in self._spaces and title is None) or (
-            "aspect" in self._spaces and bool(np.isnan(self._aspect(headings)).any())
-        )
 
     def _queries(self, title: EntityLabel | None, aspects: Sequence[FloatArray]) -> FloatArray:
         halves = []

@@ -20,7 +20,7 @@ output stands section 5.2's dense tanh layer; the embedding itself is Eq. 4's me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
@@ -32,9 +32,8 @@ from torch.nn.utils.rnn import PackedSequence
 
 from auscult.concepts import normalise_name
 from auscult.interfaces import FloatArray
-from auscult_lab.modules.averaged_words import tokenize
 from auscult_lab.modules.recurrent import BidirectionalLstm, pack
-from auscult_lab.modules.word_vectors import WordVectors
+from auscult_lab.modules.word_vectors import WordVectors, tokenize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +46,6 @@ class BloomConfig:
     bits: int = 1024
     hashes: int = 5
     dropout: float = 0.5
-
-    def as_dict(self) -> dict[str, object]:
-        """The fields, as JSON can hold them."""
-        return asdict(self)
 
 
 def bloom_bits(identifier: str, *, bits: int, hashes: int) -> FloatArray:
@@ -178,7 +173,8 @@ class BloomSpace:
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Embeddings ε(s) of texts (Eq. 4), shape (texts, dim); a text without known words is a row of zeros."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
-        matrices = [self._read(text) for text in texts]
+        read = (self.vectors.lookup(tokenize(text)[:_MAX_WORDS]) for text in texts)
+        matrices = [words[words.any(axis=1)] for words in read]
         filled = [row for row, matrix in enumerate(matrices) if len(matrix)]
         with torch.inference_mode():
             for start in range(0, len(filled), 256):
@@ -194,20 +190,3 @@ class BloomSpace:
             return self.known[known]
         vector: FloatArray = self.embed([text])[0]
         return vector
-
-    def _read(self, text: str) -> FloatArray:
-        words = self.vectors.lookup(tokenize(text)[:_MAX_WORDS])
-        return words[words.any(axis=1)]
-
-
-def restore_bloom(
-    config: Mapping[str, object],
-    weights: Mapping[str, torch.Tensor],
-    vectors: WordVectors,
-    known: Mapping[str, FloatArray],
-    names: Mapping[str, str],
-) -> BloomSpace:
-    """A Bloom space from its saved parts."""
-    encoder = BloomEncoder(BloomConfig(**config))  # type: ignore[arg-type]
-    encoder.load_state_dict(dict(weights))
-    return BloomSpace(encoder, vectors, known, names)

@@ -9,7 +9,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,15 @@ from auscult.errors import DataError, MissingExtraError, ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing
 from auscult_lab.cdv.encoder import CdvEncoder
-from auscult_lab.modules.averaged_words import AveragedWords, sentence_tokens, tokenize
-from auscult_lab.modules.word_vectors import SubwordTable, WordVectors, from_state, read_word_vectors
+from auscult_lab.modules.word_vectors import (
+    AveragedWords,
+    SubwordTable,
+    WordVectors,
+    from_state,
+    read_word_vectors,
+    sentence_tokens,
+    tokenize,
+)
 from auscult_lab.training.data import TrainingData
 from auscult_lab.training.experiment import DataExperiment, WordVectorChoice, expanded
 
@@ -42,7 +49,9 @@ def word_vectors(
     text, done = folder / "text.txt", folder / "vectors.npz"
     if not text.is_file():
         with whole_or_nothing(text) as partial:
-            written = write_lines(_lines(experiment, data), partial)
+            glossary = data.knowledge if experiment.word_vectors.glossary else None
+            lines = chain(document_lines(data.texts), () if glossary is None else knowledge_lines(glossary))
+            written = write_lines(lines, partial)
         say(f"{written:,} words of training text")
     shares = dict(islice(word_shares(text, min_count=experiment.word_vectors.min_count).items(), _FREQUENT_WORDS))
     if given is not None:
@@ -54,12 +63,6 @@ def word_vectors(
             np.savez(file, settings=np.array(json.dumps(settings)), table=arrays["table"])
     with np.load(done, allow_pickle=False) as kept:
         return from_state({"table": kept["table"]}, parse_json(str(kept["settings"]))), shares
-
-
-def _lines(experiment: DataExperiment, data: TrainingData) -> Iterator[list[str]]:
-    yield from document_lines(data.texts)
-    if experiment.word_vectors.glossary and data.knowledge is not None:
-        yield from knowledge_lines(data.knowledge)
 
 
 def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:

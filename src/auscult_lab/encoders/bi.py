@@ -21,10 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
-from auscult_lab.encoders.base import PassageText
-from auscult_lab.encoders.towers import Towers, TowersConfig
-from auscult_lab.modules.backbone import Backbone
-from auscult_lab.modules.batching import in_order, single_precision
+from auscult_lab.encoders.base import PassageText, Towers, TowersConfig
+from auscult_lab.modules.backbone import Backbone, in_order, single_precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +37,7 @@ class BiConfig(TowersConfig):
     document_share: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         # Not super(): dataclasses with slots are made anew, and the name would mean the class before that.
         TowersConfig.__post_init__(self)
         if self.document_share < 0:
@@ -75,13 +69,10 @@ class BiEncoder(Towers):
 
     def keep(self, passages: Sequence[PassageText]) -> Tensor:
         """Vectors of passages, float32 (passages, dim), on the processor."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
         with torch.no_grad():
-            for batch, states, mask in self.read_passages(passages, size=self.batch_size):
-                parts.append(self.pooled(states, mask).cpu())
-                order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0, self.passages.dim)
+            read = self.read_passages(passages, size=self.batch_size)
+            vectors = ((batch, self.pooled(states, mask).cpu()) for batch, states, mask in read)
+            return in_order(vectors, empty=(0, self.passages.dim))
 
     def score_kept(self, query: str, kept: Tensor) -> Tensor:  # type: ignore[override]
         """Inner products of the query's vector with kept ones, float32 (passages,), on the processor."""

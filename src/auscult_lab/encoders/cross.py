@@ -22,8 +22,7 @@ from torch import Tensor, nn
 
 from auscult.errors import ConfigError
 from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
-from auscult_lab.modules.backbone import Backbone, pool
-from auscult_lab.modules.batching import batches, in_order, single_precision
+from auscult_lab.modules.backbone import Backbone, batches, in_order, pool, single_precision
 
 _DROPOUT = 0.1
 """BERT's, for backbones that name none."""
@@ -34,11 +33,7 @@ class CrossConfig(CaprConfig):
     """Settings of the cross-encoder."""
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         CaprConfig.__post_init__(self)
         if self.cosine:
             raise ConfigError("no 'cosine' for a cross-encoder, which compares no vectors", "it", "leave it out")
@@ -91,15 +86,16 @@ class CrossEncoder(PassageRanker):
 
     def _score(self, pairs: Sequence[tuple[str, PassageText]], size: int | None, *, forgetful: bool = False) -> Tensor:
         """Scores of pairs, (pairs,)."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
         limit = self.config.max_query_tokens + self.config.max_passage_tokens
-        for batch in batches([len(query) + len(passage.text) for query, passage in pairs], size):
+
+        def scores(batch: list[int]) -> Tensor:
             queries, passages = zip(*((pairs[row][0], pairs[row][1].text) for row in batch), strict=True)
             fields = self.pairs.tokenize(queries, passages, max_tokens=limit)
             states = self.pairs.forgetful(fields) if forgetful else self.pairs(fields)
             with single_precision(states):
                 vectors = pool(states.float(), fields["attention_mask"].to(states.device), self.config.pooling)
-                parts.append(self.head(vectors).squeeze(1))
-            order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0)
+                found: Tensor = self.head(vectors).squeeze(1)
+            return found
+
+        dealt = batches([len(query) + len(passage.text) for query, passage in pairs], size)
+        return in_order((batch, scores(batch)) for batch in dealt)

@@ -22,8 +22,7 @@ from auscult.documents.analysis import Analyzer
 from auscult.understanding import Query
 from auscult_lab.encoders.base import PassageText, passage_text, query_text
 from auscult_lab.encoders.experiment import PairLabels, PairNegatives
-from auscult_lab.training.batches import Key
-from auscult_lab.training.candidates import BestPassages
+from auscult_lab.training.batches import BestPassages, Key
 from auscult_lab.training.labels import EntityLabel, LabelledDocument
 
 _analyse = Analyzer()

@@ -31,10 +31,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from auscult.errors import ConfigError
-from auscult_lab.encoders.base import PassageText
-from auscult_lab.encoders.towers import Towers, TowersConfig
-from auscult_lab.modules.backbone import Backbone
-from auscult_lab.modules.batching import batches, in_order, single_precision
+from auscult_lab.encoders.base import PassageText, Towers, TowersConfig
+from auscult_lab.modules.backbone import Backbone, batches, in_order, single_precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +48,7 @@ class PolyConfig(TowersConfig):
     attention_scale: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         TowersConfig.__post_init__(self)
         if self.codes is not None and self.codes < 1:
             raise ConfigError("at least one code, or none named", str(self.codes), "correct the experiment file")
@@ -150,18 +144,18 @@ class PolyEncoder(Towers):
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
         """Scores of kept passages, float32 (passages,), on the processor."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
         with torch.no_grad():
             vector = self.query_vectors([query])
-            for batch in batches([len(each) for each in kept], self.batch_size):
+
+            def scores(batch: list[int]) -> Tensor:
                 vectors = pad_sequence([kept[row].to(vector) for row in batch], batch_first=True)
                 lengths = torch.tensor([len(kept[row]) for row in batch], device=vector.device)
                 mask = torch.arange(vectors.shape[1], device=vector.device) < lengths.unsqueeze(1)
                 with single_precision(vectors):
-                    parts.append(self._attend(vector, vectors, mask)[0].cpu())
-                order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0)
+                    return self._attend(vector, vectors, mask)[0].cpu()
+
+            dealt = batches([len(each) for each in kept], self.batch_size)
+            return in_order((batch, scores(batch)) for batch in dealt)
 
 
 def _weights(logits: Tensor, mask: Tensor) -> Tensor:

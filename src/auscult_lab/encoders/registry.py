@@ -12,7 +12,7 @@ from auscult_lab.encoders.base import CaprConfig, PassageRanker
 from auscult_lab.encoders.bi import BiConfig, BiEncoder
 from auscult_lab.encoders.ck.ranker import CkConfig, CkRanker
 from auscult_lab.encoders.cross import CrossConfig, CrossEncoder
-from auscult_lab.encoders.long_towers import LongBiConfig, LongBiEncoder, LongPolyConfig, LongPolyEncoder
+from auscult_lab.encoders.longformer import LongBiConfig, LongBiEncoder, LongPolyConfig, LongPolyEncoder
 from auscult_lab.encoders.poly import PolyConfig, PolyEncoder
 from auscult_lab.graphs.knowledge_vectors import load as load_vectors
 from auscult_lab.modules.backbone import open_backbone

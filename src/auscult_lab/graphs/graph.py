@@ -1,6 +1,7 @@
-"""A knowledge graph: entities with names, and triples subject - relation - object between them.
+"""A knowledge graph: entities with names, triples subject - relation - object between them, and its statistics.
 
-Ids of entities and labels of relations are alike in whatever format a graph comes.
+Ids of entities and labels of relations are alike in whatever format a graph comes. Neighbours and components are found
+whatever the direction of the triples.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auscult.concepts.identifiers import normalise_identifier
-from auscult.errors import DataError
+from auscult.errors import DataError, naming_extra
 
 Triple = tuple[str, str, str]
 """Id of the subject, relation, id of the object."""
@@ -118,3 +119,109 @@ def named_entity_id(name: str) -> str:
     Canonical identifiers have a prefix in capitals, so none is equal to it.
     """
     return _NAMED + plain_name(name).casefold()
+
+
+_HUBS = 10
+
+
+def degrees(graph: KnowledgeGraph) -> NDArray[np.int64]:
+    """Of each entity the number of triples it is in, int64 (entities,); a triple with itself counts once."""
+    subjects, objects = graph.triples[:, 0], graph.triples[:, 2]
+    ends = np.concatenate([subjects, objects[objects != subjects]])
+    return np.bincount(ends, minlength=len(graph.entities)).astype(np.int64)
+
+
+def by_degree(graph: KnowledgeGraph) -> NDArray[np.int64]:
+    """Rows of the entities, those in the most triples first; of those in as many, the earlier first."""
+    return np.argsort(-degrees(graph), kind="stable").astype(np.int64)
+
+
+def components(graph: KnowledgeGraph) -> NDArray[np.int64]:
+    """Of each entity the number of its connected component, int64 (entities,)."""
+    size = len(graph.entities)
+    rows, columns = graph.triples[:, 0], graph.triples[:, 2]
+    # Only here: they take a fifth of a second to import, and every command imports this.
+    with naming_extra("lab", "scipy"):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+    matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
+    return np.asarray(connected_components(matrix, directed=False)[1], dtype=np.int64)
+
+
+class Neighbours:
+    """The triples of each entity, found in the time it takes to read them."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        ends = graph.triples[:, [0, 2]].T.ravel()
+        self._order = np.argsort(ends, kind="stable")
+        self._starts = np.searchsorted(ends[self._order], np.arange(len(graph.entities) + 1))
+        self._triples = graph.triples
+
+    def of(self, entity: int) -> list[tuple[int, bool, int]]:
+        """(relation, whether the entity is the subject, the other entity) of its triples, in their order."""
+        places = self._order[self._starts[entity] : self._starts[entity + 1]]
+        found = []
+        for place in places.tolist():
+            outward, row = place < len(self._triples), place % len(self._triples)
+            subject, relation, object_ = self._triples[row].tolist()
+            found.append((relation, outward, object_ if outward else subject))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatistics:
+    """Counts over a graph. The degree of an entity is the number of triples it is in.
+
+    Attributes:
+        entities: Their number; so of relations and triples.
+        relations: See `entities`.
+        triples: See `entities`.
+        triples_per_relation: (relation, triples), most first.
+        degree_mean: Over all entities.
+        degree_median: Over all entities.
+        degree_max: Over all entities.
+        hubs: (entity id, degree) of those with the most triples.
+        leaf_share: Share of entities that are in one triple.
+        isolated_share: Share of entities that stand together with no other: their triples are with themselves.
+        components: Parts of the graph that no triple connects.
+        largest_component: Entities in the largest of them.
+    """
+
+    entities: int
+    relations: int
+    triples: int
+    triples_per_relation: tuple[tuple[str, int], ...]
+    degree_mean: float
+    degree_median: float
+    degree_max: int
+    hubs: tuple[tuple[str, int], ...]
+    leaf_share: float
+    isolated_share: float
+    components: int
+    largest_component: int
+
+
+def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
+    """Count a graph; a second for millions of triples."""
+    degree = degrees(graph)
+    sizes = np.bincount(components(graph))
+    counts = np.bincount(graph.triples[:, 1], minlength=len(graph.relations))
+    hubs = np.argsort(-degree, kind="stable")[:_HUBS]
+    return GraphStatistics(
+        entities=len(graph.entities),
+        relations=len(graph.relations),
+        triples=len(graph.triples),
+        triples_per_relation=tuple(
+            (graph.relations[each], int(counts[each])) for each in np.argsort(-counts, kind="stable")
+        ),
+        degree_mean=float(degree.mean()),
+        degree_median=float(np.median(degree)),
+        degree_max=int(degree.max()),
+        hubs=tuple((graph.entities[each], int(degree[each])) for each in hubs),
+        leaf_share=float((degree == 1).mean()),
+        # An entity alone in its component.
+        isolated_share=float((sizes == 1).sum() / len(graph.entities)),
+        components=len(sizes),
+        largest_component=int(sizes.max()),
+    )

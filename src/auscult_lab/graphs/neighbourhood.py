@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auscult.concepts.fuzzy import FuzzyNames
 from auscult.concepts.names import normalise_name
 from auscult.errors import ConfigError, QueryError
-from auscult_lab.graphs.graph import KnowledgeGraph, entity_id
-from auscult_lab.graphs.structure import Neighbours, degrees
+from auscult_lab.graphs.graph import KnowledgeGraph, Neighbours, degrees, entity_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +138,10 @@ def _walk(graph: KnowledgeGraph, centre: int, steps: int) -> Iterator[_Reached]:
                     seen.add(other)
                     link = Link(each.entity, relation, outward)
                     groups[link].append(_Reached(other, distance, link))
-        layer = _in_turns(list(groups.values()), degree)
+        # The first of every group, then the second of every group, and so on; within a group by degree.
+        turns: list[tuple[int, int, int, _Reached]] = []
+        for number, group in enumerate(groups.values()):
+            ranked = sorted(group, key=lambda each: -int(degree[each.entity]))
+            turns += [(turn, -int(degree[each.entity]), number, each) for turn, each in enumerate(ranked)]
+        layer = [each for *_, each in sorted(turns, key=lambda turn: turn[:3])]
     yield from layer
-
-
-def _in_turns(groups: list[list[_Reached]], degree: NDArray[np.int64]) -> list[_Reached]:
-    """The first of every group, then the second of every group, and so on; within a group by degree."""
-    turns: list[tuple[int, int, int, _Reached]] = []
-    for number, group in enumerate(groups):
-        ranked = sorted(group, key=lambda each: -int(degree[each.entity]))
-        turns += [(turn, -int(degree[each.entity]), number, each) for turn, each in enumerate(ranked)]
-    return [each for *_, each in sorted(turns, key=lambda turn: turn[:3])]

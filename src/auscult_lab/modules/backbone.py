@@ -1,13 +1,15 @@
 """A Hugging Face encoder and its tokenizer as one module; the only file that opens either.
 
 Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1") or from a local folder, whose weights
-are safetensors: a pickle may run code when it is read.
+are safetensors: a pickle may run code when it is read. Many texts are read a few at a time, similar lengths together,
+because padding costs as much as words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -176,7 +178,23 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         raise
     except Exception as error:
         # A damaged file comes as an error of one of three libraries, of half a dozen kinds.
-        raise _refused(name_or_path, error, what) from error
+        folder = Path(name_or_path)
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        # The library takes what is no folder for a name of the hub, and calls a misspelt path no good name.
+        beside = folder.parent != Path() and folder.parent.is_dir()
+        expected, got = what, f"{name_or_path!r} ({reason})"
+        if folder.is_dir() and any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
+            remedy = "have them written as safetensors, with save_pretrained, where the pickle is trusted"
+            expected, got = f"{what} with weights as safetensors", f"{name_or_path!r} with a pickle of them"
+        elif folder.is_dir():
+            remedy = "give a folder saved with save_pretrained, or copy it again"
+        elif folder.exists() or beside or not _HUB_NAME.fullmatch(name_or_path):
+            got = f"{name_or_path!r}, {'which is a file' if folder.exists() else 'where there is no folder'}"
+            remedy = "correct the path"
+        else:
+            got = f"{name_or_path!r}, which is no folder here, nor opens from the hub ({reason})"
+            remedy = "correct the path of the folder, or give a hub name on a machine with a network"
+        raise ModelError(expected, got, remedy) from error
     kind = model.config.model_type
     if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:
         found = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
@@ -185,25 +203,6 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         found = f"{name_or_path!r}, of type '{kind}', without a token for padding"
         raise ModelError("an encoder that reads texts of several lengths at once", found, "take one of BERT's kind")
     return model, tokenizer
-
-
-def _refused(name_or_path: str, error: Exception, what: str) -> ModelError:
-    """What to say of an encoder that does not open."""
-    folder = Path(name_or_path)
-    reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-    if folder.is_dir():
-        if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
-            remedy = "have them written as safetensors, with save_pretrained, where the pickle is trusted"
-            return ModelError(f"{what} with weights as safetensors", f"{name_or_path!r} with a pickle of them", remedy)
-        remedy = "give a folder saved with save_pretrained, or copy it again"
-        return ModelError(what, f"{name_or_path!r} ({reason})", remedy)
-    # The library takes what is no folder for a name of the hub, and tells of a misspelt path that it is no good name.
-    beside = folder.parent != Path() and folder.parent.is_dir()
-    if folder.exists() or beside or not _HUB_NAME.fullmatch(name_or_path):
-        found = "which is a file" if folder.exists() else "where there is no folder"
-        return ModelError(what, f"{name_or_path!r}, {found}", "correct the path")
-    remedy = "correct the path of the folder, or give a hub name on a machine with a network"
-    return ModelError(what, f"{name_or_path!r}, which is no folder here, nor opens from the hub ({reason})", remedy)
 
 
 def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
@@ -242,7 +241,14 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
 
     def begun(name: str) -> Any:
         if shape is not None:
-            config = _reshaped(AutoConfig.from_pretrained(name), shape)
+            config, remedy = AutoConfig.from_pretrained(name), "correct 'encoder' in the experiment file"
+            if unknown := [field for field in shape if not hasattr(config, field)]:
+                raise ConfigError(f"settings of a {config.model_type} encoder", ", ".join(unknown), remedy)
+            changed = {**config.to_dict(), **shape}
+            if changed["hidden_size"] % changed["num_attention_heads"]:
+                found = f"{changed['hidden_size']} for {changed['num_attention_heads']} attention heads"
+                raise ConfigError("a hidden_size that its attention heads divide among them", found, remedy)
+            config = type(config).from_dict(changed)
             return AutoModelForMaskedLM.from_config(config)  # type: ignore[no-untyped-call]
         told = logging.get_verbosity()
         # It calls a checkpoint that has no predicting layer corrupted.
@@ -256,18 +262,6 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
     if tokenizer.mask_token is None:
         raise ModelError("a tokenizer with a mask", f"that of {name_or_path!r}, without one", "take one of BERT's kind")
     return model, tokenizer, Backbone(model.base_model, tokenizer).limit
-
-
-def _reshaped(config: Any, shape: Mapping[str, int]) -> Any:
-    unknown = [name for name in shape if not hasattr(config, name)]
-    remedy = "correct 'encoder' in the experiment file"
-    if unknown:
-        raise ConfigError(f"settings of a {config.model_type} encoder", ", ".join(unknown), remedy)
-    changed = {**config.to_dict(), **shape}
-    if changed["hidden_size"] % changed["num_attention_heads"]:
-        found = f"{changed['hidden_size']} for {changed['num_attention_heads']} attention heads"
-        raise ConfigError("a hidden_size that its attention heads divide among them", found, remedy)
-    return type(config).from_dict(changed)
 
 
 def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -306,3 +300,40 @@ def find_file(name_or_path: str, file: str) -> Path | None:
 def fastest_device() -> torch.device:
     """The first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another GPU, or none."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def batches(lengths: Sequence[int], size: int | None) -> Iterator[list[int]]:
+    """Positions of texts, shortest first, a batch at a time.
+
+    Args:
+        lengths: Of each text, in any unit.
+        size: Texts in a batch; None for all in one.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    step = size or max(1, len(order))
+    for start in range(0, len(order), step):
+        yield order[start : start + step]
+
+
+def in_order(results: Iterable[tuple[Sequence[int], Tensor]], *, dim: int = 0, empty: Sequence[int] = (0,)) -> Tensor:
+    """Join the results of batches in the order of the texts.
+
+    Args:
+        results: Of each batch the positions of its texts, as `batches` gave them, and a tensor.
+        dim: The dimension of the texts in it.
+        empty: Shape of the result where there is no batch.
+    """
+    rows: list[int] = []
+    parts: list[Tensor] = []
+    for batch, part in results:
+        rows += batch
+        parts.append(part)
+    if not parts:
+        return torch.zeros(*empty)
+    joined = torch.cat(parts, dim=dim)
+    return joined.index_select(dim, torch.tensor(rows, device=joined.device).argsort())
+
+
+def single_precision(tensor: Tensor) -> AbstractContextManager[object]:
+    """Where scores are made of vectors, whatever precision the transformers run in: bfloat16 would make ties."""
+    return torch.autocast(tensor.device.type, enabled=False)

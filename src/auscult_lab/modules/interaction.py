@@ -27,11 +27,6 @@ def cosine_matrix(query: Tensor, passage: Tensor) -> Tensor:
     return nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(passage, dim=-1).transpose(1, 2)
 
 
-def dot_matrix(query: Tensor, passage: Tensor) -> Tensor:
-    """Inner products between word vectors, (batch, query words, passage words)."""
-    return query @ passage.transpose(1, 2)
-
-
 def identity_matrix(query: Tensor, passage: Tensor) -> Tensor:
     """1 where query and passage have the same word id, (batch, query words, passage words), float."""
     return (query.unsqueeze(2) == passage.unsqueeze(1)).float()

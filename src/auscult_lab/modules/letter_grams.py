@@ -14,8 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.embedding import WordTable
-from auscult_lab.modules.vocabulary import Vocabulary
+from auscult_lab.modules.vocabulary import Vocabulary, WordTable
 
 BOUNDARY = "#"
 

@@ -10,15 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.embedding import WordTable
+from auscult_lab.modules.vocabulary import WordTable
 
 PADDING = 0
 """The id of no word; words have ids from 1."""
+Encoded = TypeVar("Encoded")
+"""What a ranker knows of passages without the query."""
 
 
 @dataclass(slots=True)
@@ -112,36 +114,42 @@ class Ranker(nn.Module, ABC):
                 module.add_words(words)
 
 
-@runtime_checkable
-class ReadsPassagesAlone(Protocol):
-    """A ranker whose passages' vectors do not depend on the query, so that a collection is encoded only once."""
+class ReadsPassagesAlone(Ranker, Generic[Encoded]):
+    """A ranker that reads passages without the query, so that a collection is encoded only once."""
 
-    keeps_passages: bool
-    """Whether `encode_passage` gives one vector for each passage; a ranker may have it and keep more."""
+    keeps_passages: ClassVar[bool] = True
+    """Whether `encode_passage` gives one vector for each passage; a ranker may give more."""
 
-    def encode_passage(self, passage: Tokens) -> Tensor:
-        """Vectors of passages, (batch, dim)."""
-        ...
+    @abstractmethod
+    def encode_passage(self, passage: Tokens) -> Encoded:
+        """Return all of passages that does not depend on the query; it can be indexed by rows of the batch."""
 
-    def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,), of the queries with the encoded passages."""
-        ...
+    @abstractmethod
+    def match(self, query: Tokens, encoded: Encoded) -> Tensor:
+        """Return scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+
+    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
+        """See `Ranker.forward`."""
+        return self.match(query, self.encode_passage(passage))
 
 
-@runtime_checkable
-class ReadsPassagesFirst(Protocol):
+class ReadsPassagesFirst(Ranker):
     """A ranker that computes something for each place of a passage before it meets the query, in a costly way.
 
-    Unlike a vector of the whole passage it is not small; see `KeptPlaces`.
+    Unlike a vector of the whole passage it is not small; see `scorer.keep_places`.
     """
 
     words_per_place: int
     """A passage of n words has ceil(n / words_per_place) places."""
 
+    @abstractmethod
     def read_passage(self, passage: Tokens) -> Tensor:
-        """What of passages does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
-        ...
+        """Return what does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
 
+    @abstractmethod
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
-        """Scores, (batch,), of the queries with the passages that were read."""
-        ...
+        """Return scores, (batch,), of the queries with the passages that were read."""
+
+    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
+        """See `Ranker.forward`."""
+        return self.compare(query, passage, self.read_passage(passage))

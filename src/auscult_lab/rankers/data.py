@@ -21,10 +21,9 @@ from auscult.documents.analysis import Analyzer
 from auscult_lab.rankers.base import Ranker, Tokens, pad
 from auscult_lab.rankers.experiment import NegativeChoice
 from auscult_lab.rankers.scorer import Lexicon
-from auscult_lab.scorers.words import passage_words
+from auscult_lab.scorers.lexical import passage_words
 from auscult_lab.training.asked import AskedPart, PassageKey, read_asked
-from auscult_lab.training.batches import Key
-from auscult_lab.training.candidates import BestPassages
+from auscult_lab.training.batches import BestPassages, Key
 from auscult_lab.training.experiment import DataExperiment
 from auscult_lab.training.labels import LabelledDocument
 
@@ -210,15 +209,13 @@ class RankingExamples(Dataset[Example]):
         """One batch; negatives of kind "in_batch" are the answers of the queries that follow."""
         passages: list[Tensor] = []
         for position, example in enumerate(examples):
+            # The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice.
+            answers = self.pool.queries[example.row].answers
             others = (*examples[position + 1 :], *examples[:position])
-            passages += (*example.passages, *self._borrowed(example, others))
+            borrowed = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
+            missing = self.choice.in_batch - len(borrowed)
+            passages += (*example.passages, *borrowed, *[example.stand_in] * missing)
         return RankingBatch(pad([example.query for example in examples]), pad(passages), self.choice.total)
-
-    def _borrowed(self, example: Example, others: Sequence[Example]) -> list[Tensor]:
-        """The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice."""
-        answers = self.pool.queries[example.row].answers
-        found = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
-        return found + [example.stand_in] * (self.choice.in_batch - len(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,20 +42,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
 from auscult_lab.modules.attention import CrossAttention, HierarchicalAttention, InnerAttention, Pooled
-from auscult_lab.modules.embedding import WordEmbedding
 from auscult_lab.modules.recurrent import BidirectionalGru
-from auscult_lab.modules.vocabulary import Vocabulary
-from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
-
-Encoded = TypeVar("Encoded")
-"""What a ranker knows of passages without the query."""
+from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding
+from auscult_lab.rankers.base import Encoded, RankerConfig, ReadsPassagesAlone, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +139,7 @@ class EncodedSentences:
         return EncodedSentences(self.states[chosen], self.mask[chosen], self.present[rows])
 
 
-class _AttentionRanker(Ranker, Generic[Encoded]):
+class _AttentionRanker(ReadsPassagesAlone[Encoded]):
     """What the three share: words, encoders, the query's attention, and the score."""
 
     def __init__(self, config: HarSimpleConfig, vocabulary: Vocabulary, passage_dim: int) -> None:
@@ -162,20 +158,12 @@ class _AttentionRanker(Ranker, Generic[Encoded]):
         self.word_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
         self.state_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
 
-    @abstractmethod
-    def encode_passage(self, passage: Tokens) -> Encoded:
-        """All of passages that does not depend on the query; may be kept, and indexed by passages' rows."""
-
-    @abstractmethod
-    def match(self, query: Tokens, encoded: Encoded) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
-
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
         for each in (self.word_dropout, self.state_dropout):
             if isinstance(each, TiedDropout):
                 each.draw()
-        return self.match(query, self.encode_passage(passage))
+        return super().forward(query, passage)
 
     def _states(self, encoder: BidirectionalGru, ids: Tensor, mask: Tensor) -> Tensor:
         """Eq. 1 and 2: word ids (rows, words) to (rows, words, 2 * gru_dim)."""
@@ -256,7 +244,7 @@ class Har(_SentenceRanker[EncodedSentences]):
         return self._sentences(passage)
 
     def match(self, query: Tokens, encoded: EncodedSentences) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """See `ReadsPassagesAlone.match`."""
         states, asked, _ = self._query(query)
         return self._compare(asked, self._pool(states, query.mask, encoded).passages)
 
@@ -272,7 +260,6 @@ class HarWca(_SentenceRanker[Tensor]):
 
     kind = "har-wca"
     title = "HAR-WCA"
-    keeps_passages = True
 
     def __init__(self, config: HarConfig, vocabulary: Vocabulary) -> None:
         dim = 2 * config.gru_dim
@@ -286,7 +273,7 @@ class HarWca(_SentenceRanker[Tensor]):
         return pooled.passages
 
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """See `ReadsPassagesAlone.match`."""
         return self._compare(self._query(query)[1], encoded)
 
     def _pool(self, query: Tensor, query_mask: Tensor, sentences: EncodedSentences) -> Pooled:
@@ -299,7 +286,6 @@ class HarSimple(_AttentionRanker[Tensor]):
 
     kind = "har-simple"
     title = "HAR-simple"
-    keeps_passages = True
 
     def __init__(self, config: HarSimpleConfig, vocabulary: Vocabulary) -> None:
         super().__init__(config, vocabulary, passage_dim=2 * config.gru_dim)
@@ -312,7 +298,7 @@ class HarSimple(_AttentionRanker[Tensor]):
         return pooled
 
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """See `ReadsPassagesAlone.match`."""
         return self._compare(self._query(query)[1], encoded)
 
 

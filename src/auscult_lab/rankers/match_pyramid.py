@@ -27,10 +27,9 @@ from typing import Literal
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
-from auscult_lab.modules.convolution import GridConvolution
-from auscult_lab.modules.embedding import WordEmbedding
-from auscult_lab.modules.interaction import cells, cosine_matrix, dot_matrix, dynamic_max_pool, identity_matrix
-from auscult_lab.modules.vocabulary import Vocabulary
+from auscult_lab.modules.interaction import cells, cosine_matrix, dynamic_max_pool, identity_matrix
+from auscult_lab.modules.layers import GridConvolution
+from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 
 
@@ -55,11 +54,7 @@ class MatchPyramidConfig(RankerConfig):
     train_words: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse values that make no network.
-
-        Raises:
-            ConfigError: A similarity of another name, or a grid that the second pooling cannot halve.
-        """
+        """Check the values; a `ConfigError` is raised for another similarity or a grid that cannot be halved."""
         if self.similarity not in ("dot", "cosine", "identity"):
             raise ConfigError("similarity 'dot', 'cosine' or 'identity'", repr(self.similarity), "correct 'similarity'")
         if any(side < 2 or side % 2 for side in self.grid):
@@ -90,15 +85,14 @@ class MatchPyramid(Ranker):
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
-        image = self._similarities(query, passage).unsqueeze(1)
-        maps: Tensor = self.first(image, cells(query.mask, passage.mask))
+        if self.words is None:
+            similarities = identity_matrix(query.ids, passage.ids)
+        else:
+            asked, read = self.words(query.ids), self.words(passage.ids)
+            cosines = self.config.similarity == "cosine"
+            similarities = cosine_matrix(asked, read) if cosines else asked @ read.transpose(1, 2)
+        maps: Tensor = self.first(similarities.unsqueeze(1), cells(query.mask, passage.mask))
         # The largest after relu is the relu of the largest, which is computed for far fewer cells.
         pooled = dynamic_max_pool(maps, query.mask, passage.mask, self.config.grid).relu()
         scores: Tensor = self.score(self.second(pooled)).squeeze(-1)
         return scores
-
-    def _similarities(self, query: Tokens, passage: Tokens) -> Tensor:
-        if self.words is None:
-            return identity_matrix(query.ids, passage.ids)
-        compare = dot_matrix if self.config.similarity == "dot" else cosine_matrix
-        return compare(self.words(query.ids), self.words(passage.ids))

@@ -27,9 +27,8 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
-from auscult_lab.modules.embedding import WordEmbedding, WordIdf
 from auscult_lab.modules.interaction import cells, cosine_matrix, k_max, masked_softmax
-from auscult_lab.modules.vocabulary import Vocabulary
+from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding, WordIdf
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 
 
@@ -50,11 +49,7 @@ class PacrrConfig(RankerConfig):
     train_words: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse values that make no network.
-
-        Raises:
-            ConfigError: No windows, or no matches kept.
-        """
+        """Check the values; a `ConfigError` is raised for no windows, or no matches kept."""
         if self.longest < 1 or self.top_k < 1:
             raise ConfigError(
                 "'longest' and 'top_k' of at least 1", f"{self.longest} and {self.top_k}", "raise the smaller"

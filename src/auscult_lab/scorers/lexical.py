@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document
+from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.documents.passage_rows import distinct_passages, rows_of
 from auscult.errors import ConfigError, DataError, ModelError, naming_extra
@@ -92,11 +92,7 @@ class QueryLikelihoodConfig:
     analyzer: Analyzer = field(default_factory=Analyzer)
 
     def __post_init__(self) -> None:
-        """Check the range.
-
-        Raises:
-            ConfigError: `mu` is not positive.
-        """
+        """Check that mu is positive; else raise a `ConfigError`."""
         if self.mu <= 0:
             raise ConfigError("mu above 0", str(self.mu), "give about the mean length of a passage, or 2000")
 
@@ -321,3 +317,16 @@ class _QueryLikelihoodIndex:
         if not columns:
             return np.zeros(len(self._length_loss), dtype=np.float32)
         return np.asarray(self._gains[:, columns] @ repeats + repeats.sum() * self._length_loss, dtype=np.float32)
+
+
+_analyse = Analyzer()
+
+
+def query_words(query: Query) -> list[str]:
+    """The words a ranker reads of a query: entity and aspects, or the question where there are none."""
+    return _analyse(query_text(query))
+
+
+def passage_words(document: Document, passage: Passage) -> list[list[str]]:
+    """The words a ranker reads of a passage, sentence by sentence: its text only, no title and no heading."""
+    return [_analyse(document.slice(sentence)) for sentence in passage.sentences]

@@ -16,7 +16,7 @@ from auscult.errors import ConfigError
 from auscult.interfaces import Corpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.scorers.words import query_words
+from auscult_lab.scorers.lexical import query_words
 from auscult_lab.training.data import read
 from auscult_lab.training.experiment import CorpusChoice, DataExperiment
 

@@ -21,7 +21,7 @@ from auscult.errors import ConfigError
 from auscult.files.records import left_out
 from auscult.interfaces import Corpus
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.modules.averaged_words import tokenize
+from auscult_lab.modules.word_vectors import tokenize
 from auscult_lab.training.experiment import CorpusChoice, DataExperiment
 from auscult_lab.training.labels import LabelledDocument, label_documents, title_words
 

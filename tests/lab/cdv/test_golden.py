@@ -13,7 +13,7 @@ from auscult.documents.building import Section, build_document
 from auscult_lab.cdv import bloom_training as bloom_training
 from auscult_lab.cdv.data import DocumentExamples
 from auscult_lab.cdv.experiment import BloomTraining
-from auscult_lab.modules.averaged_words import AveragedWords
+from auscult_lab.modules.word_vectors import AveragedWords
 from auscult_lab.training import stages
 from auscult_lab.training.labels import label_documents
 from auscult_lab.training.stages import Run

@@ -27,11 +27,9 @@ from auscult_lab.cdv.objective import common_headings, passage_means, retrieval_
 from auscult_lab.cdv.persistence import load
 from auscult_lab.cdv.spaces import AverageSpace
 from auscult_lab.families.table import read_experiment, train
-from auscult_lab.modules.averaged_words import AveragedWords
-from auscult_lab.modules.word_vectors import SubwordTable
+from auscult_lab.modules.word_vectors import AveragedWords, SubwordTable
 from auscult_lab.training import loop
-from auscult_lab.training.batches import DocumentBatches
-from auscult_lab.training.candidates import place_measures, wrong_ahead
+from auscult_lab.training.batches import DocumentBatches, place_measures, wrong_ahead
 from auscult_lab.training.data import gather, mentions_words, name_pool, replace_words
 from auscult_lab.training.experiment_files import experiments_in
 from auscult_lab.training.folder import restart

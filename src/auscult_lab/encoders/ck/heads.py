@@ -40,7 +40,7 @@ from auscult.errors import ConfigError
 from auscult_lab.encoders.ck.context import Layout
 from auscult_lab.encoders.ck.knowledge import KnowledgeEncoder
 from auscult_lab.modules.interaction import cells, cosine_matrix
-from auscult_lab.rankers.drmm_tks import DrmmTksConfig, DrmmTksHead
+from auscult_lab.rankers.drmm import DrmmTksConfig, DrmmTksHead
 from auscult_lab.rankers.knrm import KnrmConfig, KnrmHead
 from auscult_lab.rankers.pacrr import PacrrConfig, PacrrHead
 

@@ -1,16 +1,59 @@
-"""Convolution and max pooling over texts of different lengths, where padding is neither read nor counted.
+"""Fully connected layers, and convolution and max pooling over texts of different lengths.
 
-A window belongs to the word it begins at, and reaches beyond the end of the text over zeros: each word has one window,
-a text shorter than a window too. What lies outside a text comes out as zeros (hu2014, Eq. 2 and its gate), so that a
-result of a wide batch is that of a narrow one, with more zeros at its end.
+Padding is neither read nor counted. A window belongs to the word it begins at, and reaches beyond the end of the text
+over zeros: each word has one window, a text shorter than a window too. What lies outside a text comes out as zeros
+(hu2014, Eq. 2 and its gate), so that a result of a wide batch is that of a narrow one, with more zeros at its end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.dense import glorot
+
+class Dense(nn.Module):
+    """Linear layers with an activation between them, none after the last.
+
+    Weights begin as the activations want them: drawn from Glorot's uniform distribution, biases at zero.
+
+    Args:
+        sizes: Length of the input, of every hidden layer, and of the output.
+        activation: Between layers, such as `torch.tanh`.
+        dropout: Share of each layer's input that training leaves out.
+    """
+
+    def __init__(self, sizes: Sequence[int], *, activation: Callable[[Tensor], Tensor], dropout: float = 0.0) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(sizes))
+        self.activation = activation
+        self.dropout = nn.Dropout(dropout)
+        for layer in self.layers:
+            glorot(layer)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Values (..., sizes[0]) to (..., sizes[-1])."""
+        for number, layer in enumerate(self.layers):
+            values = layer(self.dropout(self.activation(values) if number else values))
+        return values
+
+
+def glorot(layer: nn.Module) -> None:
+    """Draw a layer's weights from +-sqrt(6 / (inputs + outputs)) and set its bias to zero."""
+    if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
+        nn.init.xavier_uniform_(layer.weight)
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+
+
+def tanh_layers(*sizes: int) -> nn.Sequential:
+    """Linear layers between these sizes, each followed by tanh, the last too, as in guo2016."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(sizes):
+        layers += [nn.Linear(before, after), nn.Tanh()]
+    return nn.Sequential(*layers)
 
 
 class TextConvolution(nn.Module):
