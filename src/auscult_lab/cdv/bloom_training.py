@@ -34,7 +34,7 @@ _MAX_WORDS = 96
 def entity_descriptions(
     documents: Iterable[LabelledDocument], knowledge: KnowledgeBase | None, *, max_sentences: int
 ) -> list[Description]:
-    """(key, text) for every text that describes an entity: D_E of Eq. 1.
+    """Return (key, text) for every text that describes an entity: D_E of Eq. 1.
 
     Names, synonyms and definitions of the knowledge base; titles and the first sentences of training articles.
     """
@@ -50,7 +50,7 @@ def entity_descriptions(
 
 
 def entity_names(documents: Iterable[LabelledDocument], knowledge: KnowledgeBase | None) -> dict[str, str]:
-    """Normalised name -> key, of every name of the knowledge base and every title."""
+    """Return normalised name -> key, of every name of the knowledge base and every title."""
     names = {normalise_name(item.title.name): item.title.key for item in documents if item.title is not None}
     if knowledge is not None:
         names |= {name: keys[0] for name, keys in knowledge.name_index.items()}
@@ -58,7 +58,7 @@ def entity_names(documents: Iterable[LabelledDocument], knowledge: KnowledgeBase
 
 
 def aspect_descriptions(documents: Iterable[LabelledDocument]) -> list[Description]:
-    """(heading, text) for every heading and every sentence under it: D_A of Eq. 6."""
+    """Return (heading, text) for every heading and every sentence under it: D_A of Eq. 6."""
     described: dict[Description, None] = {}
     for item in documents:
         for sentence, passage in zip(item.document.sentences, item.passage_of, strict=True):

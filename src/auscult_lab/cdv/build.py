@@ -104,7 +104,7 @@ class CdvBuild(Build[CdvExperiment]):
         experiment, encoder, choice = self.experiment, self.encoder, self.experiment.training
         network = encoder.network.train()
         read = read_by_transformer(experiment, self.data, encoder.sentences, self.run, within="sentences")
-        examples = DocumentExamples.of(experiment, self.data, encoder.sentences, encoder.spaces, read=read)
+        examples = DocumentExamples(experiment, self.data, encoder.sentences, encoder.spaces, read=read)
         if network.config.standardize:
             network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
         batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
@@ -197,7 +197,7 @@ def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, r
 
 
 def _centre(task: Task, data: TrainingData, words: WordVectors) -> Any:
-    """Mean vector of all names (of entities: also the knowledge base's) or of all distinct headings."""
+    """Return the mean vector of all names (of entities: also the knowledge base's) or of all distinct headings."""
     if task == "entity":
         names = {item.title.name for item in data.documents if item.title}
         names |= {name for concept in data.knowledge or () for name in concept.names}

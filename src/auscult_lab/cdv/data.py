@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +43,7 @@ from auscult_lab.modules.word_vectors import (
     tokenize,
 )
 from auscult_lab.training.batches import Key
-from auscult_lab.training.data import NamePool, TrainingData, mentions_words, replace_words
+from auscult_lab.training.data import TrainingData, mentions_words, replace_words
 from auscult_lab.training.labels import EntityLabel, LabelledDocument
 from auscult_lab.training.stages import Run
 
@@ -56,7 +55,7 @@ HalfArray = npt.NDArray[np.float16]
 def read_by_transformer(
     experiment: CdvExperiment, data: TrainingData, sentences: SentenceEncoder, run: Run, *, within: str
 ) -> list[HalfArray]:
-    """Each training document's sentence vectors, (sentences, dim), where a transformer reads them; otherwise none.
+    """Return each training document's sentence vectors, (sentences, dim), where a transformer reads them; or none.
 
     Args:
         experiment: Which says how long a sentence may be.
@@ -79,7 +78,7 @@ def kept_sentences(
     *,
     max_tokens: int,
 ) -> list[HalfArray]:
-    """The vectors of each document's sentences, (sentences, dim), made where the folder has none yet.
+    """Return the vectors of each document's sentences, (sentences, dim), made where the folder has none yet.
 
     Args:
         documents: Always the same for a folder, in the same order.
@@ -154,58 +153,16 @@ class DocumentExamples(Dataset[Example]):
     """Examples made anew at each asking.
 
     Args:
-        documents: Labelled training documents.
+        experiment: Says how documents are read: how much of them, from where on, and whether names are substituted.
+        data: Labelled training documents, and names to substitute.
         sentences: The sentence encoder; None where it is trained itself, and examples hold texts.
         spaces: The target space of each task.
-        unit_halves: As in the network's configuration.
-        max_sentences: Sentences read of a document.
-        max_tokens: Words read of a sentence.
-        random_window: Read them from a random place.
-        pool: Names to substitute, or None.
-        substitute: Share of documents whose name is substituted, where the text repeats it.
-        seed: Of all chance.
+        max_sentences: Sentences read of a document, where that is not the experiment's.
         read: Each document's sentence vectors, where a transformer has read them.
     """
 
     def __init__(
         self,
-        documents: Sequence[LabelledDocument],
-        sentences: SentenceEncoder | None,
-        spaces: Mapping[Task, TargetSpace],
-        *,
-        unit_halves: bool,
-        max_sentences: int,
-        max_tokens: int,
-        random_window: bool,
-        pool: NamePool | None,
-        substitute: float,
-        seed: int,
-        read: Sequence[HalfArray] = (),
-    ) -> None:
-        self.documents = documents
-        self._spaces = spaces
-        self._unit_halves = unit_halves
-        self._max_sentences = max_sentences
-        self._random_window = random_window
-        self._pool = pool
-        self._substitute = substitute if pool else 0.0
-        self._seed = seed
-        self._sentences = sentences
-        self._flags = [structural_flags(item.document) for item in documents]
-        self._tokens: list[list[list[str]]] = []
-        self._read = read
-        if isinstance(sentences, AveragedWords):
-            self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
-        self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
-        self._repeated = [
-            bool(self._tokens) and mentions_words(tokens, name)
-            for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
-        ]
-        self._aspects: dict[tuple[str, ...], FloatArray] = {}
-
-    @classmethod
-    def of(
-        cls,
         experiment: CdvExperiment,
         data: TrainingData,
         sentences: SentenceEncoder | None,
@@ -213,41 +170,38 @@ class DocumentExamples(Dataset[Example]):
         *,
         max_sentences: int | None = None,
         read: Sequence[HalfArray] = (),
-    ) -> Self:
-        """The examples of an experiment.
-
-        Args:
-            experiment: Which says how they are read.
-            data: Its documents.
-            sentences: As for the class.
-            spaces: As for the class.
-            max_sentences: Other than the experiment's.
-            read: As for the class.
-        """
-        choice = experiment.training
-        return cls(
-            data.documents,
-            sentences,
-            spaces,
-            unit_halves=experiment.targets.kind == "average",
-            max_sentences=max_sentences or choice.max_sentences,
-            max_tokens=choice.max_tokens,
-            random_window=choice.random_window,
-            pool=data.pool,
-            substitute=experiment.labels.substitute,
-            seed=experiment.seed,
-            read=read,
-        )
+    ) -> None:
+        choice, documents = experiment.training, data.documents
+        self.documents = documents
+        self._spaces = spaces
+        self._unit_halves = experiment.targets.kind == "average"
+        self._max_sentences = max_sentences or choice.max_sentences
+        self._random_window = choice.random_window
+        self._pool = data.pool
+        self._substitute = experiment.labels.substitute
+        self._seed = experiment.seed
+        self._sentences = sentences
+        self._flags = [structural_flags(item.document) for item in documents]
+        self._tokens: list[list[list[str]]] = []
+        self._read = read
+        if isinstance(sentences, AveragedWords):
+            self._tokens = [sentence_tokens(item.document, choice.max_tokens) for item in documents]
+        self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
+        self._repeated = [
+            bool(self._tokens) and mentions_words(tokens, name)
+            for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
+        ]
+        self._aspects: dict[tuple[str, ...], FloatArray] = {}
 
     def __len__(self) -> int:
         return len(self.documents)
 
     def lengths(self) -> list[int]:
-        """Sentences each document contributes."""
+        """Return how many sentences each document contributes."""
         return [min(len(flags), self._max_sentences) for flags in self._flags]
 
     def input_statistics(self, *, flags: bool) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
+        """Return mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
 
         Args:
             flags: Also of the structural flags; else these have mean 0 and deviation 1, which leaves them alone.
@@ -273,7 +227,7 @@ class DocumentExamples(Dataset[Example]):
         return np.asarray(self._read[row][window], dtype=np.float32)
 
     def __getitem__(self, key: Key) -> Example:
-        """The example of (epoch, row)."""
+        """Return the example of (epoch, row)."""
         epoch, row = key
         rng = random.Random(f"{self._seed}/{epoch}/{row}")
         item = self.documents[row]
@@ -328,7 +282,7 @@ class DocumentExamples(Dataset[Example]):
         return self._aspects[headings]
 
     def _entities(self, title: EntityLabel | None, mentions: Sequence[Sequence[EntityLabel]]) -> FloatArray:
-        """Mean vector of each sentence's entities (Eq. 16); NaN where it has none."""
+        """Return the mean vector of each sentence's entities (Eq. 16); NaN where it has none."""
         space = self._spaces["entity"]
         own = [space.place(title.key, title.name)] if title else []
         own = [vector for vector in own if vector.any()]

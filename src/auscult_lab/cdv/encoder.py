@@ -75,11 +75,11 @@ class PooledTransformer:
         self._batch_size = batch_size
 
     def encode(self, document: Document, *, max_tokens: int | None = None) -> FloatArray:
-        """Sentence vectors, shape (sentences, dim); `max_tokens` counts word pieces here."""
+        """Return sentence vectors, shape (sentences, dim); `max_tokens` counts word pieces here."""
         return self.encode_texts([document.slice(s) for s in document.sentences], max_tokens=max_tokens)
 
     def encode_texts(self, texts: list[str], *, max_tokens: int | None = None) -> FloatArray:
-        """Vectors of texts, shape (texts, dim)."""
+        """Return vectors of texts, shape (texts, dim)."""
         limit = min(self.backbone.limit, max_tokens or self.backbone.limit)
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         self.backbone.eval()  # while it is trained it is asked between epochs
@@ -139,7 +139,7 @@ class CdvEncoder:
         self.dim = size * len(tasks)
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order.
+        """Return sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order.
 
         A document without sentences gives an array of no rows. Length is unlimited.
         """
@@ -168,7 +168,7 @@ class CdvEncoder:
         return [join_halves(halves, unit_halves=unit) for halves in zip(*by_task.values(), strict=True)]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """Query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.
+        """Return query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.
 
         Several aspects are averaged (Eq. 16). A missing entity or aspect leaves its half zero, so that it does not
         count; a query of unknown words alone is a row of zeros.
@@ -191,7 +191,7 @@ class CdvEncoder:
 def join_halves(
     halves: Sequence[FloatArray], *, unit_halves: bool, weights: Sequence[float] | None = None
 ) -> FloatArray:
-    """Target vectors ε ⊕ α as unit rows, as `CdvNetwork.joined` makes them of decoded ones; zero rows stay zero.
+    """Return target vectors ε ⊕ α as unit rows, as `CdvNetwork.joined` makes them of decoded ones; zero rows stay zero.
 
     Args:
         halves: One array (rows, dim) a task.
@@ -210,13 +210,13 @@ def _unit(rows: FloatArray) -> FloatArray:
 
 
 def network_inputs(sentences: SentenceEncoder, document: Document, max_tokens: int | None = None) -> FloatArray:
-    """Sentence vectors with structural flags, shape (sentences, sentence dim + 5)."""
+    """Return sentence vectors with structural flags, shape (sentences, sentence dim + 5)."""
     encoded = sentences.encode(document, max_tokens=max_tokens)
     return np.concatenate([encoded, structural_flags(document)], axis=1)
 
 
 def aspect_vector(space: TargetSpace, headings: Sequence[str]) -> FloatArray:
-    """Mean vector (dim,) of normalised headings; zeros where there is none."""
+    """Return the mean vector (dim,) of normalised headings; zeros where there is none."""
     if not headings:
         return np.zeros(space.dim, dtype=np.float32)
     return np.asarray(np.mean([space.place(heading, heading) for heading in headings], axis=0), dtype=np.float32)

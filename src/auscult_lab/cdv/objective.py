@@ -1,18 +1,7 @@
 """CDV's two training objectives: the network's on vectors that stay as they are, and that of fine-tuning.
 
 The first is the distance loss of arnold2020, and where asked for an in-batch listwise loss. Retrieval on held-out
-training documents stops a training and chooses its epoch.
-
-In the second stage the transformer that reads sentences is trained with the network. grundmann2021, section 3.2: "In
-a first step, we train CDV with a frozen BERT layer using average pooling until convergence. Subsequently, we unfreeze
-BERT and use the representation of the [CLS] token of the last hidden layer for fine-tuning BERT jointly with the other
-layers." Trained jointly from the beginning, the transformer would forget what it knew, the paper found.
-
-A step of it costs some four passes of the transformer over all sentences of its documents: one forwards, one again when
-its activations are needed, and their way back. Only `chunk` sentences' activations are held at once.
-
-Departures: none in what is done; rates and epochs, which the paper leaves out, are this project's. Where inputs are
-standardised, their mean and deviation are taken anew, because [CLS] states lie elsewhere than averages do.
+training documents stops a training and chooses its epoch. For the second see `FineTuningObjective`.
 """
 
 from __future__ import annotations
@@ -49,7 +38,7 @@ from auscult_lab.training.stages import Run
 
 
 def common_headings(documents: Sequence[LabelledDocument], at_least: int) -> frozenset[tuple[str, ...]]:
-    """The (normalised) headings that at least so many documents have."""
+    """Return the (normalised) headings that at least so many documents have."""
     counts = Counter(headings for item in documents for headings in set(item.aspects))
     return frozenset(headings for headings, count in counts.items() if headings and count >= at_least)
 
@@ -153,17 +142,17 @@ class CdvObjective:
         return cdv_loss(self.network, self._experiment, batch.inputs, batch), len(batch.inputs.data)
 
     def measures(self) -> Mapping[str, float]:
-        """Retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
+        """Measure retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
         return retrieval_quality(self._as_encoder(self.network), self._held_out, self._asked_for)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Adam with decoupled weight decay (section 5.2)."""
+        """Return Adam with decoupled weight decay (section 5.2)."""
         choice = self._experiment.training
         return torch.optim.AdamW(self.network.parameters(), lr=choice.learning_rate, weight_decay=choice.weight_decay)
 
 
 def cdv_loss(network: CdvNetwork, experiment: CdvExperiment, inputs: PackedSequence, batch: Batch) -> Tensor:
-    """The distance loss that an experiment names, plus its weighted contrastive loss; a mean over the sentences.
+    """Return the distance loss that an experiment names, plus its weighted contrastive loss; a mean over the sentences.
 
     Args:
         network: Decodes the inputs.
@@ -183,7 +172,7 @@ def cdv_loss(network: CdvNetwork, experiment: CdvExperiment, inputs: PackedSeque
 
 
 def passage_means(sentences: Tensor, passages: Tensor, count: int) -> Tensor:
-    """Mean sentence vector of each passage (Eq. 14 as one inner product needs it).
+    """Return the mean sentence vector of each passage (Eq. 14 as one inner product needs it).
 
     Args:
         sentences: Unit rows (sentences, dim).
@@ -225,7 +214,7 @@ class JointNetwork(nn.Module):
         self._chunk = chunk
 
     def inputs(self, flags: PackedSequence, texts: list[str]) -> PackedSequence:
-        """Sentence vectors with their flags, packed (sentences, input_dim), with gradients to the transformer.
+        """Return sentence vectors with their flags, packed (sentences, input_dim), with gradients to the transformer.
 
         Args:
             flags: Packed (sentences, flags).
@@ -255,13 +244,6 @@ class FineTuningObjective:
 
     Departures: none in what is done; rates and epochs, which the paper leaves out, are this project's. Where inputs are
     standardised, their mean and deviation are taken anew, because [CLS] states lie elsewhere than averages do.
-
-    Args:
-        network: Both.
-        experiment: Loss.
-        choice: Optimiser.
-        as_encoder: Wraps both as the encoder they will be, for validation.
-        data: Its held-out documents are validated on.
     """
 
     def __init__(
@@ -286,12 +268,12 @@ class FineTuningObjective:
             return cdv_loss(self.network.documents, self._experiment, inputs, batch), len(batch.texts)
 
     def measures(self) -> Mapping[str, float]:
-        """Retrieval over the held-out documents, in single precision, as the model will be used."""
+        """Measure retrieval over the held-out documents, in single precision, as the model will be used."""
         with single_precision(next(self.network.parameters())):
             return retrieval_quality(self._as_encoder(self.network), self._held_out, self._asked_for)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW, with a rate of its own for the transformer."""
+        """Return AdamW, with a rate of its own for the transformer."""
         choice = self._choice
         groups: list[dict[str, Any]] = [
             {"params": [each for each in self.network.sentences.parameters() if each.requires_grad]},
@@ -302,7 +284,7 @@ class FineTuningObjective:
 
 
 def kept_stage(folder: Path, train: Callable[[], tuple[CdvEncoder, History]]) -> tuple[CdvEncoder, History]:
-    """What the first stage left: as it was kept in a folder, or trained now and then kept there.
+    """Return what the first stage left: as it was kept in a folder, or trained now and then kept there.
 
     Args:
         folder: Of a whole model, which can be opened and measured like any other.
@@ -349,11 +331,11 @@ def fine_tune(
     if frozen.network.config.standardize and not any((run.folder / _CHECKPOINTS).glob("*.ckpt")):
         pooled = PooledTransformer(read.backbone, pooling=choice.pooling)
         sentences = read_by_transformer(experiment, data, pooled, run, within=f"sentences-{choice.pooling}")
-        examples = DocumentExamples.of(experiment, data, pooled, frozen.spaces, read=sentences)
+        examples = DocumentExamples(experiment, data, pooled, frozen.spaces, read=sentences)
         frozen.network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
     network.train()  # both have been in use
     objective = FineTuningObjective(network, experiment, choice, as_encoder, data)
-    examples = DocumentExamples.of(experiment, data, None, frozen.spaces, max_sentences=choice.max_sentences)
+    examples = DocumentExamples(experiment, data, None, frozen.spaces, max_sentences=choice.max_sentences)
     dealt = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
     # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
     loader: DataLoader[Any] = DataLoader(examples, batch_sampler=dealt, collate_fn=collate, generator=torch.Generator())

@@ -124,7 +124,7 @@ def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over everything of `model.json` but the training record, which holds the digest of the weights.
+    """Return the SHA-256 of `model.json` without the training record; it holds the digest of the weights.
 
     Raises:
         ModelError: The weights are absent or are not those that `model.json` was written with.
@@ -161,7 +161,7 @@ class _Words:
 
 
 def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors, fresh: Path) -> dict[str, object]:
-    """What to say of a sentence encoder; a transformer of the model's own is written into the folder `fresh`."""
+    """Describe a sentence encoder; a transformer of the model's own is written into the folder `fresh`."""
     if isinstance(sentences, PooledTransformer):
         described: dict[str, object] = {"kind": sentences.kind, "pooling": sentences.pooling}
         if sentences.name_or_path is not None:
@@ -182,7 +182,7 @@ def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors,
 def _restore_sentences(
     described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors, own: Path
 ) -> SentenceEncoder:
-    """The sentence encoder of a model; `own` is where its own transformer is, if it has one."""
+    """Return the sentence encoder of a model; `own` is where its own transformer is, if it has one."""
     if described["kind"] == PooledTransformer.kind:
         if "files_sha256" not in described:
             return PooledTransformer(described["name_or_path"], pooling=described["pooling"], device=fastest_device())

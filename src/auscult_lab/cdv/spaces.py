@@ -49,7 +49,7 @@ class BloomConfig:
 
 
 def bloom_bits(identifier: str, *, bits: int, hashes: int) -> FloatArray:
-    """The Bloom-filter code of an identifier.
+    """Return the Bloom-filter code of an identifier.
 
     Args:
         identifier: Any string.
@@ -77,12 +77,12 @@ class BloomEncoder(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def embed(self, words: PackedSequence) -> Tensor:
-        """Embeddings ε(s) (Eq. 4): packed word vectors to (texts, lstm_dim), components in (-1, 1)."""
+        """Return embeddings ε(s) (Eq. 4): packed word vectors to (texts, lstm_dim), components in (-1, 1)."""
         forward, backward = self.words.end_states(words)
         return (forward + backward) / 2
 
     def forward(self, words: PackedSequence) -> Tensor:
-        """Bit probabilities, (texts, bits)."""
+        """Return bit probabilities, (texts, bits)."""
         hidden = torch.tanh(self.dense(self.dropout(self.embed(words))))
         return torch.sigmoid(self.output(self.dropout(hidden)))
 
@@ -98,11 +98,11 @@ class TargetSpace(Protocol):
     dim: int
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, shape (texts, dim); a text without words is a row of zeros."""
+        """Return vectors of texts, shape (texts, dim); a text without words is a row of zeros."""
         ...
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The vector (dim,) of a known concept or heading, or else of its text."""
+        """Return the vector (dim,) of a known concept or heading, or else of its text."""
         ...
 
 
@@ -122,7 +122,7 @@ class AverageSpace:
         self.dim = vectors.dim
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, shape (texts, dim), unit length; a text without known words is a row of zeros."""
+        """Return vectors of texts, shape (texts, dim), unit length; a text without known words is a row of zeros."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             mean = mean_word_vector(self.vectors, tokenize(text))
@@ -132,13 +132,13 @@ class AverageSpace:
         return np.asarray(rows / lengths, dtype=np.float32)
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The vector of the text; this space knows no keys."""
+        """Return the vector of the text; this space knows no keys."""
         vector: FloatArray = self.embed([text])[0]
         return vector
 
 
 def mean_word_vector(vectors: WordVectors, words: Sequence[str]) -> FloatArray | None:
-    """Mean vector (dim,) of the words that have one, or None where none has."""
+    """Return the mean vector (dim,) of the words that have one, or None where none has."""
     rows = vectors.lookup(words)
     known = rows.any(axis=1)
     return None if not known.any() else np.asarray(rows[known].mean(axis=0), dtype=np.float32)
@@ -171,7 +171,7 @@ class BloomSpace:
         self.vectors = vectors
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Embeddings ε(s) of texts (Eq. 4), shape (texts, dim); a text without known words is a row of zeros."""
+        """Return embeddings ε(s) of texts (Eq. 4), shape (texts, dim); a text without known words is a row of zeros."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         read = (self.vectors.lookup(tokenize(text)[:_MAX_WORDS]) for text in texts)
         matrices = [words[words.any(axis=1)] for words in read]
@@ -184,7 +184,7 @@ class BloomSpace:
         return rows
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The vector of the concept known by key or by name, or else the text's own embedding (Eq. 5, second case)."""
+        """Return the vector of the concept of that key or name, or else the text's own embedding (Eq. 5)."""
         known = key if key in self.known else self.names.get(normalise_name(text), "")
         if known in self.known:
             return self.known[known]

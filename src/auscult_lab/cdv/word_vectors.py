@@ -45,7 +45,7 @@ def word_vectors(
     folder: Path,
     say: Callable[[str], None],
 ) -> tuple[WordVectors, dict[str, float]]:
-    """Word vectors, as given or trained and then kept in a folder, and how frequent the training text's words are."""
+    """Return word vectors, given or trained and kept in a folder, and how frequent the training text's words are."""
     text, done = folder / "text.txt", folder / "vectors.npz"
     if not text.is_file():
         with whole_or_nothing(text) as partial:
@@ -66,7 +66,7 @@ def word_vectors(
 
 
 def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:
-    """The words of every title, heading and sentence."""
+    """Yield the words of every title, heading and sentence."""
     for document in documents:
         yield tokenize(document.title)
         for passage in document.passages:
@@ -75,7 +75,7 @@ def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:
 
 
 def knowledge_lines(knowledge: KnowledgeBase) -> Iterator[list[str]]:
-    """The words of every name, synonym and definition."""
+    """Yield the words of every name, synonym and definition."""
     for concept in knowledge:
         for description in knowledge.descriptions(concept.concept_id):
             yield tokenize(description)
@@ -93,7 +93,7 @@ def write_lines(lines: Iterable[list[str]], path: Path) -> int:
 
 
 def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
-    """Relative frequencies, highest first, of the words that occur at least `min_count` times in a tokenised file."""
+    """Return relative frequencies, highest first, of the words that a tokenised file has `min_count` times or more."""
     counts: Counter[str] = Counter()
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -103,7 +103,7 @@ def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
 
 
 def given_word_vectors(choice: WordVectorChoice) -> WordVectors | None:
-    """The word vectors of the file or the model that a choice names; None where it names neither.
+    """Return the word vectors of the file or the model that a choice names; None where it names neither.
 
     Raises:
         ConfigError: An environment variable in the file's name is not set.
@@ -130,7 +130,6 @@ def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
     Args:
         path: One tokenised line a sentence.
         choice: Dimensions, n-grams, table size, epochs.
-        seed: Of initialisation and sampling.
 
     Raises:
         DataError: When the file holds too little text for any word to reach `min_count`.

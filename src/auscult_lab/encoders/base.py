@@ -104,17 +104,17 @@ class PassageRanker(nn.Module, ABC):
 
     @abstractmethod
     def backbones(self) -> dict[str, Backbone]:
-        """Its encoders by the names it is made with and they are saved under."""
+        """Return its encoders by the names it is made with and they are saved under."""
 
     def attachments(self) -> dict[str, Callable[[Path], None]]:
-        """What a saved one needs besides backbones and `head`: by folder name, what writes that folder."""
+        """Return what writes each folder that a saved one has besides its backbones, by the folder's name."""
         return {}
 
     @abstractmethod
     def score_lists(
         self, queries: Sequence[str], passages: Sequence[PassageText], rows: Tensor, *, chunk: int | None = None
     ) -> Tensor:
-        """Scores of a training batch with gradients, (queries, k).
+        """Return scores of a training batch with gradients, (queries, k).
 
         Args:
             queries: Texts.
@@ -126,11 +126,11 @@ class PassageRanker(nn.Module, ABC):
 
     @abstractmethod
     def keep(self, passages: Sequence[PassageText]) -> Tensor | Sequence[Tensor | PassageText]:
-        """What of passages can be computed before the query is known, without gradients, on the processor."""
+        """Compute what of passages needs no query, without gradients, on the processor."""
 
     @abstractmethod
     def score_kept(self, query: str, kept: Tensor | Sequence[Tensor | PassageText]) -> Tensor:
-        """Scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
+        """Return scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
 
 
 def query_text(query: Query, *, question: Question = "otherwise") -> str:
@@ -204,12 +204,12 @@ class Towers(PassageRanker):
         self.queries = passages if config.shared else queries or copy.deepcopy(passages)
 
     def backbones(self) -> dict[str, Backbone]:
-        """The encoders: "passages", and "queries" where it is another."""
+        """Return the encoders: "passages", and "queries" where it is another."""
         return {"passages": self.passages} | ({} if self.config.shared else {"queries": self.queries})
 
     @abstractmethod
     def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        """Scores of every query with every passage, (queries, passages).
+        """Return scores of every query with every passage, (queries, passages).
 
         Args:
             queries: Vectors, (queries, dim).
@@ -227,7 +227,7 @@ class Towers(PassageRanker):
         return scores.gather(1, rows.to(vectors.device))
 
     def query_vectors(self, queries: Sequence[str], *, chunk: int | None = None, size: int | None = None) -> Tensor:
-        """Pooled vectors of queries, float32 (queries, dim); of unit length where settings say cosine.
+        """Return pooled vectors of queries, float32 (queries, dim); of unit length where settings say cosine.
 
         Args:
             queries: Texts.
@@ -247,7 +247,7 @@ class Towers(PassageRanker):
     def read_passages(
         self, passages: Sequence[PassageText], *, chunk: int | None = None, size: int | None = None
     ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-        """Token states of passages, a batch of similar length at a time.
+        """Yield token states of passages, a batch of similar length at a time.
 
         Args:
             passages: To be read.
@@ -264,12 +264,12 @@ class Towers(PassageRanker):
             yield batch, states, fields["attention_mask"].to(states.device)
 
     def pooled(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Vectors of texts, float32 (texts, dim); of unit length where settings say cosine."""
+        """Return vectors of texts, float32 (texts, dim); of unit length where settings say cosine."""
         with single_precision(states):
             return self.directed(pool(states.float(), mask.to(states.device), self.config.pooling))
 
     def directed(self, vectors: Tensor) -> Tensor:
-        """Vectors as they are compared: scaled to unit length where settings say cosine."""
+        """Return vectors as they are compared: scaled to unit length where settings say cosine."""
         return torch.nn.functional.normalize(vectors, dim=-1) if self.config.cosine else vectors
 
     @property

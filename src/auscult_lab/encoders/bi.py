@@ -45,13 +45,7 @@ class BiConfig(TowersConfig):
 
 
 class BiEncoder(Towers):
-    """The bi-encoder.
-
-    Args:
-        config: Settings.
-        passages: The encoder of passages.
-        queries: The encoder of queries; a copy of the other when missing.
-    """
+    """The bi-encoder."""
 
     kind: ClassVar[str] = "bi"
     title: ClassVar[str] = "CAPR-Bi"
@@ -62,20 +56,20 @@ class BiEncoder(Towers):
         self.head = nn.Module()
 
     def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        """Inner products of vectors, (queries, passages); times the temperature for cosines."""
+        """Return inner products of vectors, (queries, passages); times the temperature for cosines."""
         vectors = self.pooled(states, mask)
         with single_precision(vectors):
             return self.scale * (queries @ vectors.T)
 
     def keep(self, passages: Sequence[PassageText]) -> Tensor:
-        """Vectors of passages, float32 (passages, dim), on the processor."""
+        """Return vectors of passages, float32 (passages, dim), on the processor."""
         with torch.no_grad():
             read = self.read_passages(passages, size=self.batch_size)
             vectors = ((batch, self.pooled(states, mask).cpu()) for batch, states, mask in read)
             return in_order(vectors, empty=(0, self.passages.dim))
 
     def score_kept(self, query: str, kept: Tensor) -> Tensor:  # type: ignore[override]
-        """Inner products of the query's vector with kept ones, float32 (passages,), on the processor."""
+        """Return inner products of the query's vector with kept ones, float32 (passages,), on the processor."""
         with torch.no_grad():
             (vector,) = self.query_vectors([query]).cpu()
             with single_precision(kept):
@@ -83,7 +77,7 @@ class BiEncoder(Towers):
         return scores
 
     def share_documents(self, kept: Tensor, documents: Tensor) -> Tensor:
-        """Vectors with the share of their document's mean that settings tell of.
+        """Return vectors with the share of their document's mean that settings tell of.
 
         Args:
             kept: As `keep` made them, (passages, dim).

@@ -49,7 +49,7 @@ class AskedPassage:
 
 
 def held_out_queries(pool: PassagePool, *, number: int, seed: int, candidates: int = CANDIDATES) -> list[AskedPassage]:
-    """Queries drawn from held-out passages, or the questions that these answer, with their candidates.
+    """Return queries drawn from held-out passages, or the questions that these answer, with their candidates.
 
     One passage is asked for; others with the same entity and aspect, or the same text, are no candidates. The rest
     are those BM25 ranks highest, and where it finds fewer, passages drawn at random.
@@ -88,14 +88,7 @@ def held_out_queries(pool: PassagePool, *, number: int, seed: int, candidates: i
 
 
 class PairObjective:
-    """Optimises an architecture and measures it on held-out queries after each epoch.
-
-    Args:
-        ranker: The architecture.
-        choice: Optimiser and budget.
-        passages: Held-out passages.
-        asked: Held-out queries.
-    """
+    """Optimises an architecture and measures it on held-out queries after each epoch."""
 
     def __init__(
         self,
@@ -114,7 +107,7 @@ class PairObjective:
         ranker.train()
 
     def loss(self, batch: PairBatch) -> tuple[Tensor, int]:
-        """The loss over a batch's queries, and how many there are.
+        """Return the loss over a batch's queries, and how many there are.
 
         Cross entropy of each query's own passage among its negatives (grundmann2021, Eq. 1), or the hinge of each of
         them against it (wang2021, section 4.4; the mean, where the paper sums). To neither a spared passage adds.
@@ -126,7 +119,7 @@ class PairObjective:
         return listwise_loss(scores), len(scores)
 
     def measures(self) -> Mapping[str, float]:
-        """R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
+        """Return R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
         self.network.eval()
         kept = self.network.keep(self._passages)
         ahead = []
@@ -139,7 +132,7 @@ class PairObjective:
         return place_measures(ahead)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW (grundmann2021, section 4.3); biases and gains are not decayed.
+        """Return AdamW (grundmann2021, section 4.3); biases and gains are not decayed.
 
         Without decay it is Adam. What is no pre-trained encoder's may have a rate of its own (wang2021, section 5.1.5).
         """

@@ -40,12 +40,7 @@ class CrossConfig(CaprConfig):
 
 
 class CrossEncoder(PassageRanker):
-    """The cross-encoder.
-
-    Args:
-        config: Settings.
-        pairs: The encoder of pairs.
-    """
+    """The cross-encoder."""
 
     kind: ClassVar[str] = "cross"
     title: ClassVar[str] = "CAPR-Cross"
@@ -59,7 +54,7 @@ class CrossEncoder(PassageRanker):
         self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(pairs.dim, 1))
 
     def backbones(self) -> dict[str, Backbone]:
-        """The encoder: "pairs"."""
+        """Return the encoder: "pairs"."""
         return {"pairs": self.pairs}
 
     def score_lists(
@@ -71,11 +66,11 @@ class CrossEncoder(PassageRanker):
         return self._score(asked, chunk, forgetful=chunk is not None).view(rows.shape)
 
     def keep(self, passages: Sequence[PassageText]) -> Sequence[PassageText]:
-        """The passages themselves."""
+        """Return the passages themselves."""
         return list(passages)
 
     def score_kept(self, query: str, kept: Sequence[PassageText]) -> Tensor:  # type: ignore[override]
-        """Scores of passages, float32 (passages,), on the processor."""
+        """Return scores of passages, float32 (passages,), on the processor."""
         cut = self._cut(query)
         with torch.no_grad():
             return self._score([(cut, passage) for passage in kept], self.batch_size).cpu()
@@ -85,7 +80,7 @@ class CrossEncoder(PassageRanker):
         return self.pairs.cut(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
 
     def _score(self, pairs: Sequence[tuple[str, PassageText]], size: int | None, *, forgetful: bool = False) -> Tensor:
-        """Scores of pairs, (pairs,)."""
+        """Return scores of pairs, (pairs,)."""
         limit = self.config.max_query_tokens + self.config.max_passage_tokens
 
         def scores(batch: list[int]) -> Tensor:

@@ -161,7 +161,7 @@ class CaprExperiment(DataExperiment):
         return self
 
     def config(self) -> CaprConfig:
-        """The architecture's settings.
+        """Return the architecture's settings.
 
         Raises:
             ConfigError: A setting the architecture does not have, or a wrong value.
@@ -169,7 +169,7 @@ class CaprExperiment(DataExperiment):
         return configure(self.architecture, self.settings)
 
     def backbone_name(self) -> str:
-        """The backbone with environment variables expanded.
+        """Return the backbone with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.
@@ -177,11 +177,11 @@ class CaprExperiment(DataExperiment):
         return backbone_name(self.backbone, "backbone")
 
     def begins_with(self) -> list[str]:
-        """The backbone."""
+        """Return the backbone."""
         return [self.backbone_name()]
 
     def expanded_settings(self) -> dict[str, Any]:
-        """The architecture's settings with environment variables expanded.
+        """Return the architecture's settings with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.
@@ -228,7 +228,7 @@ def notes_experiment(
     skip_bad: bool = False,
     said: Iterable[tuple[str, str]] = (),
 ) -> CaprExperiment:
-    """What is trained of a collection of notes.
+    """Return the experiment that trains a model for searching a collection of notes.
 
     Args:
         notes: As `divided_notes` takes them.

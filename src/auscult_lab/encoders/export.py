@@ -61,7 +61,7 @@ class OnnxBackbone(Backbone):
         return torch.device("cpu")
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        """Last hidden states, float32 (texts, tokens, dim)."""
+        """Return last hidden states, float32 (texts, tokens, dim)."""
         (states,) = self._session.run(None, {name: batch[name].numpy() for name in self._inputs})
         return torch.from_numpy(states)
 
@@ -80,7 +80,7 @@ class _States(nn.Module):
 
 
 def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
-    """The same ranker on another form of its backbones.
+    """Return the same ranker on another form of its backbones.
 
     Args:
         ranker: A trained one; it is not changed.
@@ -115,10 +115,6 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
 
 def export_onnx(backbone: Backbone, path: Path) -> None:
     """Write a backbone as ONNX in single precision, for any number of texts of any length.
-
-    Args:
-        backbone: To export.
-        path: The file; its folder is made.
 
     Raises:
         MissingExtraError: What exports it is not installed.

@@ -133,7 +133,7 @@ def _fields(name_or_path: str, file: str) -> Mapping[str, Any]:
 
 
 def _read(name_or_path: str, file: str) -> object:
-    """A JSON file of a model; None where it has none."""
+    """Return a JSON file of a model; None where it has none."""
     path = find_file(name_or_path, file)
     if path is None:
         return None

@@ -82,7 +82,7 @@ class LongBackbone(Backbone):
         return int(min(config.max_position_embeddings - config.pad_token_id - 1, self.tokenizer.model_max_length))
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        """Last hidden states, (texts, tokens, dim)."""
+        """Return last hidden states, (texts, tokens, dim)."""
         there = batch["attention_mask"].to(self.device).bool()
         first = torch.zeros_like(there)
         first[:, 0] = True
@@ -112,7 +112,7 @@ def is_long(backbone: Backbone) -> bool:
 
 
 def stretch(backbone: Backbone, *, max_tokens: int = 4096, window: int = 512) -> LongBackbone:
-    """A BERT-type encoder as a Longformer that reads longer texts; the given one is left as it is.
+    """Return a BERT-type encoder as a Longformer that reads longer texts; the given one is left as it is.
 
     Args:
         backbone: BERT, RoBERTa or one of their kind, of any size.
@@ -221,11 +221,6 @@ class LongTowers(Towers):
 
     Departures: surroundings are cut by tokens, not at whole passages. Queries are read by a Longformer too, as in the
     paper ("as the query and passage encoder"), with the first token global.
-
-    Args:
-        config: Settings.
-        passages: The encoder of passages; stretched where it is short.
-        queries: The encoder of queries; a copy of the other when missing.
     """
 
     plain: ClassVar[bool] = False
@@ -253,7 +248,7 @@ class LongTowers(Towers):
             yield batch, states.gather(1, places.unsqueeze(-1).expand(-1, -1, states.shape[-1])), own.gather(1, places)
 
     def _tokenize(self, passages: Sequence[PassageText]) -> dict[str, Tensor]:
-        """Fields of `LongBackbone`'s batches, each (texts, tokens)."""
+        """Return fields of `LongBackbone`'s batches, each (texts, tokens)."""
         tokenizer = self.passages.tokenizer
         room = min(self.config.max_passage_tokens, self.passages.limit) - 2
         plain = {"add_special_tokens": False, "verbose": False}

@@ -122,10 +122,6 @@ def load(folder: Path) -> SavedModel:
 def open_scorer(folder: Path, *, precision: Precision = "float32") -> CaprScorer:
     """Open a model of any architecture as a scorer, on a GPU where there is one.
 
-    Args:
-        folder: What `save` or sentence-transformers wrote.
-        precision: As for `CaprScorer`.
-
     Raises:
         ModelError: There is no model, or its folder is damaged.
         MissingExtraError: The package that opens transformers is not installed.
@@ -136,10 +132,6 @@ def open_scorer(folder: Path, *, precision: Precision = "float32") -> CaprScorer
 
 def open_encoder(folder: Path, *, precision: Precision = "float32") -> BiDocumentEncoder:
     """Open a bi-encoder as an encoder, for an index, on a GPU where there is one.
-
-    Args:
-        folder: What `save` or sentence-transformers wrote.
-        precision: As for `CaprScorer`.
 
     Raises:
         ModelError: There is no model, its folder is damaged, or it has no vectors that an index could hold.

@@ -67,11 +67,11 @@ class TokenAttention(nn.Module):
         self.weight = nn.Parameter(scale * torch.eye(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """What a query attends to, (passages, tokens, dim), and where there is something."""
+        """Return what a query attends to, (passages, tokens, dim), and where there is something."""
         return states, mask
 
     def asked(self, queries: Tensor) -> Tensor:
-        """Queries as they ask, (queries, dim)."""
+        """Return queries as they ask, (queries, dim)."""
         return queries @ self.weight
 
 
@@ -88,23 +88,17 @@ class CodeAttention(nn.Module):
         self.codes = nn.Parameter(torch.randn(codes, dim) / math.sqrt(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """One vector a code, (passages, codes, dim), and where there is one: everywhere."""
+        """Return one vector a code, (passages, codes, dim), and where there is one: everywhere."""
         weights = _weights(torch.einsum("cd,ptd->pct", self.codes, states), mask.unsqueeze(1))
         return weights @ states, mask.new_ones(len(states), len(self.codes))
 
     def asked(self, queries: Tensor) -> Tensor:
-        """Queries as they ask, (queries, dim): as they are."""
+        """Return queries as they ask, (queries, dim): as they are."""
         return queries
 
 
 class PolyEncoder(Towers):
-    """The poly-encoder.
-
-    Args:
-        config: Settings.
-        passages: The encoder of passages.
-        queries: The encoder of queries; a copy of the other when missing.
-    """
+    """The poly-encoder."""
 
     kind: ClassVar[str] = "poly"
     title: ClassVar[str] = "CAPR-Poly"
@@ -121,18 +115,18 @@ class PolyEncoder(Towers):
             self.head = CodeAttention(config.codes, dim)
 
     def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        """Scores of every query with every passage, (queries, passages)."""
+        """Return scores of every query with every passage, (queries, passages)."""
         with single_precision(states):
             return self._attend(queries, *self.head.summarise(states.float(), mask))
 
     def _attend(self, queries: Tensor, vectors: Tensor, mask: Tensor) -> Tensor:
-        """Scores, (queries, passages), of passages as (passages, vectors, dim) with their mask."""
+        """Return scores, (queries, passages), of passages as (passages, vectors, dim) with their mask."""
         weights = _weights(torch.einsum("qd,ptd->pqt", self.head.asked(queries), vectors), mask.unsqueeze(1))
         seen = self.directed(weights @ vectors)
         return self.scale * torch.einsum("qd,pqd->qp", queries, seen)
 
     def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
-        """What a query attends to in each passage, float16 (tokens or codes, dim), on the processor, no padding."""
+        """Return what a query attends to in each passage, float16 (tokens or codes, dim), without padding."""
         kept: dict[int, Tensor] = {}
         with torch.no_grad():
             for batch, states, mask in self.read_passages(passages, size=self.batch_size):
@@ -143,7 +137,7 @@ class PolyEncoder(Towers):
         return [kept[row] for row in range(len(passages))]
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
-        """Scores of kept passages, float32 (passages,), on the processor."""
+        """Return scores of kept passages, float32 (passages,), on the processor."""
         with torch.no_grad():
             vector = self.query_vectors([query])
 
@@ -159,5 +153,5 @@ class PolyEncoder(Towers):
 
 
 def _weights(logits: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the last dimension, where the mask is not 0; every row has such a place."""
+    """Return Softmax over the last dimension, where the mask is not 0; every row has such a place."""
     return logits.masked_fill(mask == 0, float("-inf")).softmax(dim=-1)

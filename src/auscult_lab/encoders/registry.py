@@ -45,7 +45,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def architecture(kind: str) -> Architecture:
-    """The architecture of a name.
+    """Return the architecture of a name.
 
     Raises:
         ConfigError: There is none.
@@ -56,7 +56,7 @@ def architecture(kind: str) -> Architecture:
 
 
 def configure(kind: str, settings: Mapping[str, Any]) -> CaprConfig:
-    """Settings of an architecture, checked.
+    """Return settings of an architecture, checked.
 
     Args:
         kind: Its name.
@@ -75,7 +75,7 @@ def configure(kind: str, settings: Mapping[str, Any]) -> CaprConfig:
 
 
 def create(kind: str, backbone: str, settings: Mapping[str, Any] | None = None) -> PassageRanker:
-    """A new ranker on a pre-trained encoder; what it learns besides begins by torch's random numbers.
+    """Return a new ranker on a pre-trained encoder; what it learns besides begins by torch's random numbers.
 
     Args:
         kind: A name in `ARCHITECTURES`.

@@ -70,7 +70,7 @@ class CaprScorer:
         self._rows, self._kept = rows, kept
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Scores for passages of the prepared collection, float32 (passages,); higher is better.
+        """Return scores for passages of the prepared collection, float32 (passages,); higher is better.
 
         Raises:
             ModelError: `prepare` has not been called.
@@ -86,7 +86,7 @@ class CaprScorer:
 
 
 def computing_in(precision: Precision, ranker: PassageRanker) -> AbstractContextManager[object]:
-    """Where the transformers of a ranker compute in a precision."""
+    """Return the context in which the transformers of a ranker compute in a precision."""
     if precision == "float32":
         return nullcontext()
     return torch.autocast(next(ranker.parameters()).device.type, dtype=torch.bfloat16)
@@ -128,7 +128,7 @@ class BiDocumentEncoder:
         self._precision = precision
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """Each sentence's passage as a vector, (sentences, dim) a document, rows of unit length."""
+        """Return each sentence's passage as a vector, (sentences, dim) a document, rows of unit length."""
         places = [(row, document, passage) for row, document in enumerate(documents) for passage in document.passages]
         # A passage without sentences has no row, but is one of its document.
         with computing_in(self._precision, self.ranker):
@@ -144,7 +144,7 @@ class BiDocumentEncoder:
         return [np.array(each, dtype=np.float32).reshape(len(each), self.dim) for each in rows]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """Vectors of queries, (queries, dim), rows of unit length.
+        """Return vectors of queries, (queries, dim), rows of unit length.
 
         A question in words is read as it was asked: sentence encoders are made for that.
         """

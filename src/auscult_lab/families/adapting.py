@@ -51,7 +51,7 @@ def adapt(experiment: DataExperiment, out: Path, *, restart: bool = False, say: 
 
 
 def work_folder(out: Path) -> Path:
-    """Where everything but the model is kept.
+    """Return the folder of everything but the model.
 
     Raises:
         ConfigError: The place has no name to put a suffix to.

@@ -56,9 +56,6 @@ def family(model: str) -> Family:
 def read_experiment(path: Path) -> DataExperiment:
     """Read and check an experiment of whichever kind.
 
-    Args:
-        path: A file, or FILE:VARIANT.
-
     Raises:
         ConfigError: Naming the file and every field that is wrong.
     """
@@ -67,12 +64,6 @@ def read_experiment(path: Path) -> DataExperiment:
 
 def train(experiment: DataExperiment, folder: Path, *, say: Say | None = None, progress: bool = False) -> Outcome:
     """Train a model of whichever family, or go on with a training that was interrupted in the same folder.
-
-    Args:
-        experiment: What to train.
-        folder: Where everything is kept.
-        say: Called with each stage in a few words.
-        progress: Show progress bars.
 
     Raises:
         AuscultError: See `training.stages.train`.

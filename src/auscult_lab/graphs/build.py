@@ -124,7 +124,7 @@ class KnowledgeExperiment(Settings):
 
 
 def digest_of_graph(graph: KnowledgeGraph) -> str:
-    """SHA-256 of ids, relations and triples in their order: the same whatever format the graph was read from."""
+    """Return the SHA-256 of ids, relations and triples in their order, the same whatever the format of the graph."""
     digest = hashlib.sha256(json.dumps([graph.entities, graph.relations], ensure_ascii=False).encode())
     digest.update(np.ascontiguousarray(graph.triples, dtype="<i8").tobytes())
     return digest.hexdigest()
@@ -165,7 +165,7 @@ def train(
 def _learned(
     graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, run: Run
 ) -> tuple[Record, Callable[[Path], None]]:
-    """The record, and what writes the vectors."""
+    """Return the record, and what writes the vectors."""
     parts = {"to train on": split.training, "to validate": split.validation, "to test": split.test}
     run.say("triples " + ", ".join(f"{what}: {len(part):,}" for what, part in parts.items()))
     vectors = _on_split(graph, experiment, split, run)
@@ -183,7 +183,7 @@ def _learned(
 
 
 def _on_split(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, run: Run) -> KnowledgeVectors:
-    """Vectors of the training triples with the figures of the test triples: as they were kept, or trained now."""
+    """Return vectors of the training triples and figures of the test triples: as kept, or trained now."""
     place = run.folder / "split"
     if place.is_dir():
         return load(place)
@@ -263,7 +263,7 @@ def _optimise(
 
 
 def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
-    """What was learned, the entities in the order that linking wants; training has them in the graph's."""
+    """Return what was learned, the entities in the order that linking wants; training has them in the graph's."""
     network.constrain()
     entities, relations = (table.weight.detach().cpu().numpy() for table in (network.entities, network.relations))
     order = by_degree(graph)

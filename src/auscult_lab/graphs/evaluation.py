@@ -74,7 +74,7 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
 
 
 def _ends(side: Side) -> tuple[int, int]:
-    """Columns of the entity that is given, and of the one that is asked for."""
+    """Return columns of the entity that is given, and of the one that is asked for."""
     return (2, 0) if side == "head" else (0, 2)
 
 
@@ -89,7 +89,7 @@ class _Answers:
         self._sorted, self._entities = keys[order], known[order, place]
 
     def to(self, triple: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Each once; of a triple that is known."""
+        """Return each once; of a triple that is known."""
         key = self._keys(triple)
         first, last = (int(np.searchsorted(self._sorted, key, side)) for side in ("left", "right"))
         return np.unique(self._entities[first:last])
@@ -100,13 +100,13 @@ class _Answers:
 
 
 def summarise(ranks: NDArray[np.float64]) -> Figures:
-    """Mean reciprocal rank, shares within the first 1, 3 and 10, and mean rank; of ranks in any shape, at least one."""
+    """Return mean reciprocal rank, shares within the first 1, 3 and 10, and mean rank, of at least one rank."""
     hits = {f"Hits@{cut}": float((ranks <= cut).mean()) for cut in (1, 3, 10)}
     return {"MRR": float((1 / ranks).mean()), **hits, "mean_rank": float(ranks.mean())}
 
 
 def link_prediction(ranks: Ranks, triples: NDArray[np.int64], relations: Sequence[str]) -> dict[str, object]:
-    """All figures of ranked triples, as records hold them.
+    """Return all figures of ranked triples, as records hold them.
 
     Returns:
         "triples"; "filtered" and "raw", each with the figures of "both" ends, "head" and "tail"; and "by_relation",
@@ -131,7 +131,7 @@ def _by_side(ranks: NDArray[np.float64]) -> dict[str, Figures]:
 
 
 def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
-    """A baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
+    """Return a baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
 
     Args:
         training: (triples, 3), counted; only what occurs in them is held.

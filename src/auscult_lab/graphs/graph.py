@@ -48,7 +48,7 @@ def make_graph(
     sought: str = "a knowledge graph with at least one triple",
     remedy: str = "give a file that holds relations",
 ) -> KnowledgeGraph:
-    """A graph of triples, in the order in which entities and relations first occur.
+    """Return a graph of triples, in the order in which entities and relations first occur.
 
     Args:
         triples: Repeats are dropped.
@@ -76,7 +76,7 @@ def make_graph(
 
 
 def name_entities(graph: KnowledgeGraph, names: Mapping[str, Sequence[str]]) -> KnowledgeGraph:
-    """The graph with other names: of large files they are read last, for what has triples alone.
+    """Return the graph with other names: of large files they are read last, for what has triples alone.
 
     Args:
         graph: As it is.
@@ -87,7 +87,7 @@ def name_entities(graph: KnowledgeGraph, names: Mapping[str, Sequence[str]]) -> 
 
 
 def label_relations(graph: KnowledgeGraph, labels: Mapping[str, str]) -> KnowledgeGraph:
-    """The graph with readable relations: "P780" becomes "symptoms and signs".
+    """Return the graph with readable relations: "P780" becomes "symptoms and signs".
 
     Args:
         graph: As read.
@@ -103,18 +103,18 @@ def label_relations(graph: KnowledgeGraph, labels: Mapping[str, str]) -> Knowled
 
 
 def entity_id(text: str) -> str:
-    """The canonical form of an identifier ("umls:c0017661" becomes "UMLS:C0017661"); any other text as it is."""
+    """Return the canonical form of an identifier ("umls:c0017661" becomes "UMLS:C0017661"); any other text as it is."""
     text = text.strip()
     return normalise_identifier(text) or text
 
 
 def plain_name(name: str) -> str:
-    """A name with single blanks and without a leading article: "the  spinal cord" becomes "spinal cord"."""
+    """Return a name with single blanks and without a leading article: "the  spinal cord" becomes "spinal cord"."""
     return _ARTICLE.sub("", " ".join(name.split()))
 
 
 def named_entity_id(name: str) -> str:
-    """The id of an entity that has a name and no identifier: "The Fever " becomes "name:fever".
+    """Return the id of an entity that has a name and no identifier: "The Fever " becomes "name:fever".
 
     Canonical identifiers have a prefix in capitals, so none is equal to it.
     """
@@ -125,28 +125,15 @@ _HUBS = 10
 
 
 def degrees(graph: KnowledgeGraph) -> NDArray[np.int64]:
-    """Of each entity the number of triples it is in, int64 (entities,); a triple with itself counts once."""
+    """Count the triples that each entity is in, int64 (entities,); a triple with itself counts once."""
     subjects, objects = graph.triples[:, 0], graph.triples[:, 2]
     ends = np.concatenate([subjects, objects[objects != subjects]])
     return np.bincount(ends, minlength=len(graph.entities)).astype(np.int64)
 
 
 def by_degree(graph: KnowledgeGraph) -> NDArray[np.int64]:
-    """Rows of the entities, those in the most triples first; of those in as many, the earlier first."""
+    """Return rows of the entities, those in the most triples first; of those in as many, the earlier first."""
     return np.argsort(-degrees(graph), kind="stable").astype(np.int64)
-
-
-def components(graph: KnowledgeGraph) -> NDArray[np.int64]:
-    """Of each entity the number of its connected component, int64 (entities,)."""
-    size = len(graph.entities)
-    rows, columns = graph.triples[:, 0], graph.triples[:, 2]
-    # Only here: they take a fifth of a second to import, and every command imports this.
-    with naming_extra("lab", "scipy"):
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-    matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
-    return np.asarray(connected_components(matrix, directed=False)[1], dtype=np.int64)
 
 
 class Neighbours:
@@ -159,7 +146,7 @@ class Neighbours:
         self._triples = graph.triples
 
     def of(self, entity: int) -> list[tuple[int, bool, int]]:
-        """(relation, whether the entity is the subject, the other entity) of its triples, in their order."""
+        """Return (relation, whether the entity is the subject, the other entity) of its triples, in their order."""
         places = self._order[self._starts[entity] : self._starts[entity + 1]]
         found = []
         for place in places.tolist():
@@ -205,7 +192,14 @@ class GraphStatistics:
 def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
     """Count a graph; a second for millions of triples."""
     degree = degrees(graph)
-    sizes = np.bincount(components(graph))
+    # Only here: they take a fifth of a second to import, and every command imports this.
+    with naming_extra("lab", "scipy"):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+    ends = graph.triples[:, 0], graph.triples[:, 2]
+    linked = csr_array((np.ones(len(graph.triples), dtype=np.int8), ends), shape=(len(degree), len(degree)))
+    sizes = np.bincount(connected_components(linked, directed=False)[1])
     counts = np.bincount(graph.triples[:, 1], minlength=len(graph.relations))
     hubs = np.argsort(-degree, kind="stable")[:_HUBS]
     return GraphStatistics(

@@ -52,7 +52,7 @@ class EntityLinker(Protocol):
     """Finds entities in text; each span has the one entity the linker thinks most likely."""
 
     def link(self, text: str) -> list[EntitySpan]:
-        """Spans in order, without overlap."""
+        """Return spans in order, without overlap."""
         ...
 
 
@@ -106,12 +106,12 @@ class NgramLinker:
 
     @classmethod
     def from_graph(cls, graph: KnowledgeGraph, skip: Iterable[str] = FUNCTION_WORDS) -> NgramLinker:
-        """A linker to the entities of a graph; of two with one name, the one in more triples is taken."""
+        """Return a linker to the entities of a graph; of two with one name, the one in more triples is taken."""
         order = by_degree(graph)
         return cls([graph.names[each] for each in order], [graph.entities[each] for each in order], skip)
 
     def link(self, text: str) -> list[EntitySpan]:
-        """Mentions in order, without overlap, longest first where two start together."""
+        """Return mentions in order, without overlap, longest first where two start together."""
         spans: list[EntitySpan] = []
         last = 0
         text, places = single_blanks(text)

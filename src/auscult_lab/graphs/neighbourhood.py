@@ -56,7 +56,7 @@ class _Reached:
 
 
 def find_entity(graph: KnowledgeGraph, entity: str) -> int:
-    """The number of an entity of the graph.
+    """Return the number of an entity of the graph.
 
     Args:
         graph: Where to look.
@@ -86,7 +86,7 @@ def find_entity(graph: KnowledgeGraph, entity: str) -> int:
 
 
 def neighbourhood(graph: KnowledgeGraph, entity: str, steps: int = 2, limit: int = 30) -> Neighbourhood:
-    """The part of a graph within some steps of an entity, whatever the direction of the triples.
+    """Return the part of a graph within some steps of an entity, whatever the direction of the triples.
 
     Closer entities come first. Of those equally far, each relation of each entity they are reached from has its turn,
     and in its turn gives the entity that is in the most triples: a disease with a hundred subtypes and one symptom
@@ -125,7 +125,7 @@ def neighbourhood(graph: KnowledgeGraph, entity: str, steps: int = 2, limit: int
 
 
 def _walk(graph: KnowledgeGraph, centre: int, steps: int) -> Iterator[_Reached]:
-    """The entities within some steps, in order of closeness."""
+    """Yield the entities within some steps, in order of closeness."""
     neighbours, degree = Neighbours(graph), degrees(graph)
     layer = [_Reached(centre, 0, None)]
     seen = {centre}

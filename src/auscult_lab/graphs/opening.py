@@ -117,9 +117,6 @@ _Names = dict[str, tuple[str, ...]]
 def read_obo_relations(path: Path | str) -> KnowledgeGraph:
     """Read the graph of an OBO file.
 
-    Args:
-        path: `.obo` or `.obo.gz`.
-
     Raises:
         DataError: A line breaks the format, with its number, or no term has a relation.
     """
@@ -133,7 +130,7 @@ def read_obo_relations(path: Path | str) -> KnowledgeGraph:
 
 
 def _obo_triples(path: Path, names: _Names, labels: dict[str, str]) -> Iterator[Triple]:
-    """The triples of a file; `names` and `labels` get the names of its entities and relations."""
+    """Yield the triples of a file; `names` and `labels` get the names of its entities and relations."""
     for kind, line_number, stanza in read_stanzas(path):
         if kind not in ("Term", "Typedef"):
             continue
@@ -271,7 +268,7 @@ def graph_of_documents(documents: Callable[[], Iterable[Document]], shared_by: i
 
 
 def document_entity(document: Document) -> str:
-    """The id of what a document is about: its first identifier, or else "name:" and its title."""
+    """Return the id of what a document is about: its first identifier, or else "name:" and its title."""
     return entity_id(document.entity_ids[0]) if document.entity_ids else named_entity_id(document.title)
 
 

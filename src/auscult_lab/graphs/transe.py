@@ -66,7 +66,7 @@ class TransEConfig(Settings):
     patience: int | None = Field(default=5, ge=1)
 
     def batch_of(self, triples: int) -> int:
-        """Triples a step of a training on so many."""
+        """Return triples a step of a training on so many."""
         return min(1024, max(16, triples // 48)) if self.batch is None else self.batch
 
 
@@ -77,14 +77,7 @@ AS_PUBLISHED = TransEConfig(
 
 
 class TransE(nn.Module):
-    """Vectors of entities and relations.
-
-    Args:
-        entities: How many.
-        relations: How many.
-        dim: Length of a vector.
-        norm: p of the distance.
-    """
+    """Vectors of entities and relations."""
 
     def __init__(self, entities: int, relations: int, *, dim: int, norm: int) -> None:
         super().__init__()
@@ -109,14 +102,14 @@ class TransE(nn.Module):
             table[rows] = functional.normalize(table[rows], dim=1)
 
     def distance(self, triples: Tensor) -> Tensor:
-        """||s + r - o||_p of triples (..., 3); shape (...)."""
+        """Return ||s + r - o||_p of triples (..., 3); shape (...)."""
         subject, relation, object_ = triples.unbind(-1)
         difference = self.entities(subject) + self.relations(relation) - self.entities(object_)
         length: Tensor = torch.linalg.vector_norm(difference, ord=self.norm, dim=-1)
         return length
 
     def distances(self, triples: Tensor, candidates: Tensor, side: Side) -> Tensor:
-        """Distances with each candidate in the place of one end.
+        """Return distances with each candidate in the place of one end.
 
         Args:
             triples: Int64, (rows, 3).
@@ -138,7 +131,7 @@ class TransE(nn.Module):
 
     @torch.no_grad()
     def scores(self, triples: NDArray[np.int64], side: Side) -> FloatArray:
-        """-distance with every entity in the place of one end, as `evaluation.Scores`."""
+        """Return -distance with every entity in the place of one end, as `evaluation.Scores`."""
         table = self.entities.weight
         asked = torch.from_numpy(triples).to(table.device)
         scored: FloatArray = (-self.distances(asked, table, side)).cpu().numpy()
@@ -146,7 +139,7 @@ class TransE(nn.Module):
 
 
 def margin_loss(true: Tensor, corrupted: Tensor, margin: float) -> Tensor:
-    """[margin + d - d']+ summed over a batch, in the mean over a triple's corruptions (bordes2013, Eq. 1).
+    """Return [margin + d - d']+ summed over a batch, the mean over a triple's corruptions (bordes2013, Eq. 1).
 
     Args:
         true: Distances, (batch,).
@@ -157,7 +150,7 @@ def margin_loss(true: Tensor, corrupted: Tensor, margin: float) -> Tensor:
 
 
 def softmax_loss(true: Tensor, candidates: Tensor, is_true: Tensor, scale: float) -> Tensor:
-    """Cross entropy of the true entity among candidates, summed over a batch.
+    """Return cross entropy of the true entity among candidates, summed over a batch.
 
     Args:
         true: Distances, (batch,).
@@ -170,7 +163,7 @@ def softmax_loss(true: Tensor, candidates: Tensor, is_true: Tensor, scale: float
 
 
 def corrupt(triples: Tensor, entities: int, negatives: int) -> Tensor:
-    """Triples with subject or object, by a fair coin, exchanged for any entity (bordes2013, Eq. 2).
+    """Return triples with subject or object, by a fair coin, exchanged for any entity (bordes2013, Eq. 2).
 
     Args:
         triples: Int64, (batch, 3).
@@ -209,7 +202,7 @@ class TransEObjective:
         self._known = known
 
     def loss(self, batch: Tensor) -> tuple[Tensor, int]:
-        """The summed loss of triples (batch, 3), after the unit length of what it reads; negatives are drawn here."""
+        """Return the summed loss of triples (batch, 3), with negatives drawn here; what it reads gets unit length."""
         config, network = self._config, self.network
         if config.loss == "margin":
             corrupted = corrupt(batch, network.entities.num_embeddings, config.negatives)
@@ -226,7 +219,7 @@ class TransEObjective:
         return losses[0] + losses[1], len(batch)
 
     def measures(self) -> Mapping[str, float]:
-        """Filtered mean reciprocal rank and Hits@10 on validation triples, both ends."""
+        """Return filtered mean reciprocal rank and Hits@10 on validation triples, both ends."""
         self.network.constrain()
         if self._validation is None:
             return {}
@@ -234,7 +227,7 @@ class TransEObjective:
         return {"RR": figures["MRR"], "Hits@10": figures["Hits@10"]}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Of all vectors; moments and steps of the rows that a batch reads only."""
+        """Return the optimiser of all vectors; moments and steps are those of the rows that a batch reads."""
         parameters, rate = self.network.parameters(), self._config.learning_rate
         if self._config.optimizer == "sgd":
             return torch.optim.SGD(parameters, lr=rate)
@@ -252,6 +245,6 @@ class _Triples(Dataset[list[int]]):
 
 
 def batches(triples: NDArray[np.int64], size: int, seed: int) -> DataLoader[list[int]]:
-    """Shuffled batches of triples, int64, (size, 3); an epoch is one pass."""
+    """Return shuffled batches of triples, int64, (size, 3); an epoch is one pass."""
     sampler = RowBatches(len(triples), per_epoch=len(triples), size=size, seed=seed)
-    return DataLoader(_Triples(triples), batch_sampler=sampler, collate_fn=lambda batch: batch)  # type: ignore[arg-type]
+    return DataLoader(_Triples(triples), batch_sampler=sampler, collate_fn=lambda batch: batch)

@@ -84,7 +84,7 @@ def _triples(
     kinds: Counter[tuple[str, str]],
     same_as: Mapping[str, str],
 ) -> Iterator[Triple]:
-    """The triples of a table; `names` gets what the table itself calls its entities.
+    """Yield the triples of a table; `names` gets what the table itself calls its entities.
 
     What said something of two records is left out where both are one entity.
     """
@@ -111,7 +111,7 @@ def _vocabulary(identifier: str) -> str:
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
-    """Ids of subject, relation and object, and names of subject and object; empty where there are none."""
+    """Yield ids of subject, relation and object, and names of subject and object; empty where there are none."""
     rows = read_rows(path, None)
     first = next(rows, None)
     if first is None:

@@ -106,7 +106,7 @@ def _triples(path: Path, properties: frozenset[str], kept: Callable[[_Entity], b
 
 
 def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str]]:
-    """(property, item) of the claims that are about items."""
+    """Return (property, item) of the claims that are about items."""
     # An empty map is an empty list in the dump.
     claims = entity.get("claims") or {}
     found = []
@@ -128,7 +128,7 @@ def _called(entity: _Entity) -> list[str]:
 
 
 def _entities(path: Path, read: Callable[[_Entity], _Read]) -> Iterator[_Read]:
-    """What `read` makes of each item and property; it is called here because here the line is known."""
+    """Yield what `read` makes of each item and property; it is called here because here the line is known."""
     for number, line in read_lines(path):
         text = line.strip().rstrip(",")
         if text in ("", "[", "]"):

@@ -74,7 +74,7 @@ class MaskedLanguageModel(nn.Module):
         return self._mask(ids.clone(), marks)
 
     def forward(self, ids: Tensor, there: Tensor) -> Tensor:
-        """Logits, (texts, tokens, vocabulary).
+        """Return logits, (texts, tokens, vocabulary).
 
         Args:
             ids: Long, (texts, tokens).
@@ -128,7 +128,7 @@ class MaskedObjective:
         return sum(int((labels != UNASKED).sum()) for _, labels in self._asked)
 
     def loss(self, batch: TextBatch) -> tuple[Tensor, int]:
-        """The mean loss of the batch's masked tokens, and how many there are; masks are drawn by torch's chance."""
+        """Return the mean loss of a batch's masked tokens and their number; masks are drawn by torch's chance."""
         # On the processor: the same tokens are drawn whatever the device.
         ids, labels = self.network.choose(batch.ids.cpu())
         logits = self.network(ids.to(batch.ids.device), batch.there)
@@ -140,7 +140,7 @@ class MaskedObjective:
         return cross_entropy(logits[asked].float(), labels.to(logits.device)[asked]), count
 
     def measures(self) -> Mapping[str, float]:
-        """Share of the held-out masked tokens that are predicted, and their mean log-likelihood."""
+        """Return the share of the held-out masked tokens that are predicted, and their mean log-likelihood."""
         self.network.eval()
         device = next(self.network.parameters()).device
         right, total, count = 0, 0.0, 0
@@ -156,7 +156,7 @@ class MaskedObjective:
         return {"accuracy": right / count, "log_likelihood": -total / count}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW; biases and gains are not decayed."""
+        """Return AdamW; biases and gains are not decayed."""
         trained = (each for each in self.network.parameters() if each.requires_grad)
         groups = parameter_groups(trained, decay=self._choice.weight_decay, rate=self._choice.learning_rate)
         return torch.optim.AdamW(groups)

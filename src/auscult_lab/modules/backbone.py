@@ -27,12 +27,7 @@ _HUB_NAME = re.compile(r"\w[\w.\-]*(/[\w.\-]+)?")
 
 
 class Backbone(nn.Module):
-    """Texts to token states.
-
-    Args:
-        model: The encoder.
-        tokenizer: Its tokenizer.
-    """
+    """Texts to token states."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         super().__init__()
@@ -67,7 +62,7 @@ class Backbone(nn.Module):
     def tokenize(
         self, texts: Sequence[str], second: Sequence[str] | None = None, *, max_tokens: int
     ) -> dict[str, Tensor]:
-        """Padded token ids of texts, or of pairs of which the second is cut where both are too long.
+        """Return padded token ids of texts, or of pairs of which the second is cut where both are too long.
 
         Returns:
             The tokenizer's fields ("input_ids", "attention_mask", ...), each (texts, tokens), on the processor.
@@ -77,19 +72,19 @@ class Backbone(nn.Module):
         return {name: torch.tensor(rows) for name, rows in batch.items()}
 
     def cut(self, text: str, max_tokens: int) -> str:
-        """A text up to the end of its last token but those it is too long by; marks around it are not counted."""
+        """Cut a text behind so many tokens; marks around it are not counted."""
         _, offsets = self.pieces(text, max_tokens)
         return text[: offsets[-1][1]] if offsets else ""
 
     def pieces(self, text: str, max_tokens: int) -> tuple[list[int], list[tuple[int, int]]]:
-        """Token ids of a text's beginning without marks, and the characters each token is made of."""
+        """Return token ids of a text's beginning without marks, and the characters each token is made of."""
         limited = self.tokenizer(
             text, add_special_tokens=False, truncation=True, max_length=max_tokens, return_offsets_mapping=True
         )
         return limited["input_ids"], limited["offset_mapping"]
 
     def layers(self, batch: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        """States of every layer, each (texts, tokens, dim): the embeddings' first, the last layer's last."""
+        """Return states of every layer, each (texts, tokens, dim): the embeddings' first, the last layer's last."""
         read = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}, output_hidden_states=True)
         states: tuple[Tensor, ...] = read.hidden_states
         return states
@@ -101,12 +96,12 @@ class Backbone(nn.Module):
         return table
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        """Last hidden states, (texts, tokens, dim)."""
+        """Return last hidden states, (texts, tokens, dim)."""
         states: Tensor = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}).last_hidden_state
         return states
 
     def forgetful(self, batch: dict[str, Tensor]) -> Tensor:
-        """As `forward`, but activations are not held: they are computed again on the way back."""
+        """Return as `forward`, but activations are not held: they are computed again on the way back."""
         names = list(batch)
         # On its own device: from where its arguments are, checkpointing tells whose random numbers to draw again.
         rows = [each.to(self.device) for each in batch.values()]
@@ -127,7 +122,7 @@ class Backbone(nn.Module):
 
 
 def pool(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
-    """One vector a text, (texts, dim): the first token's state, or the mean over all tokens.
+    """Return one vector a text, (texts, dim): the first token's state, or the mean over all tokens.
 
     Args:
         states: (texts, tokens, dim).
@@ -158,7 +153,7 @@ def open_backbone(name_or_path: str) -> Backbone:
 
 
 def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging Face encoder") -> tuple[Any, Any]:
-    """A model of an encoder, and its tokenizer.
+    """Return a model of an encoder, and its tokenizer.
 
     Args:
         name_or_path: A hub name or a folder.
@@ -206,7 +201,7 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
 
 
 def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
-    """An encoder of the library with random weights.
+    """Return an encoder of the library with random weights.
 
     Args:
         kind: As the library names it: "longformer".
@@ -265,7 +260,7 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
 
 
 def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """What chooses tokens and replaces them, of (texts, tokens) and where they are marks.
+    """Return what chooses tokens and replaces them, of (texts, tokens) and where they are marks.
 
     Args:
         tokenizer: Whose tokens they are.
@@ -278,7 +273,7 @@ def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Te
 
 
 def find_file(name_or_path: str, file: str) -> Path | None:
-    """A file of a saved model: in its folder, or of a hub name's; None where it has no such file.
+    """Return a file of a saved model: in its folder, or of a hub name's; None where it has no such file.
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
@@ -298,12 +293,12 @@ def find_file(name_or_path: str, file: str) -> Path | None:
 
 
 def fastest_device() -> torch.device:
-    """The first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another GPU, or none."""
+    """Return the first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another, or none."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def batches(lengths: Sequence[int], size: int | None) -> Iterator[list[int]]:
-    """Positions of texts, shortest first, a batch at a time.
+    """Yield positions of texts, shortest first, a batch at a time.
 
     Args:
         lengths: Of each text, in any unit.
@@ -335,5 +330,5 @@ def in_order(results: Iterable[tuple[Sequence[int], Tensor]], *, dim: int = 0, e
 
 
 def single_precision(tensor: Tensor) -> AbstractContextManager[object]:
-    """Where scores are made of vectors, whatever precision the transformers run in: bfloat16 would make ties."""
+    """Compute scores of vectors in single precision, whatever transformers run in: bfloat16 would make ties."""
     return torch.autocast(tensor.device.type, enabled=False)

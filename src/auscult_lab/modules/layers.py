@@ -34,7 +34,7 @@ class Dense(nn.Module):
             glorot(layer)
 
     def forward(self, values: Tensor) -> Tensor:
-        """Values (..., sizes[0]) to (..., sizes[-1])."""
+        """Return values (..., sizes[0]) to (..., sizes[-1])."""
         for number, layer in enumerate(self.layers):
             values = layer(self.dropout(self.activation(values) if number else values))
         return values
@@ -49,7 +49,7 @@ def glorot(layer: nn.Module) -> None:
 
 
 def tanh_layers(*sizes: int) -> nn.Sequential:
-    """Linear layers between these sizes, each followed by tanh, the last too, as in guo2016."""
+    """Return linear layers between these sizes, each followed by tanh, the last too, as in guo2016."""
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), nn.Tanh()]
@@ -73,7 +73,7 @@ class TextConvolution(nn.Module):
         glorot(self.convolution)
 
     def forward(self, texts: Tensor, mask: Tensor) -> Tensor:
-        """Maps before any activation: texts (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
+        """Return maps before any activation: (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
         inside = mask.unsqueeze(-1)
         # All texts in one row, with gaps of zeros between them, so that one product a place of the window does.
         apart = nn.functional.pad(texts.masked_fill(~inside, 0.0), (0, 0, 0, self.width - 1)).flatten(0, 1)
@@ -87,7 +87,7 @@ class TextConvolution(nn.Module):
         return maps.masked_fill(~inside, 0.0)
 
     def over_words(self, vectors: Tensor, rows: Tensor) -> Tensor:
-        """The same over texts of words, each distinct one of which is multiplied once, however often it occurs.
+        """Return the same over texts of words, each distinct one of which is multiplied once, however often it occurs.
 
         Args:
             vectors: Of distinct words, (distinct, dim), as `WordEmbedding.distinct` gives them.
@@ -125,7 +125,7 @@ class GridConvolution(nn.Module):
         glorot(self.convolution)
 
     def forward(self, grid: Tensor, mask: Tensor) -> Tensor:
-        """Maps before any activation: (batch, maps_in, rows, columns), bool (batch, rows, columns) to the same."""
+        """Return maps before any activation, for (batch, maps_in, rows, columns) and bool (batch, rows, columns)."""
         inside = mask.unsqueeze(1)
         more = self.width - 1
         maps: Tensor = self.convolution(nn.functional.pad(grid.masked_fill(~inside, 0.0), (0, more, 0, more)))
@@ -133,14 +133,14 @@ class GridConvolution(nn.Module):
 
 
 def pooled_length(length: int, window: int, times: int) -> int:
-    """How many places are left of a text after it was pooled some times by windows side by side."""
+    """Count the places that are left of a text after it was pooled some times by windows side by side."""
     for _ in range(times):
         length = -(-length // window)
     return length
 
 
 def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = None) -> tuple[Tensor, Tensor]:
-    """Maxima over windows of words, of those words that are in the text.
+    """Return maxima over windows of words, of those words that are in the text.
 
     Args:
         values: (batch, words, maps).
@@ -167,7 +167,7 @@ def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = No
 
 
 def pool_grid(grid: Tensor, mask: Tensor, window: int) -> tuple[Tensor, Tensor]:
-    """Maxima over squares of cells, of those cells that lie in both texts.
+    """Return maxima over squares of cells, of those cells that lie in both texts.
 
     Args:
         grid: (batch, maps, rows, columns).
@@ -184,7 +184,7 @@ def pool_grid(grid: Tensor, mask: Tensor, window: int) -> tuple[Tensor, Tensor]:
 
 
 def maximum_of_text(values: Tensor, mask: Tensor) -> Tensor:
-    """Maximum of each map over the words of a text: (batch, words, maps) to (batch, maps); zeros for an empty text."""
+    """Return the maximum of each map over a text, (batch, words, maps) to (batch, maps); zeros for an empty text."""
     highest = values.masked_fill(~mask.unsqueeze(-1), torch.finfo(values.dtype).min).amax(1)
     return highest.masked_fill(~mask.any(1, keepdim=True), 0.0)
 

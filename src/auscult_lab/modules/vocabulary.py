@@ -54,7 +54,7 @@ def build_vocabulary(
     queries: Iterable[Sequence[str]] = (),
     min_count: int = 1,
 ) -> Vocabulary:
-    """The vocabulary of the training texts.
+    """Return the vocabulary of the training texts.
 
     Args:
         passages: The words of every training passage; idf is taken over them.
@@ -78,12 +78,12 @@ def build_vocabulary(
 
 
 def inverse_document_frequency(passages: int, holders: int) -> float:
-    """ln((N + 1) / (n + 1)) + 1, of a word that n of N passages hold; at least 1."""
+    """Return ln((N + 1) / (n + 1)) + 1, of a word that n of N passages hold; at least 1."""
     return math.log((passages + 1) / (holders + 1)) + 1.0
 
 
 def look_up(source: WordVectors, words: Sequence[str]) -> FloatArray:
-    """Vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
+    """Return vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
 
     The draw is uniform over [-0.25, 0.25], as is usual for words that pre-trained vectors lack.
     """
@@ -125,7 +125,7 @@ class WordEmbedding(WordTable):
         self.added = torch.cat([self.added, found])
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Vectors, (*ids.shape, dim); the padding's are zeros, and get no gradient."""
+        """Return vectors, (*ids.shape, dim); the padding's are zeros, and get no gradient."""
         known = ids < len(self.rows)
         vectors = nn.functional.embedding(torch.where(known, ids, 0), self.rows, padding_idx=0)
         if known.all():
@@ -134,7 +134,7 @@ class WordEmbedding(WordTable):
         return torch.where(known.unsqueeze(-1), vectors, added)
 
     def distinct(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Vectors of texts' distinct words, (distinct, dim), the first of them zeros; which stands where, as `ids`.
+        """Return vectors of texts' distinct words, (distinct, dim), the first zeros, and which is where, as `ids`.
 
         What lies outside a text has the first.
         """
@@ -157,9 +157,9 @@ class WordIdf(WordTable):
         self.added: Tensor
 
     def add_words(self, words: Sequence[str]) -> None:
-        """Further words are as rare as a word that no training passage holds."""
+        """Add words that are as rare as a word that no training passage holds."""
         self.added = torch.cat([self.added, torch.full((len(words),), self._unseen).to(self.idf)])
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Idf, of the shape of the ids; the padding's is 0."""
+        """Return Idf, of the shape of the ids; the padding's is 0."""
         return torch.cat([self.idf, self.added])[ids]

@@ -34,11 +34,11 @@ class WordVectors(Protocol):
     dim: int
 
     def lookup(self, words: Sequence[str]) -> FloatArray:
-        """Vectors of words, shape (words, dim); a word without a vector is a row of zeros."""
+        """Return vectors of words, shape (words, dim); a word without a vector is a row of zeros."""
         ...
 
     def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
-        """Arrays and settings from which `from_state` makes the same vectors again."""
+        """Return arrays and settings from which `from_state` makes the same vectors again."""
         ...
 
 
@@ -62,7 +62,7 @@ class SubwordTable:
         self._cache = np.empty((1024, self.dim), dtype=np.float32)
 
     def lookup(self, words: Sequence[str]) -> FloatArray:
-        """Vectors of words, shape (words, dim). Every word has one; the empty word is a row of zeros."""
+        """Return vectors of words, shape (words, dim). Every word has one; the empty word is a row of zeros."""
         if len(self._rows) > _CACHE_WORDS:
             self._rows.clear()
         rows = self._rows
@@ -88,7 +88,7 @@ class SubwordTable:
         return buckets
 
     def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
-        """The table, and the n-gram settings."""
+        """Return the table, and the n-gram settings."""
         numbers = {"min_n": self.min_n, "max_n": self.max_n, "hash_count": self.hash_count}
         return {"table": self._table}, {"kind": self.kind, **numbers}
 
@@ -116,12 +116,12 @@ class PlainTable:
         return len(self._words)
 
     def lookup(self, words: Sequence[str]) -> FloatArray:
-        """Vectors of words, shape (words, dim); unknown words are rows of zeros."""
+        """Return vectors of words, shape (words, dim); unknown words are rows of zeros."""
         unknown = len(self._words)
         return self._table[np.fromiter((self._rows.get(word, unknown) for word in words), np.int64, count=len(words))]
 
     def state(self) -> tuple[Mapping[str, FloatArray], Mapping[str, object]]:
-        """The table, and the vocabulary."""
+        """Return the table, and the vocabulary."""
         return {"table": self._table[:-1]}, {"kind": self.kind, "words": self._words}
 
 
@@ -201,7 +201,7 @@ class SentenceEncoder(Protocol):
     dim: int
 
     def encode(self, document: Document, *, max_tokens: int | None = None) -> FloatArray:
-        """Sentence vectors, shape (sentences, dim).
+        """Return sentence vectors, shape (sentences, dim).
 
         Args:
             document: Whose sentences to encode.
@@ -211,12 +211,12 @@ class SentenceEncoder(Protocol):
 
 
 def sentence_tokens(document: Document, max_tokens: int | None = None) -> list[list[str]]:
-    """The words of every sentence of a document, in order, at most `max_tokens` each."""
+    """Return the words of every sentence of a document, in order, at most `max_tokens` each."""
     return [tokenize(document.slice(sentence))[:max_tokens] for sentence in document.sentences]
 
 
 def structural_flags(document: Document) -> FloatArray:
-    """Begin/end of document, begin/end of paragraph, list item; shape (sentences, 5), values 0 or 1."""
+    """Mark begin/end of document, begin/end of paragraph, list item; shape (sentences, 5), values 0 or 1."""
     sentences = document.sentences
     flags = np.zeros((len(sentences), FLAGS), dtype=np.float32)
     for row, sentence in enumerate(sentences):
@@ -227,11 +227,7 @@ def structural_flags(document: Document) -> FloatArray:
 
 
 class AveragedWords:
-    """Sentence encoders of CDV: word-vector averages (Eq. 8), pooled transformers (Eq. 9), and the structural flags.
-
-    arnold2020 section 4.1. Each encoder turns the sentences of a document into one matrix (sentences, dim), to which
-    the structural flags (begin/end of document, begin/end of paragraph, list item) are appended. The pooled transformer
-    has a file of its own, `transformer.py`.
+    """Mean of the word vectors of a sentence (arnold2020, Eq. 8), +avg-glove and +avg-fasttext.
 
     Departure, only with `frequencies`: a second mean in which a word counts a / (a + p(word)), so that rare words
     (names of diseases) outweigh common ones, is appended (the smooth inverse frequency of arora2017, a = 1e-3).
@@ -251,11 +247,11 @@ class AveragedWords:
         self._rarest = min(frequencies.values(), default=0.0) if frequencies else 0.0
 
     def encode(self, document: Document, *, max_tokens: int | None = None) -> FloatArray:
-        """Sentence vectors, shape (sentences, dim); a sentence without known words is a row of zeros."""
+        """Return sentence vectors, shape (sentences, dim); a sentence without known words is a row of zeros."""
         return self.encode_tokens(sentence_tokens(document, max_tokens))
 
     def encode_tokens(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """Vectors of tokenised sentences, shape (sentences, dim)."""
+        """Return vectors of tokenised sentences, shape (sentences, dim)."""
         words = [word for sentence in sentences for word in sentence]
         vectors = self.vectors.lookup(words)
         known = vectors.any(axis=1).astype(np.float32)

@@ -87,19 +87,19 @@ class ArcI(ReadsPassagesAlone[Tensor]):
         return self._share(passage, 1)
 
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """Return scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
         first, last = self._layers()
         hidden = self.compare.activation(self._share(query, 0) + encoded + first.bias)
         scores: Tensor = last(self.compare.dropout(hidden)).squeeze(-1)
         return scores
 
     def _layers(self) -> tuple[nn.Linear, nn.Linear]:
-        """The comparing network's two layers."""
+        """Return the comparing network's two layers."""
         first, last = self.compare.layers
         return cast("nn.Linear", first), cast("nn.Linear", last)
 
     def _share(self, text: Tokens, side: int) -> Tensor:
-        """W_s z(s), (batch, hidden), of the query (side 0) or the passage (1): W [z(q); z(d)] = W_q z(q) + W_d z(d)."""
+        """Return W_s z(s), (batch, hidden), of query (0) or passage (1): W [z(q); z(d)] = W_q z(q) + W_d z(d)."""
         sizes = [places * self.config.maps[-1] for places in self.places]
         weight = self._layers()[0].weight.narrow(1, sum(sizes[:side]), sizes[side])
         values, mask = self.words(text.ids), text.mask
@@ -193,6 +193,6 @@ class ArcII(ReadsPassagesFirst):
         return scores
 
     def _part(self, convolution: TextConvolution, text: Tokens) -> tuple[Tensor, Tensor]:
-        """A text's part of the first layer, pooled: (batch, places, maps), and which places are of the text."""
+        """Return a text's part of the first layer, pooled: (batch, places, maps), and which places are of the text."""
         maps = convolution.over_words(*self.words.distinct(text.ids, text.mask))
         return pool_text(maps, text.mask, self.config.pool)

@@ -36,16 +36,16 @@ class Tokens:
     mask: Tensor
 
     def to(self, device: torch.device) -> Tokens:
-        """The same on another device."""
+        """Return the same on another device."""
         return Tokens(self.ids.to(device), self.mask.to(device))
 
     def __getitem__(self, rows: Tensor) -> Tokens:
-        """Some texts of the batch, or some several times."""
+        """Return some texts of the batch, or some several times."""
         return Tokens(self.ids[rows], self.mask[rows])
 
 
 def pad(laid_out: Sequence[Tensor]) -> Tokens:
-    """One batch of texts of different lengths: each dimension is filled up with padding to the largest.
+    """Return one batch of texts of different lengths: each dimension is filled up with padding to the largest.
 
     Args:
         laid_out: Int64 tensors of one number of dimensions, as `Ranker.lay_out_query` and `lay_out_passage` give them.
@@ -61,7 +61,7 @@ def pad(laid_out: Sequence[Tensor]) -> Tokens:
 
 
 def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
-    """Texts of similar length together, so that little padding is computed: positions and padded batch."""
+    """Yield texts of similar length together, so that little padding is computed: positions and padded batch."""
     order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
     for start in range(0, len(order), size):
         rows = order[start : start + size]
@@ -96,14 +96,14 @@ class Ranker(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """Scores, (batch,), higher is better; row i of the query goes with row i of the passage."""
+        """Return scores, (batch,), higher is better; row i of the query goes with row i of the passage."""
 
     def lay_out_query(self, words: Sequence[int]) -> Tensor:
-        """A query's word ids, as the network reads them: cut to `max_query_words`."""
+        """Return a query's word ids, as the network reads them: cut to `max_query_words`."""
         return torch.tensor(words[: self.config.max_query_words], dtype=torch.long)
 
     def lay_out_passage(self, sentences: Sequence[Sequence[int]]) -> Tensor:
-        """A passage's word ids, as the network reads them: in one row, cut to `max_passage_words`."""
+        """Return a passage's word ids, as the network reads them: in one row, cut to `max_passage_words`."""
         words = list(chain.from_iterable(sentences))
         return torch.tensor(words[: self.config.max_passage_words], dtype=torch.long)
 

@@ -56,7 +56,7 @@ class ValidationQuery:
 def validation_queries(
     pool: QueryPool, ranker: Ranker, lexicon: Lexicon, *, number: int, seed: int
 ) -> list[ValidationQuery]:
-    """Held-out queries with 20 candidates each: answers, passages from around them, and what BM25 ranks highest.
+    """Return held-out queries with 20 candidates each: answers, passages from around them, and what BM25 ranks highest.
 
     At most a quarter of them are answers. Passages from around are the title's others, or the document's.
 
@@ -89,13 +89,7 @@ def validation_queries(
 
 
 class RankingObjective:
-    """Optimises a ranker and measures it on held-out queries after each epoch.
-
-    Args:
-        network: The ranker.
-        choice: Loss and optimiser.
-        held_out: Validation queries.
-    """
+    """Optimises a ranker and measures it on held-out queries after each epoch."""
 
     def __init__(self, network: Ranker, choice: RankingTraining, held_out: Sequence[ValidationQuery]) -> None:
         self.network = network
@@ -103,7 +97,7 @@ class RankingObjective:
         self._held_out = held_out
 
     def loss(self, batch: RankingBatch) -> tuple[Tensor, int]:
-        """The loss over a batch's queries, and how many there are."""
+        """Return the loss over a batch's queries, and how many there are."""
         queries = len(batch.query.ids)
         device = next(self.network.parameters()).device
         rows = torch.arange(queries).repeat_interleave(1 + batch.negatives)
@@ -113,7 +107,7 @@ class RankingObjective:
         return listwise_loss(scores), queries
 
     def measures(self) -> Mapping[str, float]:
-        """R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
+        """Return R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
         self.network.eval()
         device = next(self.network.parameters()).device
         ahead = [
@@ -124,7 +118,7 @@ class RankingObjective:
         return place_measures(ahead)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Adam (decoupled weight decay), or Adadelta as zhu2019 (section 5.3)."""
+        """Return Adam (decoupled weight decay), or Adadelta as zhu2019 (section 5.3)."""
         choice = self._choice
         trained = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
         if choice.optimizer == "adadelta":

@@ -129,7 +129,7 @@ class DrmmTksHead(nn.Module):
     def forward(
         self, similarities: Tensor, query: Tensor, passage: Tensor, known: Tensor, *, context: Tensor | None = None
     ) -> Tensor:
-        """Scores, (batch,).
+        """Return scores, (batch,).
 
         Args:
             similarities: (batch, matrices, query words, passage words).

@@ -98,7 +98,7 @@ class LocalPart(nn.Module):
         self.judge = Dense(sizes, activation=torch.tanh, dropout=config.dropout)
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """Scores, (batch,)."""
+        """Return scores, (batch,)."""
         matches = identity_matrix(query.ids, passage.ids) * cells(query.mask, passage.mask)
         each = torch.tanh(self.places(to_length(matches, self.config.max_passage_words, 2)))
         each = each.masked_fill(~query.mask.unsqueeze(-1), 0.0)
@@ -126,7 +126,7 @@ class DistributedPart(nn.Module):
         self.judge = Dense(sizes, activation=torch.tanh, dropout=config.dropout)
 
     def read(self, passage: Tokens) -> Tensor:
-        """V_w of a passage's windows, (batch, windows, maps)."""
+        """Return V_w of a passage's windows, (batch, windows, maps)."""
         # As in C-DSSM, bias and tanh keep the order and may follow the maxima, where there is far less to do.
         maxima, _ = pool_text(
             self._convolve(self.passage_grams, passage), passage.mask, self.config.pool, self.config.stride
@@ -135,7 +135,7 @@ class DistributedPart(nn.Module):
         return windows
 
     def forward(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
-        """Scores, (batch,), of passages that were `read`."""
+        """Return scores, (batch,), of passages that were `read`."""
         strongest = maximum_of_text(self._convolve(self.query_grams, query), query.mask)
         wanted = torch.tanh(self.query_layer(torch.tanh(strongest + self.query_bias)))
         inside = passage.mask[:, :: self.config.stride].unsqueeze(-1)
@@ -144,5 +144,5 @@ class DistributedPart(nn.Module):
         return scores
 
     def _convolve(self, grams: LetterGrams, text: Tokens) -> Tensor:
-        """Windows of words before bias and activation, (batch, words, maps)."""
+        """Return windows of words before bias and activation, (batch, words, maps)."""
         return grams.windows(windows_of(text.ids.masked_fill(~text.mask, 0), self.config.width))

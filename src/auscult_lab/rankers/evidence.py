@@ -33,11 +33,11 @@ class AttendsToSentences(Protocol):
     """A ranker that has attention over a passage's sentences, such as `Har`."""
 
     def pieces(self, sentences: Sequence[Sequence[int]]) -> list[Piece]:
-        """The rows that a passage's sentences are laid out in."""
+        """Return the rows that a passage's sentences are laid out in."""
         ...
 
     def explain(self, query: Tokens, passage: Tokens) -> HarEvidence:
-        """Where the ranker looks."""
+        """Return where the ranker looks."""
         ...
 
 
@@ -74,12 +74,6 @@ class Evidence:
 
 def find_evidence(scorer: RankerScorer, query: Query, document: Document, passage: Passage) -> Evidence:
     """Score a passage for a query, and tell where the ranker looked.
-
-    Args:
-        scorer: A ranker with attention over sentences; nothing need be prepared.
-        query: What is asked.
-        document: The passage's.
-        passage: Any of it.
 
     Raises:
         ModelError: The ranker has no attention over sentences.

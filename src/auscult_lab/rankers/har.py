@@ -133,7 +133,7 @@ class EncodedSentences:
     present: Tensor
 
     def __getitem__(self, rows: Tensor) -> EncodedSentences:
-        """Some passages of the batch, or some several times."""
+        """Return some passages of the batch, or some several times."""
         number = self.present.flatten().cumsum(0).view_as(self.present) - 1
         chosen = number[rows][self.present[rows]]
         return EncodedSentences(self.states[chosen], self.mask[chosen], self.present[rows])
@@ -193,7 +193,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
     config: HarConfig
 
     def pieces(self, sentences: Sequence[Sequence[int]]) -> list[Piece]:
-        """The rows that a passage's sentences are laid out in."""
+        """Return the rows that a passage's sentences are laid out in."""
         size, rows, left = self.config.max_sentence_words, [], self.config.max_passage_words
         for number, sentence in enumerate(sentences):
             read = min(len(sentence), left)
@@ -202,7 +202,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
         return rows[: self.config.max_sentences]
 
     def lay_out_passage(self, sentences: Sequence[Sequence[int]]) -> Tensor:
-        """A passage's word ids, (sentences, words): long sentences split, empty ones left out, cut to the maxima."""
+        """Return a passage's word ids, (sentences, words): long sentences split, empty ones left out, all cut."""
         pieces = self.pieces(sentences)
         ids = torch.zeros(len(pieces), max((each.end - each.start for each in pieces), default=0), dtype=torch.long)
         for row, (number, start, end) in enumerate(pieces):
@@ -210,7 +210,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
         return ids
 
     def explain(self, query: Tokens, passage: Tokens) -> HarEvidence:
-        """Where the ranker looks (section 5.4.3); without dropout, whatever mode it is in, and without gradients."""
+        """Return where the ranker looks (section 5.4.3), without dropout, whatever its mode, and without gradients."""
         training = self.training
         self.eval()
         try:
@@ -223,7 +223,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
 
     @abstractmethod
     def _pool(self, query: Tensor, query_mask: Tensor, sentences: EncodedSentences) -> Pooled:
-        """Passages, and both levels' attention, from the states of the query and of the sentences."""
+        """Return passages, and both levels' attention, from the states of the query and of the sentences."""
 
 
 class Har(_SentenceRanker[EncodedSentences]):
@@ -240,7 +240,7 @@ class Har(_SentenceRanker[EncodedSentences]):
         self.levels = HierarchicalAttention(4 * dim, config.attention_dim, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> EncodedSentences:
-        """The states of the passages' words, Eq. 2."""
+        """Return the states of the passages' words, Eq. 2."""
         return self._sentences(passage)
 
     def match(self, query: Tokens, encoded: EncodedSentences) -> Tensor:
@@ -267,7 +267,7 @@ class HarWca(_SentenceRanker[Tensor]):
         self.levels = HierarchicalAttention(dim, config.attention_dim, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> Tensor:
-        """The pooled passages, (batch, 2 * gru_dim)."""
+        """Return the pooled passages, (batch, 2 * gru_dim)."""
         sentences = self._sentences(passage)
         pooled: Pooled = self.levels(sentences.states, sentences.mask, sentences.present)
         return pooled.passages
@@ -292,7 +292,7 @@ class HarSimple(_AttentionRanker[Tensor]):
         self.passage_attention = InnerAttention(2 * config.gru_dim, config.attention_dim, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> Tensor:
-        """The pooled passages, (batch, 2 * gru_dim)."""
+        """Return the pooled passages, (batch, 2 * gru_dim)."""
         states = self._states(self.passage_encoder, passage.ids, passage.mask)
         pooled: Tensor = self.passage_attention(states, passage.mask)[0]
         return pooled
@@ -315,11 +315,11 @@ class TiedDropout(nn.Module):
         self._kept: Tensor | None = None
 
     def draw(self) -> None:
-        """From here on another mask; it is drawn when the first vectors come."""
+        """Use another mask from here on; it is drawn when the first vectors come."""
         self._kept = None
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """The vectors, (..., dim), with the same numbers 0 in each and the others scaled up; as given when asked."""
+        """Return vectors (..., dim) with the same numbers 0 in each, the others scaled up; in evaluation as given."""
         if not self.training:
             return vectors
         if self._kept is None:
@@ -329,12 +329,12 @@ class TiedDropout(nn.Module):
 
 
 def reading_dropout(share: float, *, tied: bool) -> nn.Module:
-    """Dropout of what is read, apart in each text or tied between them."""
+    """Return dropout of what is read, apart in each text or tied between them."""
     return TiedDropout(share) if tied else nn.Dropout(share)
 
 
 def _score_network(dim: int, layers: int, dropout: float) -> nn.Sequential:
-    """Layers of one width with ReLU and dropout between them, and one number at the end."""
+    """Return layers of one width with ReLU and dropout between them, and one number at the end."""
     if layers < 1:
         raise ConfigError("one or more score_layers", str(layers), "correct the experiment's model settings")
     hidden = [part for _ in range(layers - 1) for part in (nn.Linear(dim, dim), nn.ReLU(), nn.Dropout(dropout))]

@@ -45,7 +45,7 @@ class KnrmHead(nn.Module):
         self.score = nn.Linear(matrices * config.kernels + context_width, 1)
 
     def forward(self, similarities: Tensor, query: Tensor, passage: Tensor, *, context: Tensor | None = None) -> Tensor:
-        """Scores, (batch,).
+        """Return scores, (batch,).
 
         Args:
             similarities: (batch, matrices, query words, passage words), in [-1, 1].
@@ -165,7 +165,7 @@ class ConvKnrm(Ranker):
         return scores
 
     def _ngrams(self, text: Tokens) -> list[Tensor]:
-        """Vectors of the n-grams that begin at each word, (batch, words, filters), for each length."""
+        """Return vectors of the n-grams that begin at each word, (batch, words, filters), for each length."""
         vectors, rows = self.words.distinct(text.ids, text.mask)
         convolutions = (cast("TextConvolution", each) for each in self.ngrams)
         return [each.over_words(vectors, rows).relu_() for each in convolutions]

@@ -110,7 +110,7 @@ class MvLstm(ReadsPassagesFirst):
         return scores
 
     def _similarities(self, query: Tensor, passage: Tensor) -> Tensor:
-        """Similarities, (batch, slices, query words, passage words)."""
+        """Return similarities, (batch, slices, query words, passage words)."""
         if self.config.similarity == "cosine":
             return cosine_matrix(query, passage).unsqueeze(1)
         turned = torch.einsum("bqd,sde->bsqe", query, self.tensor)

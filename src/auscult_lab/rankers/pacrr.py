@@ -78,7 +78,7 @@ class PacrrHead(nn.Module):
     def forward(
         self, similarities: Tensor, query: Tensor, passage: Tensor, idf: Tensor, *, context: Tensor | None = None
     ) -> Tensor:
-        """Scores, (batch,); in (-1, 1) without context.
+        """Return scores, (batch,); in (-1, 1) without context.
 
         Args:
             similarities: (batch, matrices, query words, passage words).

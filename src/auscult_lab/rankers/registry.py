@@ -71,7 +71,7 @@ def register(ranker: type[Ranker], config: type[RankerConfig]) -> None:
 
 
 def ranker_kind(name: str) -> RankerKind:
-    """The ranker of a name.
+    """Return the ranker of a name.
 
     Raises:
         ConfigError: There is none.

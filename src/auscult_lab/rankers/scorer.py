@@ -76,12 +76,7 @@ BATCH = 32
 
 
 class Lexicon:
-    """Ids of words, from 1; a word met for the first time gets the next id, and the ranker is told of it.
-
-    Args:
-        ranker: Whose word tables grow.
-        vocabulary: The words it was trained with.
-    """
+    """Ids of words, from 1; a word met for the first time gets the next id, and the ranker is told of it."""
 
     def __init__(self, ranker: Ranker, vocabulary: Vocabulary) -> None:
         self._ranker = ranker
@@ -96,7 +91,7 @@ class Lexicon:
                 self._ids[word] = len(self._ids) + 1
 
     def ids(self, words: Sequence[str]) -> list[int]:
-        """The ids of words."""
+        """Return the ids of words."""
         self.learn(words)
         return [self._ids[word] for word in words]
 
@@ -161,7 +156,7 @@ class RankerScorer:
             self._kept = keep_places(ranker, self._passages, batch_size=size, most=self._keep_bytes)
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Scores for passages of the prepared collection, float32 (passages,); higher is better.
+        """Return scores for passages of the prepared collection, float32 (passages,); higher is better.
 
         Raises:
             ModelError: `prepare` has not been called.
@@ -187,7 +182,7 @@ class RankerScorer:
 
 
 def repeat(query: Tokens, times: int) -> Tokens:
-    """A batch of one query, for as many passages."""
+    """Return a batch of one query, for as many passages."""
     return Tokens(query.ids.expand(times, -1), query.mask.expand(times, -1))
 
 
@@ -199,7 +194,7 @@ def score_passages(
     batch_size: int = BATCH,
     device: torch.device | None = None,
 ) -> FloatArray:
-    """Scores of passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.
+    """Score passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.
 
     Args:
         ranker: The network.
@@ -230,13 +225,6 @@ def save(
     training: Mapping[str, object] | None = None,
 ) -> None:
     """Write a model folder, whole or not at all.
-
-    Args:
-        ranker: The network.
-        vocabulary: The words it was trained with.
-        folder: Made when missing.
-        name: How tables call the model.
-        training: What is said of its training.
 
     Raises:
         DataError: The place cannot be written to.

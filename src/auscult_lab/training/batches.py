@@ -55,11 +55,11 @@ class _DealtBatches(Sampler[list[Key]], ABC):
 
     @abstractmethod
     def _count(self) -> int:
-        """Batches of an epoch, of all processes together."""
+        """Return batches of an epoch, of all processes together."""
 
     @abstractmethod
     def _batches(self) -> list[list[int]]:
-        """The rows of each batch of this epoch, the same in every process."""
+        """Return the rows of each batch of this epoch, the same in every process."""
 
 
 class RowBatches(_DealtBatches):
@@ -84,17 +84,15 @@ class RowBatches(_DealtBatches):
         return -(-self._per_epoch // self._size)
 
     def _batches(self) -> list[list[int]]:
-        first = self.epoch * self._per_epoch
-        rows = [self._row(number) for number in range(first, first + self._per_epoch)]
+        first, rows = self.epoch * self._per_epoch, []
+        for number in range(first, first + self._per_epoch):
+            done, position = divmod(number, self._rows)
+            if self._pass[0] != done:
+                order = list(range(self._rows))
+                random.Random(f"{self._seed}/{done}").shuffle(order)
+                self._pass = (done, order)
+            rows.append(self._pass[1][position])
         return [rows[start : start + self._size] for start in range(0, len(rows), self._size)]
-
-    def _row(self, number: int) -> int:
-        done, position = divmod(number, self._rows)
-        if self._pass[0] != done:
-            order = list(range(self._rows))
-            random.Random(f"{self._seed}/{done}").shuffle(order)
-            self._pass = (done, order)
-        return self._pass[1][position]
 
 
 class Examples(Protocol):
@@ -105,12 +103,12 @@ class Examples(Protocol):
     def __getitem__(self, key: Key, /) -> Any: ...
 
     def collate(self, found: Any, /) -> Any:
-        """One batch."""
+        """Return one batch."""
         ...
 
 
 def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> DataLoader[Any]:
-    """Batches of rows for the training loop; see `RowBatches`."""
+    """Return batches of rows for the training loop; see `RowBatches`."""
     batches = RowBatches(len(examples), per_epoch=per_epoch, size=size, seed=seed)
     # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
     return DataLoader(
@@ -122,7 +120,7 @@ def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> D
 
 
 def rows_an_epoch(most: int | None, rows: int) -> int:
-    """How many of so many rows an epoch shows, where it shows at most `most`; None for all."""
+    """Return how many of so many rows an epoch shows, where it shows at most `most`; None for all."""
     return rows if most is None else min(most, rows)
 
 
@@ -156,24 +154,20 @@ class DocumentBatches(_DealtBatches):
 
 
 def this_process() -> tuple[int, int]:
-    """This process' rank among those that train together, and how many there are."""
+    """Return this process' rank among those that train together, and how many there are."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
     return 0, 1
 
 
 class BestPassages:
-    """A collection of passages, searched with BM25.
-
-    Args:
-        passages: The words of each passage.
-    """
+    """A collection of passages, searched with BM25."""
 
     def __init__(self, passages: Sequence[Sequence[str]]) -> None:
         self._index = Bm25Index([list(words) for words in passages], k1=1.2, b=0.75)
 
     def of(self, words: Sequence[str], depth: int, *, without: Collection[int]) -> tuple[int, ...]:
-        """Rows of passages that share a word with the query, best first.
+        """Return rows of passages that share a word with the query, best first.
 
         Args:
             words: Of the query.
@@ -188,7 +182,7 @@ class BestPassages:
 
 
 def wrong_ahead(scores: FloatArray, answers: Sequence[bool]) -> int:
-    """How many wrong candidates do not score below the best answer: ties count against the model.
+    """Count the wrong candidates that do not score below the best answer: ties count against the model.
 
     So do scores that are no numbers, which are neither above nor below anything: a diverged model has all ahead.
 
@@ -201,6 +195,6 @@ def wrong_ahead(scores: FloatArray, answers: Sequence[bool]) -> int:
 
 
 def place_measures(ahead: Sequence[int]) -> dict[str, float]:
-    """R@1 and RR (mean reciprocal rank) of queries with so many wrong candidates ahead of their best answer."""
+    """Return R@1 and RR (mean reciprocal rank) of queries with so many wrong candidates ahead of the best answer."""
     ranks = np.array(ahead, dtype=np.float64) + 1.0
     return {"R@1": float((ranks == 1).mean()), "RR": float((1.0 / ranks).mean())}

@@ -216,7 +216,7 @@ def test_examples_hold_texts_in_the_order_of_their_rows(corpus: Path, ontology: 
     data = gather(asked, lambda _: None)
     table = SubwordTable(np.ones((50, 6), dtype=np.float32), min_n=4, max_n=5, hash_count=1)
     space = AverageSpace(table, np.zeros(6, np.float32))
-    examples = DocumentExamples.of(asked, data, None, {"entity": space, "aspect": space}, max_sentences=3)
+    examples = DocumentExamples(asked, data, None, {"entity": space, "aspect": space}, max_sentences=3)
     batch = collate([examples[0, row] for row in (0, 1, 2)])
     # Of documents of one length, a packed layout has every first sentence before every second.
     assert len(batch.texts) == len(batch.inputs.data) == 9

@@ -65,11 +65,11 @@ class Layout:
     places: Tensor
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """All it is made of; `Layout(*tensors)` is the same again."""
+        """Return all it is made of; `Layout(*tensors)` is the same again."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def to(self, device: torch.device) -> Layout:
-        """The same on another device."""
+        """Return the same on another device."""
         return Layout(*(each.to(device) for each in self.tensors()))
 
     @property
@@ -84,15 +84,15 @@ class Layout:
         return self.entities[first, 1 : 1 + self.query.shape[1]]
 
     def of_query(self, states: Tensor) -> Tensor:
-        """The query's own of all tokens' states (parts, tokens, dim): their means over parts, (pairs, query, dim)."""
+        """Return the query's tokens' states, means over parts: (parts, tokens, dim) to (pairs, query, dim)."""
         return self._mean(states[:, 1 : 1 + self.query.shape[1]])
 
     def of_mark(self, states: Tensor) -> Tensor:
-        """The state of [CLS], its mean over parts, (pairs, dim)."""
+        """Return the state of [CLS], its mean over parts, (pairs, dim)."""
         return self._mean(states[:, 0])
 
     def of_passage(self, values: Tensor) -> Tensor:
-        """What belongs to the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
+        """Pick what belongs to the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
         flat = values.flatten(0, 1).index_select(0, self.places.flatten())
         return flat.view(*self.places.shape, *values.shape[2:])
 
@@ -164,5 +164,5 @@ def layer_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
 
 
 def word_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
-    """The wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
+    """Return the wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
     return (backbone.words(layout.ids),)

@@ -62,7 +62,7 @@ class KnowledgeEncoder(nn.Module):
             self.register_buffer("table", table, persistent=False)
 
     def align(self, text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
-        """The row of each wordpiece's entity, or that of [UNK].
+        """Return the row of each wordpiece's entity, or that of [UNK].
 
         Args:
             text: What is read.
@@ -79,7 +79,7 @@ class KnowledgeEncoder(nn.Module):
         return found
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Vectors, (*rows.shape, D_e); zeros for [UNK], which gets no gradient."""
+        """Return vectors, (*rows.shape, D_e); zeros for [UNK], which gets no gradient."""
         return nn.functional.embedding(rows, self.table, padding_idx=UNKNOWN)
 
 
@@ -91,7 +91,7 @@ class NoLinker:
     """Finds no entity."""
 
     def link(self, text: str) -> list[EntitySpan]:
-        """No spans."""
+        """Return no spans."""
         return []
 
 
@@ -119,7 +119,7 @@ def register(name: str, make: LinkerMaker) -> None:
 
 
 def make_linker(name: str, vectors: KnowledgeVectors) -> EntityLinker:
-    """The linker of a name, to the entities of a graph.
+    """Return the linker of a name, to the entities of a graph.
 
     Raises:
         ModelError: There is none.

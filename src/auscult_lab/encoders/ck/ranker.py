@@ -20,7 +20,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -69,27 +69,13 @@ class Interactions:
     matrices: FloatArray
 
     def view(self, name: View) -> FloatArray:
-        """One matrix, (query tokens, passage tokens): the last layer's, or the mean over layers."""
+        """Return one matrix, (query tokens, passage tokens): the last layer's, or the mean over layers."""
         matrix: FloatArray = self.matrices[-1] if name == "last" else np.asarray(self.matrices.mean(axis=0))
         return matrix
 
 
-@runtime_checkable
-class ComparesTokens(Protocol):
-    """A model that compares the tokens of a query and a passage, such as `CkRanker`."""
-
-    def interactions(self, query: str, passage: str) -> Interactions:
-        """The cosines of all tokens, in every layer."""
-        ...
-
-
 def find_interactions(scorer: CaprScorer | RankerScorer, query: str, passage: str) -> Interactions:
     """Compare a passage with a query.
-
-    Args:
-        scorer: Of a model that compares tokens; nothing need be prepared.
-        query: What is asked.
-        passage: Any text.
 
     Raises:
         ModelError: The model compares no tokens, or none that it can tell of.
@@ -97,7 +83,7 @@ def find_interactions(scorer: CaprScorer | RankerScorer, query: str, passage: st
         DataError: The passage has no words.
     """
     ranker = scorer.ranker
-    if not isinstance(ranker, ComparesTokens):
+    if not isinstance(ranker, CkRanker):
         raise ModelError("a model of the kind ck", f"'{ranker.kind}'", "train one: architecture: ck")
     ranker.eval()
     found = ranker.interactions(query, passage)
@@ -213,18 +199,34 @@ class CkRanker(PassageRanker):
         self.config = config
         self.pairs = pairs
         self.knowledge = knowledge
-        self.head = _make(config, pairs, knowledge, linker)
+        by_layers = config.context == "layers"
+        width = query_dim = _width(config, pairs)
+        encoder = fusion = None
+        if knowledge is not None:
+            linker = make_linker(config.linker, knowledge) if linker is None else linker
+            encoder = KnowledgeEncoder(knowledge, linker, trainable=config.train_knowledge)
+            length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
+            query_dim = config.joint_dim or width
+            fusion = CkTrans((width, length), (encoder.dim, encoder.length), query_dim, config.activation)
+        ranking = make_head(
+            config.head,
+            config.head_settings,
+            matrices=pairs.depth + 1 if by_layers else 1,
+            query_dim=query_dim,
+            context_width=pairs.dim if config.cls else 0,
+        )
+        self.head = CkHead(ranking, fusion, encoder, reads_mark=config.cls)
         if config.context == "words":
             pairs.requires_grad_(False)
             pairs.words.requires_grad_(True)
         self._read_before: dict[tuple[str, int], Tensor] = {}
 
     def backbones(self) -> dict[str, Backbone]:
-        """The encoder: "pairs"."""
+        """Return the encoder: "pairs"."""
         return {"pairs": self.pairs}
 
     def attachments(self) -> dict[str, Callable[[Path], None]]:
-        """The graph's vectors and names."""
+        """Return the graph's vectors and names."""
         vectors = self.knowledge
         return {} if vectors is None else {_OWN: lambda folder: save(vectors, folder)}
 
@@ -237,17 +239,17 @@ class CkRanker(PassageRanker):
         return self._score(pairs, chunk, forgetful=chunk is not None).view(rows.shape)
 
     def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
-        """Wordpieces and entities of passages, each int32 (2, tokens)."""
+        """Return wordpieces and entities of passages, each int32 (2, tokens)."""
         return [self._read(passage.text, self.config.max_passage_tokens) for passage in passages]
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
-        """Scores of kept passages, float32 (passages,), on the processor."""
+        """Return scores of kept passages, float32 (passages,), on the processor."""
         asked = self._query(query)
         with torch.no_grad():
             return self._score([(asked, passage) for passage in kept], self.batch_size).cpu()
 
     def interactions(self, query: str, passage: str) -> Interactions:
-        """The cosines of all tokens of a query and a passage, in every layer."""
+        """Return the cosines of all tokens of a query and a passage, in every layer."""
         asked = self._query(query)
         read = self._read(passage, self.config.max_passage_tokens)
         layout = lay_out([(asked, read)], self.pairs).to(self.pairs.device)
@@ -269,7 +271,7 @@ class CkRanker(PassageRanker):
         return self._read(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
 
     def _read(self, text: str, limit: int) -> Tensor:
-        """Wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
+        """Return wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
         if (read := self._read_before.get((text, limit))) is None:
             pieces, offsets = self.pairs.pieces(text, limit)
             linked = text[: offsets[-1][1] + _BEYOND] if offsets else ""
@@ -282,7 +284,7 @@ class CkRanker(PassageRanker):
         return read
 
     def _score(self, pairs: Sequence[tuple[Tensor, Tensor]], size: int | None, *, forgetful: bool = False) -> Tensor:
-        """Scores of pairs, (pairs,)."""
+        """Return scores of pairs, (pairs,)."""
 
         def score(*tensors: Tensor) -> Tensor:
             layout = Layout(*tensors)
@@ -305,26 +307,6 @@ class CkRanker(PassageRanker):
         return [layer.float() for layer in read(self.pairs, layout)]
 
 
-def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, linker: EntityLinker | None) -> CkHead:
-    by_layers = config.context == "layers"
-    width = query_dim = _width(config, pairs)
-    knowledge = fusion = None
-    if vectors is not None:
-        linker = make_linker(config.linker, vectors) if linker is None else linker
-        knowledge = KnowledgeEncoder(vectors, linker, trainable=config.train_knowledge)
-        length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
-        query_dim = config.joint_dim or width
-        fusion = CkTrans((width, length), (knowledge.dim, knowledge.length), query_dim, config.activation)
-    ranking = make_head(
-        config.head,
-        config.head_settings,
-        matrices=pairs.depth + 1 if by_layers else 1,
-        query_dim=query_dim,
-        context_width=pairs.dim if config.cls else 0,
-    )
-    return CkHead(ranking, fusion, knowledge, reads_mark=config.cls)
-
-
 def _width(config: CkConfig, pairs: Backbone) -> int:
-    """D_c; the table of wordpieces is narrower than the layers in some encoders (ALBERT, ELECTRA)."""
+    """Return D_c; the table of wordpieces is narrower than the layers in some encoders (ALBERT, ELECTRA)."""
     return pairs.dim if config.context == "layers" else pairs.words.embedding_dim
