@@ -109,11 +109,7 @@ class CdvBuild(Build[CdvExperiment]):
             network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
         batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
         loader: DataLoader[Any] = DataLoader(examples, batch_sampler=batches, collate_fn=collate)
-
-        def as_encoder(trained: CdvNetwork) -> CdvEncoder:
-            return CdvEncoder(trained, encoder.sentences, encoder.spaces, name=self.title)
-
-        objective = CdvObjective(network, experiment, as_encoder, self.data.held_out, self._asked_for())
+        objective = CdvObjective(encoder, experiment, self.data.held_out, self._asked_for())
         history = self.run.fit(objective, loader, Schedule.of(choice, seed=experiment.seed, monitor=_MONITOR))
         network.eval()
         return history

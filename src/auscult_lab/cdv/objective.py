@@ -113,37 +113,38 @@ def calibrate(
 
 
 class CdvObjective:
-    """Optimises a CDV network and measures it on held-out documents after each epoch.
+    """Optimises the network of an encoder and measures the encoder on held-out documents after each epoch.
 
     Args:
-        network: The network to train.
+        encoder: Its network is trained in place.
         experiment: Loss and optimiser.
-        as_encoder: Wraps the network as the encoder it will be, for validation.
         held_out: Validation documents.
         asked_for: Headings that validation queries are made of.
     """
 
+    network: nn.Module
+
     def __init__(
         self,
-        network: CdvNetwork,
+        encoder: CdvEncoder,
         experiment: CdvExperiment,
-        as_encoder: Callable[[CdvNetwork], CdvEncoder],
         held_out: Sequence[LabelledDocument],
         asked_for: frozenset[tuple[str, ...]],
     ) -> None:
-        self.network = network
+        self.network = encoder.network
+        self._encoder = encoder
         self._experiment = experiment
-        self._as_encoder = as_encoder
         self._held_out = held_out
         self._asked_for = asked_for
 
     def loss(self, batch: Batch) -> tuple[Tensor, int]:
         """See `cdv_loss`; and the number of sentences."""
-        return cdv_loss(self.network, self._experiment, batch.inputs, batch), len(batch.inputs.data)
+        return cdv_loss(self._encoder.network, self._experiment, batch.inputs, batch), len(batch.inputs.data)
 
     def measures(self) -> Mapping[str, float]:
         """Measure retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
-        return retrieval_quality(self._as_encoder(self.network), self._held_out, self._asked_for)
+        self._encoder.network.eval()
+        return retrieval_quality(self._encoder, self._held_out, self._asked_for)
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return Adam with decoupled weight decay (section 5.2)."""
@@ -231,7 +232,7 @@ class JointNetwork(nn.Module):
         return like(flags, torch.cat([vectors, flags.data], dim=1))
 
 
-class FineTuningObjective:
+class FineTuningObjective(CdvObjective):
     """The second stage of a CDV training: the transformer that reads sentences is trained with the network.
 
     grundmann2021, section 3.2: "In a first step, we train CDV with a frozen BERT layer using average pooling until
@@ -248,18 +249,16 @@ class FineTuningObjective:
 
     def __init__(
         self,
+        encoder: CdvEncoder,
         network: JointNetwork,
         experiment: CdvExperiment,
         choice: FineTuning,
-        as_encoder: Callable[[JointNetwork], CdvEncoder],
         data: TrainingData,
     ) -> None:
-        self.network = network
-        self._experiment = experiment
+        asked_for = common_headings(data.documents, experiment.validation.heading_documents)
+        super().__init__(encoder, experiment, data.held_out, asked_for)
+        self.network: JointNetwork = network
         self._choice = choice
-        self._as_encoder = as_encoder
-        self._held_out = data.held_out
-        self._asked_for = common_headings(data.documents, experiment.validation.heading_documents)
 
     def loss(self, batch: Batch) -> tuple[Tensor, int]:
         """See `cdv_loss`; and the number of sentences."""
@@ -270,7 +269,7 @@ class FineTuningObjective:
     def measures(self) -> Mapping[str, float]:
         """Measure retrieval over the held-out documents, in single precision, as the model will be used."""
         with single_precision(next(self.network.parameters())):
-            return retrieval_quality(self._as_encoder(self.network), self._held_out, self._asked_for)
+            return super().measures()
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return AdamW, with a rate of its own for the transformer."""
@@ -324,21 +323,19 @@ def fine_tune(
         chunk=choice.chunk,
     )
 
-    def as_encoder(trained: JointNetwork) -> CdvEncoder:
-        own = PooledTransformer(trained.sentences, pooling=trained.pooling)
-        return CdvEncoder(trained.documents, own, frozen.spaces, name=frozen.name)
-
+    pooled = PooledTransformer(read.backbone, pooling=choice.pooling)
+    encoder = CdvEncoder(frozen.network, pooled, frozen.spaces, name=frozen.name)
     if frozen.network.config.standardize and not any((run.folder / _CHECKPOINTS).glob("*.ckpt")):
-        pooled = PooledTransformer(read.backbone, pooling=choice.pooling)
         sentences = read_by_transformer(experiment, data, pooled, run, within=f"sentences-{choice.pooling}")
         examples = DocumentExamples(experiment, data, pooled, frozen.spaces, read=sentences)
         frozen.network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
     network.train()  # both have been in use
-    objective = FineTuningObjective(network, experiment, choice, as_encoder, data)
+    objective = FineTuningObjective(encoder, network, experiment, choice, data)
     examples = DocumentExamples(experiment, data, None, frozen.spaces, max_sentences=choice.max_sentences)
     dealt = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
     # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
     loader: DataLoader[Any] = DataLoader(examples, batch_sampler=dealt, collate_fn=collate, generator=torch.Generator())
     schedule = Schedule.of(choice, experiment.training, seed=experiment.seed, monitor="validation_RR")
     history = run.fit(objective, loader, schedule, within=_CHECKPOINTS)
-    return as_encoder(network), history
+    encoder.network.eval()
+    return encoder, history

@@ -19,7 +19,7 @@ from auscult.errors import ConfigError
 from auscult_lab.encoders.base import PassageRanker, PassageText
 from auscult_lab.encoders.data import PairBatch, PairExamples, PassagePool, ask, words_of
 from auscult_lab.encoders.experiment import CaprExperiment, PairTraining
-from auscult_lab.encoders.gathering import Gathered, gather_passages, told
+from auscult_lab.encoders.gathering import Gathered, describe, gather_passages
 from auscult_lab.encoders.persistence import save
 from auscult_lab.encoders.registry import create
 from auscult_lab.training.batches import BestPassages, place_measures, row_loader, rows_an_epoch, wrong_ahead
@@ -173,7 +173,7 @@ def prepare(experiment: CaprExperiment, run: Run) -> PairBuild:
         raise ConfigError(
             "held-out passages of different questions, entities or aspects", "none", "hold out more documents"
         )
-    counts = remember(told(gathered), run.folder / PASSAGES)
+    counts = remember(describe(gathered), run.folder / PASSAGES)
     return PairBuild(experiment, run, gathered, asked, ranker, counts)
 
 

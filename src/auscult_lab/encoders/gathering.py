@@ -249,7 +249,7 @@ def _check(experiment: CaprExperiment, training: PassagePool, held_out: PassageP
         raise ConfigError("held-out passages to validate with", f"{len(held_out.passages)}", "hold out more documents")
 
 
-def told(gathered: Gathered) -> dict[str, Any]:
+def describe(gathered: Gathered) -> dict[str, Any]:
     """Return counts and a digest of training and held-out passages."""
     digest = hashlib.sha256()
     for item in (*gathered.training.passages, *gathered.held_out.passages):

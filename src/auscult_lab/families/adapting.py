@@ -86,15 +86,14 @@ def check_place(out: Path, *, begun: bool) -> None:
     Raises:
         ConfigError: Something else than a model that was adapted is there, or one that was not begun here.
     """
-    if out.exists() and not (begun and _is_adapted(out)):
-        raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
-
-
-def _is_adapted(folder: Path) -> bool:
+    if not out.exists():
+        return
     try:
-        return kind_of(str(folder)).name in _KINDS
+        adapted = begun and kind_of(str(out)).name in _KINDS
     except ModelError:
-        return False
+        adapted = False
+    if not adapted:
+        raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
 
 
 ModelForm = Literal["half", "onnx", "onnx-int8"]
@@ -113,8 +112,14 @@ def convert_model(model: str, out: Path, form: ModelForm) -> None:
         ConfigError: Something is at `out` already.
         MissingExtraError: What exports or runs it is not installed.
     """
+    folder = model_folder(model)
     if form == "half":
-        _halve(model, out)
+        from auscult_lab.cdv.persistence import load, save
+
+        if kind_of(model).name != "cdv":
+            only = "only CDV models can be stored in half precision"
+            raise ModelError("a CDV model", f"{model}, which is none", only)
+        save(load(folder), out, training=training_record(folder), half=True)
         return
     from auscult_lab.encoders.export import CONVERTED, convert
     from auscult_lab.encoders.persistence import open_model
@@ -123,21 +128,8 @@ def convert_model(model: str, out: Path, form: ModelForm) -> None:
         raise ModelError("a bi-, poly- or cross-encoder that was trained here", model, "take another one, or half")
     if out.exists():
         raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
-    folder = model_folder(model)
     with whole_folder(out) as fresh:
         shutil.copytree(folder, fresh, dirs_exist_ok=True)
         shutil.rmtree(fresh / CONVERTED, ignore_errors=True)
         convert(open_model(fresh).ranker, form, fresh / CONVERTED)
         write_json(fresh / CONVERTED / "form.json", {"form": form})
-
-
-def _halve(model: str, out: Path) -> None:
-    from auscult_lab.cdv.encoder import CdvEncoder
-    from auscult_lab.cdv.persistence import load, save
-
-    if kind_of(model).name != "cdv":
-        raise ModelError("a CDV model", f"{model}, which is none", "only CDV models can be stored in half precision")
-    encoder = load(model_folder(model))
-    if not isinstance(encoder, CdvEncoder):
-        raise ModelError("a CDV model", type(encoder).__name__, "only CDV models can be stored in half precision")
-    save(encoder, out, training=training_record(model_folder(model)), half=True)

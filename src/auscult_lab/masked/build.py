@@ -174,7 +174,7 @@ def prepare(experiment: MaskedExperiment, run: Run) -> MaskedBuild:
     objective = MaskedObjective(model, experiment.training, texts.held_out, padding=padding, seed=experiment.seed)
     if not objective.asked:
         raise ConfigError("held-out texts with a masked token", "none", "hold out more documents")
-    counts = remember(texts.told(), run.folder / PASSAGES)
+    counts = remember(texts.describe(), run.folder / PASSAGES)
     return MaskedBuild(experiment, run, texts, model, objective, counts)
 
 

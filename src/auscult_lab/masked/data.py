@@ -43,7 +43,7 @@ class Texts:
     documents: int
     held_out_documents: int
 
-    def told(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return counts and a digest."""
         digest = hashlib.sha256()
         for text in (*self.training, *self.held_out):

@@ -24,7 +24,7 @@ from auscult_lab.rankers.base import RankerConfig, ReadsPassagesAlone, ReadsPass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcIConfig(RankerConfig):
-    """Settings of `ArcI`; the defaults are section 5's, but for what the file's head says.
+    """Settings of `ArcI`; the defaults are section 5's, but for what is said at `ArcI`.
 
     Attributes:
         maps: Feature maps of each convolution; there are as many convolutions as numbers.
@@ -111,7 +111,7 @@ class ArcI(ReadsPassagesAlone[Tensor]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcIIConfig(RankerConfig):
-    """Settings of `ArcII`; the defaults are section 5's, but for what the file's head says.
+    """Settings of `ArcII`; the defaults are section 5's, but for what is said at `ArcII`.
 
     Attributes:
         maps: Feature maps of each convolution, the first over words and the others over cells; three in the paper.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import torch
@@ -48,9 +49,17 @@ class _LetterRanker(ReadsPassagesAlone[Tensor]):
 
     config: DssmConfig | CdssmConfig
 
+    @abstractmethod
+    def _read(self, text: Tokens) -> Tensor:
+        """Return vectors y of texts, (batch, dim)."""
+
+    def encode_passage(self, passage: Tokens) -> Tensor:
+        """Return vectors y of passages, (batch, dim)."""
+        return self._read(passage)
+
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
         """Return scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
-        return self.config.smoothing * nn.functional.cosine_similarity(self.encode_passage(query), encoded, dim=-1)
+        return self.config.smoothing * nn.functional.cosine_similarity(self._read(query), encoded, dim=-1)
 
 
 class Dssm(_LetterRanker):
@@ -82,9 +91,8 @@ class Dssm(_LetterRanker):
         self.bias = nn.Parameter(torch.zeros(config.sizes[0]))
         self.layers = Dense(config.sizes, activation=torch.tanh)
 
-    def encode_passage(self, passage: Tokens) -> Tensor:
-        """Return vectors y of texts, (batch, sizes[-1])."""
-        first = torch.tanh(self.grams.bags(passage.ids.masked_fill(~passage.mask, 0)) + self.bias)
+    def _read(self, text: Tokens) -> Tensor:
+        first = torch.tanh(self.grams.bags(text.ids.masked_fill(~text.mask, 0)) + self.bias)
         return torch.tanh(self.layers(first))
 
 
@@ -117,9 +125,8 @@ class Cdssm(_LetterRanker):
         self.bias = nn.Parameter(torch.zeros(config.maps))
         self.meaning = Dense((config.maps, config.size), activation=torch.tanh)
 
-    def encode_passage(self, passage: Tokens) -> Tensor:
-        """Return vectors y of texts, (batch, size)."""
-        windows = self.grams.windows(windows_of(passage.ids.masked_fill(~passage.mask, 0), self.config.width))
+    def _read(self, text: Tokens) -> Tensor:
+        windows = self.grams.windows(windows_of(text.ids.masked_fill(~text.mask, 0), self.config.width))
         # The bias and tanh keep the order, so that they may follow the maximum, where there is far less to do.
-        strongest = torch.tanh(maximum_of_text(windows, passage.mask) + self.bias)
+        strongest = torch.tanh(maximum_of_text(windows, text.mask) + self.bias)
         return torch.tanh(self.meaning(strongest))

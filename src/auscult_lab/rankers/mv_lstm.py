@@ -89,16 +89,20 @@ class MvLstm(ReadsPassagesFirst):
         self.judge = Dense((slices * config.strongest, config.hidden, 1), activation=torch.relu)
 
     def read_passage(self, passage: Tokens) -> Tensor:
+        """See `ReadsPassagesFirst`: the states of its words."""
+        return self._read(passage)
+
+    def _read(self, text: Tokens) -> Tensor:
         """Return both directions' states of each word of texts, (batch, words, 2 * state)."""
         # A text without words is read as one word of zeros; no cell of it counts.
-        lengths, width = passage.mask.sum(1).clamp(min=1).cpu(), passage.ids.shape[1]
-        packed = pack_padded_sequence(self.words(passage.ids), lengths, batch_first=True, enforce_sorted=False)
+        lengths, width = text.mask.sum(1).clamp(min=1).cpu(), text.ids.shape[1]
+        packed = pack_padded_sequence(self.words(text.ids), lengths, batch_first=True, enforce_sorted=False)
         states: Tensor = pad_packed_sequence(self.reader(packed), batch_first=True, total_length=width)[0]
         return states
 
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
         """See `ReadsPassagesFirst`."""
-        similarities = self._similarities(self.read_passage(query), read)
+        similarities = self._similarities(self._read(query), read)
         inside = cells(query.mask, passage.mask)
         # The largest of each slice, falling; 0 where there are no more cells.
         count, lowest = self.config.strongest, torch.finfo(similarities.dtype).min

@@ -15,9 +15,8 @@ from auscult_lab.rankers.dssm import Cdssm, CdssmConfig, Dssm, DssmConfig
 from auscult_lab.rankers.duet import Duet, DuetConfig
 from auscult_lab.rankers.har import Har, HarConfig, HarSimple, HarSimpleConfig, HarWca
 from auscult_lab.rankers.knrm import ConvKnrm, ConvKnrmConfig, Knrm, KnrmConfig
-from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig
+from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig, Pacrr, PacrrConfig
 from auscult_lab.rankers.mv_lstm import MvLstm, MvLstmConfig
-from auscult_lab.rankers.pacrr import Pacrr, PacrrConfig
 from auscult_lab.rankers.position_mlp import PositionMlp, PositionMlpConfig
 
 

@@ -18,8 +18,7 @@ from auscult_lab.modules.word_vectors import PlainTable
 from auscult_lab.rankers.base import Ranker, Tokens, pad
 from auscult_lab.rankers.drmm import Anmm, AnmmConfig, Drmm, DrmmConfig, DrmmTks, DrmmTksConfig, DrmmTksHead
 from auscult_lab.rankers.knrm import ConvKnrm, ConvKnrmConfig, Knrm, KnrmConfig, KnrmHead
-from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig
-from auscult_lab.rankers.pacrr import Pacrr, PacrrConfig, PacrrHead
+from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig, Pacrr, PacrrConfig, PacrrHead
 
 WORDS = tuple(f"word{number:02}" for number in range(40))
 DIM = 12

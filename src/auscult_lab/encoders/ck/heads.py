@@ -42,7 +42,7 @@ from auscult_lab.encoders.ck.knowledge import KnowledgeEncoder
 from auscult_lab.modules.interaction import cells, cosine_matrix
 from auscult_lab.rankers.drmm import DrmmTksConfig, DrmmTksHead
 from auscult_lab.rankers.knrm import KnrmConfig, KnrmHead
-from auscult_lab.rankers.pacrr import PacrrConfig, PacrrHead
+from auscult_lab.rankers.match_pyramid import PacrrConfig, PacrrHead
 
 Activation = Literal["tanh", "logistic"]
 _START = 0.5
