@@ -290,8 +290,8 @@ def kept_stage(folder: Path, train: Callable[[], tuple[CdvEncoder, History]]) ->
         train: The first stage.
     """
     if (folder / "model.json").is_file():
-        told: Any = training_record(folder)
-        return load(folder), History(told["history"], told["best_epoch"])
+        record: Any = training_record(folder)
+        return load(folder), History(record["history"], record["best_epoch"])
     encoder, history = train()
     if is_main_process():
         save(encoder, folder, training={"history": history.epochs, "best_epoch": history.best})

@@ -31,14 +31,7 @@ _POOLINGS: dict[Pooling, str] = {"cls": "pooling_mode_cls_token", "mean": "pooli
 
 
 def describe_encoder(folder: Path, backbone: Backbone, config: TowersConfig, tower: str) -> None:
-    """Write what sentence-transformers wants to find beside a saved backbone.
-
-    Args:
-        folder: Where the backbone is saved.
-        backbone: That backbone.
-        config: Settings of the bi-encoder.
-        tower: "passages" or "queries".
-    """
+    """Write what sentence-transformers wants to find beside a saved backbone; a tower is "passages" or "queries"."""
     types = _TYPES if config.cosine else _TYPES[:2]
     modules = [
         {

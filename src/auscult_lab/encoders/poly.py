@@ -76,12 +76,7 @@ class TokenAttention(nn.Module):
 
 
 class CodeAttention(nn.Module):
-    """Codes that attend to the tokens; the query attends to what they found (humeau2020).
-
-    Args:
-        codes: How many.
-        dim: Length of a state.
-    """
+    """Codes that attend to the tokens; the query attends to what they found (humeau2020)."""
 
     def __init__(self, codes: int, dim: int) -> None:
         super().__init__()

@@ -58,10 +58,6 @@ def architecture(kind: str) -> Architecture:
 def configure(kind: str, settings: Mapping[str, Any]) -> CaprConfig:
     """Return settings of an architecture, checked.
 
-    Args:
-        kind: Its name.
-        settings: Those that are not to be the default.
-
     Raises:
         ConfigError: There is no such architecture or setting, or a value is out of range.
     """

@@ -245,13 +245,13 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
                 raise ConfigError("a hidden_size that its attention heads divide among them", found, remedy)
             config = type(config).from_dict(changed)
             return AutoModelForMaskedLM.from_config(config)  # type: ignore[no-untyped-call]
-        told = logging.get_verbosity()
+        before = logging.get_verbosity()
         # It calls a checkpoint that has no predicting layer corrupted.
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
             return AutoModelForMaskedLM.from_pretrained(name, use_safetensors=True)
         finally:
-            logging.set_verbosity(told)
+            logging.set_verbosity(before)
 
     model, tokenizer = _open(name_or_path, begun, "a Hugging Face encoder that predicts masked tokens")
     if tokenizer.mask_token is None:

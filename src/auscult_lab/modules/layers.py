@@ -57,14 +57,7 @@ def tanh_layers(*sizes: int) -> nn.Sequential:
 
 
 class TextConvolution(nn.Module):
-    """Feature maps over windows of words.
-
-    Args:
-        dim: Length of a word's vector.
-        maps: Number of feature maps.
-        width: Words in a window.
-        bias: Add a bias to each map.
-    """
+    """Feature maps over windows of words."""
 
     def __init__(self, dim: int, maps: int, width: int, *, bias: bool = True) -> None:
         super().__init__()
@@ -110,13 +103,7 @@ class TextConvolution(nn.Module):
 
 
 class GridConvolution(nn.Module):
-    """Feature maps over square windows of the cells between two texts.
-
-    Args:
-        maps_in: Maps of the input.
-        maps: Maps of the output.
-        width: Cells along a window's side.
-    """
+    """Feature maps over square windows of the cells between two texts."""
 
     def __init__(self, maps_in: int, maps: int, width: int) -> None:
         super().__init__()

@@ -16,12 +16,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequen
 
 
 class _Bidirectional(nn.Module):
-    """One forward and one backward network.
-
-    Args:
-        input_dim: Length of an input vector.
-        hidden_dim: Length of each direction's state.
-    """
+    """One forward and one backward network."""
 
     cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
 

@@ -94,12 +94,7 @@ class SubwordTable:
 
 
 class PlainTable:
-    """One vector a word.
-
-    Args:
-        words: The vocabulary, in row order.
-        table: Shape (words, dim).
-    """
+    """One vector a word."""
 
     kind = "plain"
 

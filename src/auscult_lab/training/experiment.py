@@ -199,6 +199,6 @@ class DataExperiment(Settings):
         for field, choices in (("corpora", self.corpora), ("word_vectors.texts", self.word_vectors.texts)):
             for choice in choices:
                 if not learnable(choice.name):
-                    told = "is to measure models with, never to learn from; leave it out, and evaluate on it"
-                    raise ValueError(f"{field}: {choice.name} {told}")
+                    reason = "is to measure models with, never to learn from; leave it out, and evaluate on it"
+                    raise ValueError(f"{field}: {choice.name} {reason}")
         return self

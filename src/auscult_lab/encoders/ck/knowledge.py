@@ -62,12 +62,7 @@ class KnowledgeEncoder(nn.Module):
             self.register_buffer("table", table, persistent=False)
 
     def align(self, text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
-        """Return the row of each wordpiece's entity, or that of [UNK].
-
-        Args:
-            text: What is read.
-            offsets: The characters of its wordpieces, in order.
-        """
+        """Return the row of each wordpiece's entity, or that of [UNK]."""
         spans = self.linker.link(text)
         found, at = [], 0
         # One pass over both, as both are in order.
