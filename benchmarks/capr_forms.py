@@ -25,7 +25,7 @@ from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.encoders.base import PassageRanker
 from auscult_lab.encoders.export import convert
-from auscult_lab.encoders.opening import open_model
+from auscult_lab.encoders.persistence import open_model
 from auscult_lab.encoders.scorer import CaprScorer
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.protocol import run_task

@@ -40,7 +40,7 @@ from auscult.provenance import stamp
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.encoders.base import PassageRanker, PassageText, query_text
 from auscult_lab.encoders.export import FORMS, convert
-from auscult_lab.encoders.opening import open_model
+from auscult_lab.encoders.persistence import open_model
 from auscult_lab.encoders.scorer import computing_in
 from auscult_lab.evaluation.figure_files import INK, save_as
 

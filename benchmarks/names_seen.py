@@ -30,9 +30,8 @@ from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.statistics import bootstrap_intervals
 from auscult_lab.evaluation.task import Task, build_task
-from auscult_lab.rankers.persistence import load
-from auscult_lab.rankers.scorer import RankerScorer, score_passages
-from auscult_lab.scorers.words import passage_words
+from auscult_lab.rankers.scorer import RankerScorer, load, score_passages
+from auscult_lab.scorers.lexical import passage_words
 from auscult_lab.training.data import replace_words
 from auscult_lab.training.labels import title_words
 from merging import merge_record

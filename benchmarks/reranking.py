@@ -33,8 +33,7 @@ from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
 from auscult_lab.modules.word_vectors import PlainTable
 from auscult_lab.rankers.registry import RANKERS
 from auscult_lab.rankers.scorer import RankerScorer
-from auscult_lab.scorers.lexical import Bm25Scorer
-from auscult_lab.scorers.words import passage_words, query_words
+from auscult_lab.scorers.lexical import Bm25Scorer, passage_words, query_words
 
 RESULT = Path(__file__).resolve().parent / "results" / "reranking.json"
 CORPUS = "medquad"

@@ -66,11 +66,11 @@ CDV = (
     ),
     Mutation(
         "Eq. 5: an unseen entity has no vector", "auscult_lab/cdv/spaces.py",
-        "vector: FloatArray = self.embed([text])[0]\n        return vector\n\n    def _read",
-        "return np.zeros(self.dim, np.float32)\n\n    def _read", GOLDEN,
+        "            return self.known[known]\n        vector: FloatArray = self.embed([text])[0]\n",
+        "            return self.known[known]\n        vector = np.zeros(self.dim, np.float32)\n", GOLDEN,
     ),
     Mutation(
-        "Eq. 8: words without a vector count", "auscult_lab/modules/averaged_words.py",
+        "Eq. 8: words without a vector count", "auscult_lab/modules/word_vectors.py",
         "weights=known, minlength", "weights=np.ones_like(known), minlength", GOLDEN,
     ),
     Mutation(
@@ -162,7 +162,7 @@ TRAINING = (
     ),
     Mutation(
         "link prediction: filtered ranks are raw", "auscult_lab/graphs/evaluation.py",
-        "ranks.raw[row, column] - ahead", "ranks.raw[row, column]", ("lab/graphs/test_ranks.py",),
+        "ranks.raw[row, column] - others", "ranks.raw[row, column]", ("lab/graphs/test_ranks.py",),
     ),
 )  # fmt: skip
 
@@ -303,7 +303,7 @@ TEXT_AND_INDEX = (
         "first = end - len(stripped)", "first = end - len(stripped) + 1", ("documents/test_building.py",),
     ),
     Mutation(
-        "flags: no sentence ends a document", "auscult_lab/modules/averaged_words.py",
+        "flags: no sentence ends a document", "auscult_lab/modules/word_vectors.py",
         "flags[0, 0] = flags[-1, 1] = 1.0", "flags[0, 0] = 1.0", GOLDEN,
     ),
     Mutation(

@@ -11,8 +11,7 @@ from auscult.documents.building import Section, build_document
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.spaces import AverageSpace, BloomConfig, BloomEncoder, BloomSpace
-from auscult_lab.modules.averaged_words import FLAGS, AveragedWords
-from auscult_lab.modules.word_vectors import SubwordTable
+from auscult_lab.modules.word_vectors import FLAGS, AveragedWords, SubwordTable
 
 WORDS = [
     "asthma", "kidney", "heart", "attack", "causes", "symptoms", "treatment", "of", "the", "and", "wheezing", "cough",

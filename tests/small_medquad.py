@@ -109,8 +109,7 @@ def write_model(folder: Path, training: dict[str, object], seed: int = 0) -> Non
     from auscult_lab.cdv.network import CdvConfig, CdvNetwork
     from auscult_lab.cdv.persistence import save
     from auscult_lab.cdv.spaces import AverageSpace
-    from auscult_lab.modules.averaged_words import FLAGS, AveragedWords
-    from auscult_lab.modules.word_vectors import SubwordTable
+    from auscult_lab.modules.word_vectors import FLAGS, AveragedWords, SubwordTable
 
     torch.manual_seed(seed)
     table = np.random.default_rng(seed).normal(size=(200, 8)).astype(np.float32)

@@ -65,7 +65,7 @@ WIDE = {
     "scipy": (
         "auscult_lab/scorers/lexical.py",
         "auscult_lab/evaluation/statistics.py",
-        "auscult_lab/graphs/structure.py",
+        "auscult_lab/graphs/graph.py",
         "auscult_lab/fitting/fitting.py",
     ),
     "torch": ("auscult_lab/",),

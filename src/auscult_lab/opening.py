@@ -28,21 +28,21 @@ def open_cdv(folder: Path) -> DocumentEncoder:
 def open_ranker(folder: Path, _: Precision = "float32") -> RankerScorer:
     """Open a neural ranker of words, which has no precision."""
     with naming_extra(_EXTRA, *_PACKAGES):
-        from auscult_lab.rankers.persistence import load
+        from auscult_lab.rankers.scorer import load
     return load(folder)
 
 
 def open_bi_encoder(folder: Path) -> DocumentEncoder:
     """Open a bi-encoder of CAPR, or a sentence encoder."""
     with naming_extra(_EXTRA, *_PACKAGES):
-        from auscult_lab.encoders.opening import open_encoder
+        from auscult_lab.encoders.persistence import open_encoder
     return open_encoder(folder)
 
 
 def open_architecture(folder: Path, precision: Precision) -> CaprScorer:
     """Open an architecture of CAPR, or a sentence encoder, as a scorer."""
     with naming_extra(_EXTRA, *_PACKAGES):
-        from auscult_lab.encoders.opening import open_scorer
+        from auscult_lab.encoders.persistence import open_scorer
     return open_scorer(folder, precision=precision)
 
 

@@ -19,13 +19,12 @@ from auscult.interfaces import DocumentEncoder
 from auscult.search.bulk import BulkEncoder
 from auscult.understanding import Query
 from auscult_lab.cdv import persistence as cdv
-from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
-from auscult_lab.cdv.transformer import PooledTransformer
 from auscult_lab.encoders import persistence as encoders
 from auscult_lab.encoders.bi import BiEncoder
-from auscult_lab.encoders.encoder import BiDocumentEncoder
-from auscult_lab.modules.averaged_words import FLAGS
+from auscult_lab.encoders.scorer import BiDocumentEncoder
+from auscult_lab.modules.word_vectors import FLAGS
 from classes import classes_with
 from random_cdv import documents, make_encoder
 from small_general import make_general, save_general

@@ -29,7 +29,7 @@ from architectures import (
 )
 from auscult_lab.encoders.base import PassageRanker, PassageText, passage_text, query_text
 from auscult_lab.encoders.bi import BiEncoder
-from auscult_lab.encoders.long_towers import LongTowers
+from auscult_lab.encoders.longformer import LongTowers
 from auscult_lab.encoders.persistence import load, save
 from auscult_lab.encoders.registry import ARCHITECTURES
 from auscult_lab.encoders.scorer import CaprScorer

@@ -10,16 +10,16 @@ from pkgutil import iter_modules
 import numpy as np
 import pytest
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 import auscult_lab.rankers
 from auscult.documents import Section, build_document
 from auscult.errors import ModelError
 from auscult.understanding import Query
 from auscult_lab.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, pad
-from auscult_lab.rankers.persistence import load, save
 from auscult_lab.rankers.registry import RANKERS
-from auscult_lab.rankers.scorer import RankerScorer, keep_places
-from auscult_lab.scorers.words import passage_words, query_words
+from auscult_lab.rankers.scorer import RankerScorer, keep_places, load, save
+from auscult_lab.scorers.lexical import passage_words, query_words
 from rankers import WORDS, lay_out, make_ranker, random_texts, small_vocabulary
 
 TOLERANCE = 1e-5
@@ -27,14 +27,14 @@ every_ranker = pytest.mark.parametrize("kind", RANKERS)
 
 
 def test_every_ranker_in_the_package_is_registered():
-    # A class whose name begins with "_" is what several rankers share.
+    # An abstract class is what several rankers share.
     found = set()
     for module in iter_modules(auscult_lab.rankers.__path__):
         content = import_module(f"auscult_lab.rankers.{module.name}")
         found |= {
             each
             for _, each in inspect.getmembers(content, inspect.isclass)
-            if issubclass(each, Ranker) and each is not Ranker and not each.__name__.startswith("_")
+            if issubclass(each, Ranker) and not inspect.isabstract(each)
         }
     assert {kind.ranker for kind in RANKERS.values()} == found
     assert all(name == kind.ranker.kind for name, kind in RANKERS.items())
@@ -212,8 +212,8 @@ def test_places_that_do_not_fit_are_not_kept():
     assert keep_places(ranker, passages, batch_size=2, most=needed - 1) is None
     kept = keep_places(ranker, passages, batch_size=2, most=needed)
     assert kept is not None
-    assert kept[[2, 0]].shape[:2] == (2, 3)
-    torch.testing.assert_close(kept[[0]], ranker.read_passage(pad(passages[:1])))
+    assert pad_sequence([kept[2], kept[0]], batch_first=True).shape[:2] == (2, 3)
+    torch.testing.assert_close(kept[0].unsqueeze(0), ranker.read_passage(pad(passages[:1])))
 
 
 def test_a_damaged_folder_is_refused(tmp_path: Path):

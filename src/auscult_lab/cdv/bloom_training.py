@@ -17,12 +17,10 @@ from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader, Dataset
 
 from auscult.concepts import KnowledgeBase, normalise_name
-from auscult.interfaces import FloatArray
 from auscult_lab.cdv.experiment import BloomTraining
 from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, BloomSpace, bloom_bits
-from auscult_lab.modules.averaged_words import tokenize
 from auscult_lab.modules.recurrent import pack
-from auscult_lab.modules.word_vectors import WordVectors
+from auscult_lab.modules.word_vectors import WordVectors, tokenize
 from auscult_lab.training.batches import DocumentBatches, Key
 from auscult_lab.training.labels import LabelledDocument
 from auscult_lab.training.losses import bp_mll
@@ -36,13 +34,14 @@ _MAX_WORDS = 96
 def entity_descriptions(
     documents: Iterable[LabelledDocument], knowledge: KnowledgeBase | None, *, max_sentences: int
 ) -> list[Description]:
-    """(key, text) for every text that describes an entity: D_E of Eq. 1.
+    """Return (key, text) for every text that describes an entity: D_E of Eq. 1.
 
     Names, synonyms and definitions of the knowledge base; titles and the first sentences of training articles.
     """
-    described = [
-        (concept.concept_id, text) for concept in knowledge or () for text in _texts(knowledge, concept.concept_id)
-    ]
+    described: list[Description] = []
+    if knowledge is not None:
+        ids = [concept.concept_id for concept in knowledge]
+        described = [(concept_id, text) for concept_id in ids for text in knowledge.descriptions(concept_id)]
     for item in documents:
         if item.title is not None:
             lead = [item.document.slice(sentence) for sentence in item.document.sentences[:max_sentences]]
@@ -50,12 +49,8 @@ def entity_descriptions(
     return described
 
 
-def _texts(knowledge: KnowledgeBase | None, concept_id: str) -> tuple[str, ...]:
-    return knowledge.descriptions(concept_id) if knowledge is not None else ()
-
-
 def entity_names(documents: Iterable[LabelledDocument], knowledge: KnowledgeBase | None) -> dict[str, str]:
-    """Normalised name -> key, of every name of the knowledge base and every title."""
+    """Return normalised name -> key, of every name of the knowledge base and every title."""
     names = {normalise_name(item.title.name): item.title.key for item in documents if item.title is not None}
     if knowledge is not None:
         names |= {name: keys[0] for name, keys in knowledge.name_index.items()}
@@ -63,7 +58,7 @@ def entity_names(documents: Iterable[LabelledDocument], knowledge: KnowledgeBase
 
 
 def aspect_descriptions(documents: Iterable[LabelledDocument]) -> list[Description]:
-    """(heading, text) for every heading and every sentence under it: D_A of Eq. 6."""
+    """Return (heading, text) for every heading and every sentence under it: D_A of Eq. 6."""
     described: dict[Description, None] = {}
     for item in documents:
         for sentence, passage in zip(item.document.sentences, item.passage_of, strict=True):
@@ -122,7 +117,8 @@ def train_bloom_space(
 
     def collate(keys: Sequence[Key]) -> tuple[PackedSequence, Tensor]:
         rows = [usable[place] for _, place in keys]
-        texts = [_known(vectors.lookup(words[row])) for row in rows]
+        read = (vectors.lookup(words[row]) for row in rows)
+        texts = [torch.from_numpy(known[known.any(axis=1)]) for known in read]
         return pack(texts), torch.from_numpy(np.stack([codes[described[row][0]] for row in rows]))
 
     # Names of three words and sentences of thirty: texts of like length together save most of the work.
@@ -131,8 +127,15 @@ def train_bloom_space(
     loader: DataLoader[Any] = DataLoader(_Keys(), batch_sampler=batches, collate_fn=collate)
     schedule = Schedule(epochs=choice.epochs, seed=seed, decay=choice.decay, accelerator=accelerator, devices=1)
     run.fit(_BloomObjective(encoder, choice), loader, schedule, within="spaces")
-    space = BloomSpace(encoder, vectors, {})
-    return BloomSpace(encoder, vectors, _means(described, space.embed([text for _, text in described])), names)
+    embedded = BloomSpace(encoder, vectors, {}).embed([text for _, text in described])
+    keys = {key: row for row, key in enumerate(dict.fromkeys(key for key, _ in described))}
+    owners = np.array([keys[key] for key, _ in described])
+    filled = embedded.any(axis=1)
+    sums = np.zeros((len(keys), embedded.shape[1]), dtype=np.float64)
+    np.add.at(sums, owners[filled], embedded[filled])
+    sizes = np.bincount(owners[filled], minlength=len(keys))
+    known = {key: (sums[row] / sizes[row]).astype(np.float32) for key, row in keys.items() if sizes[row]}
+    return BloomSpace(encoder, vectors, known, names)
 
 
 class _Keys(Dataset[Key]):
@@ -140,17 +143,3 @@ class _Keys(Dataset[Key]):
 
     def __getitem__(self, key: Key) -> Key:
         return key
-
-
-def _known(rows: FloatArray) -> Tensor:
-    return torch.from_numpy(rows[rows.any(axis=1)])
-
-
-def _means(described: Sequence[Description], embedded: FloatArray) -> Mapping[str, FloatArray]:
-    keys = {key: row for row, key in enumerate(dict.fromkeys(key for key, _ in described))}
-    owners = np.array([keys[key] for key, _ in described])
-    filled = embedded.any(axis=1)
-    sums = np.zeros((len(keys), embedded.shape[1]), dtype=np.float64)
-    np.add.at(sums, owners[filled], embedded[filled])
-    sizes = np.bincount(owners[filled], minlength=len(keys))
-    return {key: (sums[row] / sizes[row]).astype(np.float32) for key, row in keys.items() if sizes[row]}

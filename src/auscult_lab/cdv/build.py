@@ -23,21 +23,17 @@ from torch.utils.data import DataLoader
 
 from auscult.errors import ConfigError, DataError
 from auscult_lab.cdv.bloom_training import aspect_descriptions, entity_descriptions, entity_names, train_bloom_space
-from auscult_lab.cdv.data import DocumentExamples, collate
-from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.data import DocumentExamples, collate, read_by_transformer
+from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.cdv.fine_tuning import fine_tune, kept_stage
-from auscult_lab.cdv.kept_sentences import read_by_transformer
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
-from auscult_lab.cdv.objective import CdvObjective, calibrate, common_headings
+from auscult_lab.cdv.objective import CdvObjective, calibrate, common_headings, fine_tune, kept_stage
 from auscult_lab.cdv.persistence import load_space, save, save_space
 from auscult_lab.cdv.spaces import AverageSpace, TargetSpace, mean_word_vector
-from auscult_lab.cdv.transformer import PooledTransformer
 from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
 from auscult_lab.modules import Task
-from auscult_lab.modules.averaged_words import FLAGS, AveragedWords, SentenceEncoder, tokenize
 from auscult_lab.modules.backbone import fastest_device
-from auscult_lab.modules.word_vectors import WordVectors
+from auscult_lab.modules.word_vectors import FLAGS, AveragedWords, SentenceEncoder, WordVectors, tokenize
 from auscult_lab.training.batches import DocumentBatches
 from auscult_lab.training.data import TrainingData, gather
 from auscult_lab.training.experiment import backbone_name
@@ -56,7 +52,20 @@ def prepare(experiment: CdvExperiment, run: Run) -> CdvBuild:
     sentences = _sentence_encoder(experiment, words, shares)
     spaces = _spaces(experiment, data, words, run)
     torch.manual_seed(experiment.seed)
-    network = CdvNetwork(_network_config(experiment, sentences, words))
+    choice = experiment.network
+    config = CdvConfig(
+        input_dim=sentences.dim + FLAGS,
+        lstm_dim=choice.lstm_dim,
+        discourse_dim=choice.discourse_dim,
+        target_dim=words.dim,
+        tasks=choice.tasks,
+        bounded=choice.bounded,
+        standardize=choice.standardize != "none",
+        normalisation=choice.normalisation,
+        dropout=choice.dropout,
+        unit_halves=experiment.targets.kind == "average",
+    )
+    network = CdvNetwork(config)
     encoder = CdvEncoder(network, sentences, spaces, name=experiment.title or experiment.name)
     return CdvBuild(experiment, run, data, encoder)
 
@@ -95,16 +104,12 @@ class CdvBuild(Build[CdvExperiment]):
         experiment, encoder, choice = self.experiment, self.encoder, self.experiment.training
         network = encoder.network.train()
         read = read_by_transformer(experiment, self.data, encoder.sentences, self.run, within="sentences")
-        examples = DocumentExamples.of(experiment, self.data, encoder.sentences, encoder.spaces, read=read)
+        examples = DocumentExamples(experiment, self.data, encoder.sentences, encoder.spaces, read=read)
         if network.config.standardize:
             network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
         batches = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
         loader: DataLoader[Any] = DataLoader(examples, batch_sampler=batches, collate_fn=collate)
-
-        def as_encoder(trained: CdvNetwork) -> CdvEncoder:
-            return CdvEncoder(trained, encoder.sentences, encoder.spaces, name=self.title)
-
-        objective = CdvObjective(network, experiment, as_encoder, self.data.held_out, self._asked_for())
+        objective = CdvObjective(encoder, experiment, self.data.held_out, self._asked_for())
         history = self.run.fit(objective, loader, Schedule.of(choice, seed=experiment.seed, monitor=_MONITOR))
         network.eval()
         return history
@@ -155,28 +160,7 @@ def _sentence_encoder(experiment: CdvExperiment, words: WordVectors, shares: dic
     return AveragedWords(own, shares if choice.frequency_weighted else None)
 
 
-def _network_config(experiment: CdvExperiment, sentences: SentenceEncoder, words: WordVectors) -> CdvConfig:
-    choice = experiment.network
-    return CdvConfig(
-        input_dim=sentences.dim + FLAGS,
-        lstm_dim=choice.lstm_dim,
-        discourse_dim=choice.discourse_dim,
-        target_dim=words.dim,
-        tasks=choice.tasks,
-        bounded=choice.bounded,
-        standardize=choice.standardize != "none",
-        normalisation=choice.normalisation,
-        dropout=choice.dropout,
-        unit_halves=experiment.targets.kind == "average",
-    )
-
-
-def _spaces(
-    experiment: CdvExperiment,
-    data: TrainingData,
-    words: WordVectors,
-    run: Run,
-) -> dict[Task, TargetSpace]:
+def _spaces(experiment: CdvExperiment, data: TrainingData, words: WordVectors, run: Run) -> dict[Task, TargetSpace]:
     tasks = experiment.network.tasks
     if experiment.targets.kind == "average":
         return {task: AverageSpace(words, _centre(task, data, words)) for task in tasks}
@@ -209,7 +193,7 @@ def _spaces(
 
 
 def _centre(task: Task, data: TrainingData, words: WordVectors) -> Any:
-    """Mean vector of all names (of entities: also the knowledge base's) or of all distinct headings."""
+    """Return the mean vector of all names (of entities: also the knowledge base's) or of all distinct headings."""
     if task == "entity":
         names = {item.title.name for item in data.documents if item.title}
         names |= {name for concept in data.knowledge or () for name in concept.names}

@@ -2,29 +2,39 @@
 
 An example is asked for by (epoch, row), and all chance in it (the window read, the name substituted) is drawn from
 seed, epoch and row: a resumed training sees exactly what an uninterrupted one would have seen.
+
+Sentence vectors of a frozen transformer never change and cost the most, so a training makes them once:
+
+    FOLDER/000000.npy, 000256.npy, ...   of so many documents each, one after the other, float16 (sentences, dim)
+
+A training that is killed while it reads loses at most one file's documents, and one that goes on reads nothing again.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Self
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import Dataset
 
+from auscult.documents import Document
+from auscult.errors import DataError
+from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import FloatArray
-from auscult_lab.cdv.encoder import aspect_vector, join_halves
+from auscult_lab.cdv.encoder import PooledTransformer, aspect_vector, join_halves
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.cdv.kept_sentences import HalfArray
 from auscult_lab.cdv.spaces import TargetSpace
 from auscult_lab.modules import Task
-from auscult_lab.modules.averaged_words import (
+from auscult_lab.modules.recurrent import pack
+from auscult_lab.modules.word_vectors import (
     FLAGS,
     AveragedWords,
     SentenceEncoder,
@@ -32,10 +42,69 @@ from auscult_lab.modules.averaged_words import (
     structural_flags,
     tokenize,
 )
-from auscult_lab.modules.recurrent import pack
 from auscult_lab.training.batches import Key
-from auscult_lab.training.data import NamePool, TrainingData, mentions_words, replace_words
+from auscult_lab.training.data import TrainingData, mentions_words, replace_words
 from auscult_lab.training.labels import EntityLabel, LabelledDocument
+from auscult_lab.training.stages import Run
+
+_DOCUMENTS = 256
+
+HalfArray = npt.NDArray[np.float16]
+
+
+def read_by_transformer(
+    experiment: CdvExperiment, data: TrainingData, sentences: SentenceEncoder, run: Run, *, within: str
+) -> list[HalfArray]:
+    """Return each training document's sentence vectors, (sentences, dim), where a transformer reads them; or none.
+
+    Args:
+        experiment: Which says how long a sentence may be.
+        data: Its documents.
+        sentences: The sentence encoder.
+        run: The training.
+        within: The folder of the training's that keeps them, another for each way of reading.
+    """
+    if not isinstance(sentences, PooledTransformer):
+        return []
+    documents, limit = [item.document for item in data.documents], experiment.training.max_tokens
+    return kept_sentences(documents, sentences, run.folder / within, run.say, max_tokens=limit)
+
+
+def kept_sentences(
+    documents: Sequence[Document],
+    sentences: SentenceEncoder,
+    folder: Path,
+    say: Callable[[str], None],
+    *,
+    max_tokens: int,
+) -> list[HalfArray]:
+    """Return the vectors of each document's sentences, (sentences, dim), made where the folder has none yet.
+
+    Args:
+        documents: Always the same for a folder, in the same order.
+        sentences: Reads them, and always alike.
+        folder: Where they are kept.
+        say: Told how far it is.
+        max_tokens: Word pieces read of a sentence.
+
+    Raises:
+        DataError: A file of the folder holds other documents' vectors.
+    """
+    found: list[HalfArray] = []
+    for first in range(0, len(documents), _DOCUMENTS):
+        part = documents[first : first + _DOCUMENTS]
+        path = folder / f"{first:06}.npy"
+        if not path.is_file():
+            rows = np.concatenate([sentences.encode(document, max_tokens=max_tokens) for document in part])
+            with whole_or_nothing(path) as partial, partial.open("wb") as file:
+                np.save(file, rows.astype(np.float16))
+            say(f"sentences of {first + len(part):,} of {len(documents):,} documents read")
+        held: HalfArray = np.load(path)
+        sizes = [len(document.sentences) for document in part]
+        if len(held) != sum(sizes):
+            raise DataError(f"{sum(sizes)} sentences in {path}", str(len(held)), "delete the file; it is made again")
+        found += np.split(held, np.cumsum(sizes)[:-1])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,58 +153,16 @@ class DocumentExamples(Dataset[Example]):
     """Examples made anew at each asking.
 
     Args:
-        documents: Labelled training documents.
+        experiment: Says how documents are read: how much of them, from where on, and whether names are substituted.
+        data: Labelled training documents, and names to substitute.
         sentences: The sentence encoder; None where it is trained itself, and examples hold texts.
         spaces: The target space of each task.
-        unit_halves: As in the network's configuration.
-        max_sentences: Sentences read of a document.
-        max_tokens: Words read of a sentence.
-        random_window: Read them from a random place.
-        pool: Names to substitute, or None.
-        substitute: Share of documents whose name is substituted, where the text repeats it.
-        seed: Of all chance.
+        max_sentences: Sentences read of a document, where that is not the experiment's.
         read: Each document's sentence vectors, where a transformer has read them.
     """
 
     def __init__(
         self,
-        documents: Sequence[LabelledDocument],
-        sentences: SentenceEncoder | None,
-        spaces: Mapping[Task, TargetSpace],
-        *,
-        unit_halves: bool,
-        max_sentences: int,
-        max_tokens: int,
-        random_window: bool,
-        pool: NamePool | None,
-        substitute: float,
-        seed: int,
-        read: Sequence[HalfArray] = (),
-    ) -> None:
-        self.documents = documents
-        self._spaces = spaces
-        self._unit_halves = unit_halves
-        self._max_sentences = max_sentences
-        self._random_window = random_window
-        self._pool = pool
-        self._substitute = substitute if pool else 0.0
-        self._seed = seed
-        self._sentences = sentences
-        self._flags = [structural_flags(item.document) for item in documents]
-        self._tokens: list[list[list[str]]] = []
-        self._read = read
-        if isinstance(sentences, AveragedWords):
-            self._tokens = [sentence_tokens(item.document, max_tokens) for item in documents]
-        self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
-        self._repeated = [
-            bool(self._tokens) and mentions_words(tokens, name)
-            for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
-        ]
-        self._aspects: dict[tuple[str, ...], FloatArray] = {}
-
-    @classmethod
-    def of(
-        cls,
         experiment: CdvExperiment,
         data: TrainingData,
         sentences: SentenceEncoder | None,
@@ -143,41 +170,38 @@ class DocumentExamples(Dataset[Example]):
         *,
         max_sentences: int | None = None,
         read: Sequence[HalfArray] = (),
-    ) -> Self:
-        """The examples of an experiment.
-
-        Args:
-            experiment: Which says how they are read.
-            data: Its documents.
-            sentences: As for the class.
-            spaces: As for the class.
-            max_sentences: Other than the experiment's.
-            read: As for the class.
-        """
-        choice = experiment.training
-        return cls(
-            data.documents,
-            sentences,
-            spaces,
-            unit_halves=experiment.targets.kind == "average",
-            max_sentences=max_sentences or choice.max_sentences,
-            max_tokens=choice.max_tokens,
-            random_window=choice.random_window,
-            pool=data.pool,
-            substitute=experiment.labels.substitute,
-            seed=experiment.seed,
-            read=read,
-        )
+    ) -> None:
+        choice, documents = experiment.training, data.documents
+        self.documents = documents
+        self._spaces = spaces
+        self._unit_halves = experiment.targets.kind == "average"
+        self._max_sentences = max_sentences or choice.max_sentences
+        self._random_window = choice.random_window
+        self._pool = data.pool
+        self._substitute = experiment.labels.substitute
+        self._seed = experiment.seed
+        self._sentences = sentences
+        self._flags = [structural_flags(item.document) for item in documents]
+        self._tokens: list[list[list[str]]] = []
+        self._read = read
+        if isinstance(sentences, AveragedWords):
+            self._tokens = [sentence_tokens(item.document, choice.max_tokens) for item in documents]
+        self._names = [tokenize(item.title.name) if item.title else [] for item in documents]
+        self._repeated = [
+            bool(self._tokens) and mentions_words(tokens, name)
+            for tokens, name in zip(self._tokens or [[]] * len(documents), self._names, strict=True)
+        ]
+        self._aspects: dict[tuple[str, ...], FloatArray] = {}
 
     def __len__(self) -> int:
         return len(self.documents)
 
     def lengths(self) -> list[int]:
-        """Sentences each document contributes."""
+        """Return how many sentences each document contributes."""
         return [min(len(flags), self._max_sentences) for flags in self._flags]
 
     def input_statistics(self, *, flags: bool) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
+        """Return mean and standard deviation, each (input_dim,), of the inputs of all training sentences as they are.
 
         Args:
             flags: Also of the structural flags; else these have mean 0 and deviation 1, which leaves them alone.
@@ -203,7 +227,7 @@ class DocumentExamples(Dataset[Example]):
         return np.asarray(self._read[row][window], dtype=np.float32)
 
     def __getitem__(self, key: Key) -> Example:
-        """The example of (epoch, row)."""
+        """Return the example of (epoch, row)."""
         epoch, row = key
         rng = random.Random(f"{self._seed}/{epoch}/{row}")
         item = self.documents[row]
@@ -234,24 +258,20 @@ class DocumentExamples(Dataset[Example]):
             targets["entity"] = self._entities(title, item.mentions[window])
         if "aspect" in self._spaces:
             targets["aspect"] = np.stack([aspects[passage] for passage in passage_of])
-        complete = [
-            passage for passage in sorted(set(passage_of)) if not self._lacks_label(title, item.aspects[passage])
-        ]
+        complete = [] if "entity" in self._spaces and title is None else sorted(set(passage_of))
+        if "aspect" in self._spaces:
+            complete = [passage for passage in complete if not np.isnan(aspects[passage]).any()]
         position = {passage: place for place, passage in enumerate(complete)}
         queries = self._queries(title, [aspects[passage] for passage in complete])
+        unread = item.document.sentences[window] if self._sentences is None else ()
         return Example(
             inputs=inputs,
             targets=targets,
             passages=np.array([position.get(passage, -1) for passage in passage_of], dtype=np.int64),
             queries=queries,
             labels=tuple(self._label(title, item.aspects[passage]) for passage in complete),
-            texts=self._texts(item, window),
+            texts=tuple(item.document.slice(sentence) for sentence in unread),
         )
-
-    def _texts(self, item: LabelledDocument, window: slice) -> tuple[str, ...]:
-        if self._sentences is not None:
-            return ()
-        return tuple(item.document.slice(sentence) for sentence in item.document.sentences[window])
 
     def _aspect(self, headings: tuple[str, ...]) -> FloatArray:
         if "aspect" not in self._spaces:
@@ -262,7 +282,7 @@ class DocumentExamples(Dataset[Example]):
         return self._aspects[headings]
 
     def _entities(self, title: EntityLabel | None, mentions: Sequence[Sequence[EntityLabel]]) -> FloatArray:
-        """Mean vector of each sentence's entities (Eq. 16); NaN where it has none."""
+        """Return the mean vector of each sentence's entities (Eq. 16); NaN where it has none."""
         space = self._spaces["entity"]
         own = [space.place(title.key, title.name)] if title else []
         own = [vector for vector in own if vector.any()]
@@ -272,11 +292,6 @@ class DocumentExamples(Dataset[Example]):
             if vectors:
                 rows[row] = np.mean(vectors, axis=0)
         return rows
-
-    def _lacks_label(self, title: EntityLabel | None, headings: tuple[str, ...]) -> bool:
-        return ("entity" in self._spaces and title is None) or (
-            "aspect" in self._spaces and bool(np.isnan(self._aspect(headings)).any())
-        )
 
     def _queries(self, title: EntityLabel | None, aspects: Sequence[FloatArray]) -> FloatArray:
         halves = []

@@ -18,13 +18,83 @@ import torch
 
 from auscult.concepts.aspects import normalise_heading
 from auscult.documents import Document
+from auscult.errors import ConfigError
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
 from auscult_lab.cdv.network import CdvNetwork
 from auscult_lab.cdv.spaces import TargetSpace
 from auscult_lab.modules import Task
-from auscult_lab.modules.averaged_words import SentenceEncoder, structural_flags
+from auscult_lab.modules.backbone import Backbone, Pooling, open_backbone, pool
 from auscult_lab.modules.recurrent import like, pack, unpack
+from auscult_lab.modules.word_vectors import SentenceEncoder, structural_flags
+
+
+class PooledTransformer:
+    """Pooled transformer sentence vectors (arnold2020 Eq. 9): any Hugging Face encoder, by hub name or local folder.
+
+    The paper pools BioBERT; any encoder that `AutoModel` opens will do. Its vectors are the input of the document
+    encoder. The backbone is frozen, or has been trained with it and belongs to the model (grundmann2021, section 3.2).
+    A sentence longer than the backbone's limit is cut there, and `truncated` counts how many.
+
+    Args:
+        transformer: A hub name ("dmis-lab/biobert-v1.1") or a folder with a saved encoder and tokenizer; or one that is
+            open and belongs to the model, which stays on its device.
+        pooling: "mean" over the sentence's tokens, or "cls", the first token's state.
+        batch_size: Sentences per forward pass; does not change the vectors.
+        device: Where to run one that is opened here, as torch names devices.
+
+    Attributes:
+        backbone: The encoder.
+        name_or_path: What it was opened by; None for one that belongs to the model, and is saved with it.
+
+    Raises:
+        MissingExtraError: When `transformers` is not installed.
+        ModelError: When the encoder cannot be opened.
+    """
+
+    kind = "transformer"
+    name_or_path: str | None
+
+    def __init__(
+        self,
+        transformer: str | Backbone,
+        *,
+        pooling: Pooling = "mean",
+        batch_size: int = 64,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if pooling not in ("mean", "cls"):
+            raise ConfigError("pooling 'mean' or 'cls'", repr(pooling), "correct the experiment file")
+        if isinstance(transformer, str):
+            self.name_or_path, self.backbone = transformer, open_backbone(transformer).to(device)
+        else:
+            self.name_or_path, self.backbone = None, transformer
+        self.pooling = pooling
+        self.dim = self.backbone.dim
+        self.truncated = 0
+        self._batch_size = batch_size
+
+    def encode(self, document: Document, *, max_tokens: int | None = None) -> FloatArray:
+        """Return sentence vectors, shape (sentences, dim); `max_tokens` counts word pieces here."""
+        return self.encode_texts([document.slice(s) for s in document.sentences], max_tokens=max_tokens)
+
+    def encode_texts(self, texts: list[str], *, max_tokens: int | None = None) -> FloatArray:
+        """Return vectors of texts, shape (texts, dim)."""
+        limit = min(self.backbone.limit, max_tokens or self.backbone.limit)
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        self.backbone.eval()  # while it is trained it is asked between epochs
+        # Similar lengths together: the padding saved is most of the work on a processor without a GPU.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        with torch.inference_mode():
+            for start in range(0, len(order), self._batch_size):
+                rows = order[start : start + self._batch_size]
+                batch = self.backbone.tokenize([texts[row] for row in rows], max_tokens=limit)
+                mask = batch["attention_mask"]
+                self.truncated += int((mask.sum(dim=1) >= limit).sum())
+                states = self.backbone(batch)
+                vectors[rows] = pool(states, mask.to(states.device), self.pooling).float().cpu().numpy()
+        return vectors
+
 
 # Steps per forward pass, padding included; bounds memory (some 100 MB), never changes a vector.
 _BATCH_STEPS = 8192
@@ -69,7 +139,7 @@ class CdvEncoder:
         self.dim = size * len(tasks)
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
-        """Sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order.
+        """Return sentence vectors of each document, (sentences, dim), rows of unit length, in sentence order.
 
         A document without sentences gives an array of no rows. Length is unlimited.
         """
@@ -89,27 +159,26 @@ class CdvEncoder:
         inputs = like(inputs, inputs.data.to(next(self.network.parameters()).device))
         with torch.inference_mode():
             decoded = self.network(inputs)
-        tasks = self.network.config.tasks
-        by_task = [[rows.cpu().numpy() for rows in unpack(like(inputs, decoded[task]))] for task in tasks]
-        return [self._join(dict(zip(tasks, halves, strict=True))) for halves in zip(*by_task, strict=True)]
-
-    def _join(self, halves: dict[Task, FloatArray]) -> FloatArray:
-        """Unit sentence vectors of one document, the entity half shared among its sentences."""
-        unit = self.network.config.unit_halves
-        if self.document_share and "entity" in halves:
-            own = _unit(halves["entity"]) if unit else halves["entity"]
-            halves["entity"] = own + self.document_share * own.mean(axis=0, keepdims=True)
-        return join_halves([halves[task] for task in self.network.config.tasks], unit_halves=unit)
+        tasks, unit = self.network.config.tasks, self.network.config.unit_halves
+        by_task = {task: [rows.cpu().numpy() for rows in unpack(like(inputs, decoded[task]))] for task in tasks}
+        if self.document_share and "entity" in by_task:
+            # A document's sentences share its entity.
+            own = [_unit(rows) if unit else rows for rows in by_task["entity"]]
+            by_task["entity"] = [rows + self.document_share * rows.mean(axis=0, keepdims=True) for rows in own]
+        return [join_halves(halves, unit_halves=unit) for halves in zip(*by_task.values(), strict=True)]
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
-        """Query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.
+        """Return query vectors ε_Q ⊕ α_Q (Eq. 7), (queries, dim), unit length.
 
         Several aspects are averaged (Eq. 16). A missing entity or aspect leaves its half zero, so that it does not
         count; a query of unknown words alone is a row of zeros.
         """
         rows = {
             "entity": lambda query: self.spaces["entity"].place(query.entity_id, query.entity),
-            "aspect": lambda query: aspect_vector(self.spaces["aspect"], query_headings(query)),
+            # Preprocessed as headings are (section 3.2): "signs and symptoms" is two.
+            "aspect": lambda query: aspect_vector(
+                self.spaces["aspect"], [heading for aspect in query.aspects for heading in normalise_heading(aspect)]
+            ),
         }
         halves = [
             np.stack([rows[task](query) for query in queries]) if queries else np.zeros((0, size), np.float32)
@@ -119,15 +188,10 @@ class CdvEncoder:
         return join_halves(halves, unit_halves=self.network.config.unit_halves, weights=weights)
 
 
-def query_headings(query: Query) -> list[str]:
-    """The aspects of a query, preprocessed as headings are (section 3.2): "signs and symptoms" is two."""
-    return [heading for aspect in query.aspects for heading in normalise_heading(aspect)]
-
-
 def join_halves(
     halves: Sequence[FloatArray], *, unit_halves: bool, weights: Sequence[float] | None = None
 ) -> FloatArray:
-    """Target vectors ε ⊕ α as unit rows, as `CdvNetwork.joined` makes them of decoded ones; zero rows stay zero.
+    """Return target vectors ε ⊕ α as unit rows, as `CdvNetwork.joined` makes them of decoded ones; zero rows stay zero.
 
     Args:
         halves: One array (rows, dim) a task.
@@ -146,13 +210,13 @@ def _unit(rows: FloatArray) -> FloatArray:
 
 
 def network_inputs(sentences: SentenceEncoder, document: Document, max_tokens: int | None = None) -> FloatArray:
-    """Sentence vectors with structural flags, shape (sentences, sentence dim + 5)."""
+    """Return sentence vectors with structural flags, shape (sentences, sentence dim + 5)."""
     encoded = sentences.encode(document, max_tokens=max_tokens)
     return np.concatenate([encoded, structural_flags(document)], axis=1)
 
 
 def aspect_vector(space: TargetSpace, headings: Sequence[str]) -> FloatArray:
-    """Mean vector (dim,) of normalised headings; zeros where there is none."""
+    """Return the mean vector (dim,) of normalised headings; zeros where there is none."""
     if not headings:
         return np.zeros(space.dim, dtype=np.float32)
     return np.asarray(np.mean([space.place(heading, heading) for heading in headings], axis=0), dtype=np.float32)

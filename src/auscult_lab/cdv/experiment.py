@@ -161,7 +161,7 @@ class CdvExperiment(DataExperiment):
     training: TrainingChoice = TrainingChoice()
 
     def begins_with(self) -> list[str]:
-        """The models that its transformer and its word vectors are taken from."""
+        """Return the models that its transformer and its word vectors are taken from."""
         choice = self.sentences
         transformer = [backbone_name(choice.transformer, "transformer")] if choice.kind == "transformer" else []
         vectors = [] if choice.vectors is None or choice.vectors.model is None else [choice.vectors.model]
@@ -170,9 +170,6 @@ class CdvExperiment(DataExperiment):
 
 def read_cdv_experiment(path: Path) -> CdvExperiment:
     """Read and check an experiment of CDV.
-
-    Args:
-        path: A file, or FILE:VARIANT.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.

@@ -66,7 +66,7 @@ class CdvConfig:
             raise ConfigError("tasks 'entity', 'aspect' or both", repr(self.tasks), "correct the experiment file")
 
     def as_dict(self) -> dict[str, object]:
-        """The fields, as JSON can hold them."""
+        """Return the fields, as JSON can hold them."""
         return {**asdict(self), "tasks": list(self.tasks)}
 
 
@@ -114,7 +114,7 @@ class CdvNetwork(nn.Module):
         return outputs
 
     def joined(self, decoded: Mapping[Task, Tensor]) -> Tensor:
-        """Unit vectors ε̂ ⊕ α̂ whose inner product with a unit query vector is Eq. 13's cosine.
+        """Return unit vectors ε̂ ⊕ α̂ whose inner product with a unit query vector is Eq. 13's cosine.
 
         Args:
             decoded: For each task, (rows, target_dim).
@@ -128,7 +128,7 @@ class CdvNetwork(nn.Module):
         return normalize(torch.cat(halves, dim=-1), dim=-1)
 
     def discourse_vectors(self, sentences: PackedSequence) -> Tensor:
-        """Discourse vectors δ_t, (total sentences, discourse_dim), in the order of the packed data."""
+        """Return discourse vectors δ_t, (total sentences, discourse_dim), in the order of the packed data."""
         inputs = sentences.data
         if self.config.standardize:
             inputs = (inputs - self.input_mean) / self.input_scale

@@ -1,30 +1,44 @@
-"""CDV's training objective: the distance loss of arnold2020, and where asked for an in-batch listwise loss.
+"""CDV's two training objectives: the network's on vectors that stay as they are, and that of fine-tuning.
 
-Retrieval quality on held-out training documents: the figure that stops a training and chooses its epoch.
+The first is the distance loss of arnold2020, and where asked for an in-batch listwise loss. Retrieval on held-out
+training documents stops a training and chooses its epoch. For the second see `FineTuningObjective`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
+from torch.utils.data import DataLoader
 
+from auscult.encoders import training_record
+from auscult.errors import ConfigError
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.understanding import Query
-from auscult_lab.cdv.data import Batch
-from auscult_lab.cdv.encoder import CdvEncoder
-from auscult_lab.cdv.experiment import CdvExperiment
+from auscult_lab.cdv.data import Batch, DocumentExamples, collate, read_by_transformer
+from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
+from auscult_lab.cdv.experiment import CdvExperiment, FineTuning
 from auscult_lab.cdv.network import CdvNetwork
+from auscult_lab.cdv.persistence import load, save
+from auscult_lab.modules.backbone import Backbone, Pooling, batches, in_order, pool, single_precision
+from auscult_lab.modules.recurrent import like
+from auscult_lab.training.batches import DocumentBatches
+from auscult_lab.training.data import TrainingData
 from auscult_lab.training.labels import LabelledDocument
+from auscult_lab.training.loop import History, is_main_process
 from auscult_lab.training.losses import LOSSES, contrastive_loss
+from auscult_lab.training.schedule import Schedule
+from auscult_lab.training.stages import Run
 
 
 def common_headings(documents: Sequence[LabelledDocument], at_least: int) -> frozenset[tuple[str, ...]]:
-    """The (normalised) headings that at least so many documents have."""
+    """Return the (normalised) headings that at least so many documents have."""
     counts = Counter(headings for item in documents for headings in set(item.aspects))
     return frozenset(headings for headings, count in counts.items() if headings and count >= at_least)
 
@@ -99,46 +113,47 @@ def calibrate(
 
 
 class CdvObjective:
-    """Optimises a CDV network and measures it on held-out documents after each epoch.
+    """Optimises the network of an encoder and measures the encoder on held-out documents after each epoch.
 
     Args:
-        network: The network to train.
+        encoder: Its network is trained in place.
         experiment: Loss and optimiser.
-        as_encoder: Wraps the network as the encoder it will be, for validation.
         held_out: Validation documents.
         asked_for: Headings that validation queries are made of.
     """
 
+    network: nn.Module
+
     def __init__(
         self,
-        network: CdvNetwork,
+        encoder: CdvEncoder,
         experiment: CdvExperiment,
-        as_encoder: Callable[[CdvNetwork], CdvEncoder],
         held_out: Sequence[LabelledDocument],
         asked_for: frozenset[tuple[str, ...]],
     ) -> None:
-        self.network = network
+        self.network = encoder.network
+        self._encoder = encoder
         self._experiment = experiment
-        self._as_encoder = as_encoder
         self._held_out = held_out
         self._asked_for = asked_for
 
     def loss(self, batch: Batch) -> tuple[Tensor, int]:
         """See `cdv_loss`; and the number of sentences."""
-        return cdv_loss(self.network, self._experiment, batch.inputs, batch), len(batch.inputs.data)
+        return cdv_loss(self._encoder.network, self._experiment, batch.inputs, batch), len(batch.inputs.data)
 
     def measures(self) -> Mapping[str, float]:
-        """Retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
-        return retrieval_quality(self._as_encoder(self.network), self._held_out, self._asked_for)
+        """Measure retrieval over the held-out documents; this is what stops the training and chooses the epoch."""
+        self._encoder.network.eval()
+        return retrieval_quality(self._encoder, self._held_out, self._asked_for)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Adam with decoupled weight decay (section 5.2)."""
+        """Return Adam with decoupled weight decay (section 5.2)."""
         choice = self._experiment.training
         return torch.optim.AdamW(self.network.parameters(), lr=choice.learning_rate, weight_decay=choice.weight_decay)
 
 
 def cdv_loss(network: CdvNetwork, experiment: CdvExperiment, inputs: PackedSequence, batch: Batch) -> Tensor:
-    """The distance loss that an experiment names, plus its weighted contrastive loss; a mean over the sentences.
+    """Return the distance loss that an experiment names, plus its weighted contrastive loss; a mean over the sentences.
 
     Args:
         network: Decodes the inputs.
@@ -158,7 +173,7 @@ def cdv_loss(network: CdvNetwork, experiment: CdvExperiment, inputs: PackedSeque
 
 
 def passage_means(sentences: Tensor, passages: Tensor, count: int) -> Tensor:
-    """Mean sentence vector of each passage (Eq. 14 as one inner product needs it).
+    """Return the mean sentence vector of each passage (Eq. 14 as one inner product needs it).
 
     Args:
         sentences: Unit rows (sentences, dim).
@@ -173,3 +188,154 @@ def passage_means(sentences: Tensor, passages: Tensor, count: int) -> Tensor:
     sums = sentences.new_zeros(count, sentences.shape[1]).index_add(0, rows, sentences[inside])
     sizes = torch.bincount(rows, minlength=count).clamp(min=1).unsqueeze(1)
     return sums / sizes
+
+
+_CHECKPOINTS = "fine-tuning"
+
+
+class JointNetwork(nn.Module):
+    """A transformer that reads sentences, and the network that reads its vectors.
+
+    Args:
+        sentences: The transformer.
+        documents: The network.
+        pooling: What of a sentence's states the network reads.
+        max_tokens: Sentences are cut here in training.
+        chunk: Sentences whose activations are held at once.
+    """
+
+    def __init__(
+        self, sentences: Backbone, documents: CdvNetwork, *, pooling: Pooling, max_tokens: int, chunk: int
+    ) -> None:
+        super().__init__()
+        self.sentences = sentences
+        self.documents = documents
+        self.pooling = pooling
+        self._max_tokens = max_tokens
+        self._chunk = chunk
+
+    def inputs(self, flags: PackedSequence, texts: list[str]) -> PackedSequence:
+        """Return sentence vectors with their flags, packed (sentences, input_dim), with gradients to the transformer.
+
+        Args:
+            flags: Packed (sentences, flags).
+            texts: The sentences, in the order of `flags.data`.
+        """
+
+        def read(rows: list[int]) -> Tensor:
+            fields = self.sentences.tokenize([texts[row] for row in rows], max_tokens=self._max_tokens)
+            states = self.sentences.forgetful(fields)
+            return pool(states, fields["attention_mask"].to(states.device), self.pooling).float()
+
+        dealt = batches([len(text) for text in texts], self._chunk)
+        vectors = in_order((rows, read(rows)) for rows in dealt)
+        return like(flags, torch.cat([vectors, flags.data], dim=1))
+
+
+class FineTuningObjective(CdvObjective):
+    """The second stage of a CDV training: the transformer that reads sentences is trained with the network.
+
+    grundmann2021, section 3.2: "In a first step, we train CDV with a frozen BERT layer using average pooling until
+    convergence. Subsequently, we unfreeze BERT and use the representation of the [CLS] token of the last hidden layer
+    for fine-tuning BERT jointly with the other layers." Trained jointly from the beginning, the transformer would
+    forget what it knew, the paper found.
+
+    A step costs some four passes of the transformer over all sentences of its documents: one forwards, one again when
+    its activations are needed, and their way back. Only `chunk` sentences' activations are held at once.
+
+    Departures: none in what is done; rates and epochs, which the paper leaves out, are this project's. Where inputs are
+    standardised, their mean and deviation are taken anew, because [CLS] states lie elsewhere than averages do.
+    """
+
+    def __init__(
+        self,
+        encoder: CdvEncoder,
+        network: JointNetwork,
+        experiment: CdvExperiment,
+        choice: FineTuning,
+        data: TrainingData,
+    ) -> None:
+        asked_for = common_headings(data.documents, experiment.validation.heading_documents)
+        super().__init__(encoder, experiment, data.held_out, asked_for)
+        self.network: JointNetwork = network
+        self._choice = choice
+
+    def loss(self, batch: Batch) -> tuple[Tensor, int]:
+        """See `cdv_loss`; and the number of sentences."""
+        inputs = self.network.inputs(batch.inputs, batch.texts)
+        with single_precision(inputs.data):
+            return cdv_loss(self.network.documents, self._experiment, inputs, batch), len(batch.texts)
+
+    def measures(self) -> Mapping[str, float]:
+        """Measure retrieval over the held-out documents, in single precision, as the model will be used."""
+        with single_precision(next(self.network.parameters())):
+            return super().measures()
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Return AdamW, with a rate of its own for the transformer."""
+        choice = self._choice
+        groups: list[dict[str, Any]] = [
+            {"params": [each for each in self.network.sentences.parameters() if each.requires_grad]},
+            {"params": self.network.documents.parameters(), "lr": choice.network_learning_rate},
+        ]
+        decay = self._experiment.training.weight_decay
+        return torch.optim.AdamW(groups, lr=choice.learning_rate, weight_decay=decay)
+
+
+def kept_stage(folder: Path, train: Callable[[], tuple[CdvEncoder, History]]) -> tuple[CdvEncoder, History]:
+    """Return what the first stage left: as it was kept in a folder, or trained now and then kept there.
+
+    Args:
+        folder: Of a whole model, which can be opened and measured like any other.
+        train: The first stage.
+    """
+    if (folder / "model.json").is_file():
+        record: Any = training_record(folder)
+        return load(folder), History(record["history"], record["best_epoch"])
+    encoder, history = train()
+    if is_main_process():
+        save(encoder, folder, training={"history": history.epochs, "best_epoch": history.best})
+    return encoder, history
+
+
+def fine_tune(
+    experiment: CdvExperiment, data: TrainingData, frozen: CdvEncoder, run: Run
+) -> tuple[CdvEncoder, History]:
+    """Train a model of the first stage further, or go on with what was interrupted in the same folder.
+
+    Args:
+        experiment: Of both stages; it asks for fine-tuning.
+        data: As in the first stage.
+        frozen: What the first stage left; its network and its transformer are trained in place.
+        run: The training that it is the second stage of.
+
+    Returns:
+        The model, which owns its transformer, with the weights of the best epoch.
+    """
+    read, choice = frozen.sentences, experiment.sentences.fine_tune
+    if not isinstance(read, PooledTransformer) or choice is None:
+        raise ConfigError("an experiment that fine-tunes a transformer", "another", "set sentences.fine_tune")
+    network = JointNetwork(
+        read.backbone,
+        frozen.network,
+        pooling=choice.pooling,
+        max_tokens=experiment.training.max_tokens,
+        chunk=choice.chunk,
+    )
+
+    pooled = PooledTransformer(read.backbone, pooling=choice.pooling)
+    encoder = CdvEncoder(frozen.network, pooled, frozen.spaces, name=frozen.name)
+    if frozen.network.config.standardize and not any((run.folder / _CHECKPOINTS).glob("*.ckpt")):
+        sentences = read_by_transformer(experiment, data, pooled, run, within=f"sentences-{choice.pooling}")
+        examples = DocumentExamples(experiment, data, pooled, frozen.spaces, read=sentences)
+        frozen.network.fit_inputs(*examples.input_statistics(flags=experiment.network.standardize == "all"))
+    network.train()  # both have been in use
+    objective = FineTuningObjective(encoder, network, experiment, choice, data)
+    examples = DocumentExamples(experiment, data, None, frozen.spaces, max_sentences=choice.max_sentences)
+    dealt = DocumentBatches(examples.lengths(), batch_documents=choice.batch_documents, seed=experiment.seed)
+    # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
+    loader: DataLoader[Any] = DataLoader(examples, batch_sampler=dealt, collate_fn=collate, generator=torch.Generator())
+    schedule = Schedule.of(choice, experiment.training, seed=experiment.seed, monitor="validation_RR")
+    history = run.fit(objective, loader, schedule, within=_CHECKPOINTS)
+    encoder.network.eval()
+    return encoder, history

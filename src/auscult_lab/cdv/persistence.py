@@ -11,6 +11,7 @@ pickled. The fingerprint is a SHA-256 of all files without the training record.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,16 +25,13 @@ from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.reading import digest_of_file
 from auscult.files.writing import renewed_folder, whole_or_nothing, write_json
-from auscult.interfaces import FloatArray
-from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
-from auscult_lab.cdv.spaces import AverageSpace, BloomSpace, TargetSpace, restore_bloom
-from auscult_lab.cdv.transformer import PooledTransformer
+from auscult_lab.cdv.spaces import AverageSpace, BloomConfig, BloomEncoder, BloomSpace, TargetSpace
 from auscult_lab.modules import Task
 from auscult_lab.modules.arrays import read_arrays, read_notes, with_prefix, write_arrays
-from auscult_lab.modules.averaged_words import AveragedWords, SentenceEncoder
 from auscult_lab.modules.backbone import fastest_device, open_backbone
-from auscult_lab.modules.word_vectors import WordVectors, from_state
+from auscult_lab.modules.word_vectors import AveragedWords, SentenceEncoder, WordVectors, from_state
 
 FORMAT = 1
 KIND = "cdv"
@@ -91,7 +89,7 @@ def load(folder: Path) -> CdvEncoder:
         stored = read_arrays(folder / _WEIGHTS)
         tensors = {key: value.float() if value.dtype == torch.float16 else value for key, value in stored.items()}
         words = [
-            from_state(_arrays(with_prefix(f"words.{number}.", tensors)), described)
+            from_state({key: rows.numpy() for key, rows in with_prefix(f"words.{number}.", tensors).items()}, described)
             for number, described in enumerate(settings["words"])
         ]
         network = CdvNetwork(CdvConfig(**as_tuples(settings["network"])))
@@ -126,7 +124,7 @@ def load_space(path: Path, vectors: WordVectors) -> TargetSpace:
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over everything of `model.json` but the training record, which holds the digest of the weights.
+    """Return the SHA-256 of `model.json` without the training record; it holds the digest of the weights.
 
     Raises:
         ModelError: The weights are absent or are not those that `model.json` was written with.
@@ -138,10 +136,6 @@ def fingerprint(folder: Path) -> str:
     if found != settings.get("weights_sha256"):
         raise ModelError(expected, f"other or damaged weights in {folder}", REMEDY)
     return fingerprint_of(settings)
-
-
-def _arrays(tensors: Tensors) -> dict[str, FloatArray]:
-    return {key: value.numpy() for key, value in tensors.items()}
 
 
 class _Words:
@@ -167,7 +161,7 @@ class _Words:
 
 
 def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors, fresh: Path) -> dict[str, object]:
-    """What to say of a sentence encoder; a transformer of the model's own is written into the folder `fresh`."""
+    """Describe a sentence encoder; a transformer of the model's own is written into the folder `fresh`."""
     if isinstance(sentences, PooledTransformer):
         described: dict[str, object] = {"kind": sentences.kind, "pooling": sentences.pooling}
         if sentences.name_or_path is not None:
@@ -188,7 +182,7 @@ def _pack_sentences(sentences: SentenceEncoder, words: _Words, tensors: Tensors,
 def _restore_sentences(
     described: Mapping[str, Any], words: Sequence[WordVectors], tensors: Tensors, own: Path
 ) -> SentenceEncoder:
-    """The sentence encoder of a model; `own` is where its own transformer is, if it has one."""
+    """Return the sentence encoder of a model; `own` is where its own transformer is, if it has one."""
     if described["kind"] == PooledTransformer.kind:
         if "files_sha256" not in described:
             return PooledTransformer(described["name_or_path"], pooling=described["pooling"], device=fastest_device())
@@ -213,7 +207,7 @@ def _pack_space(task: str, space: TargetSpace, words: _Words, tensors: Tensors) 
         tensors[f"{task}.known"] = torch.from_numpy(np.stack(list(space.known.values())))
     return {
         "kind": space.kind,
-        "config": space.encoder.config.as_dict(),
+        "config": dataclasses.asdict(space.encoder.config),
         "known": list(space.known),
         "names": dict(space.names),
         "words": words.number(space.vectors),
@@ -228,5 +222,6 @@ def _restore_space(
         return AverageSpace(vectors, tensors[f"{task}.centre"].numpy())
     rows = tensors[f"{task}.known"].numpy() if described["known"] else ()
     known = dict(zip(described["known"], rows, strict=True))
-    weights = with_prefix(f"{task}.encoder.", tensors)
-    return restore_bloom(described["config"], weights, vectors, known, described["names"])
+    encoder = BloomEncoder(BloomConfig(**described["config"]))
+    encoder.load_state_dict(with_prefix(f"{task}.encoder.", tensors))
+    return BloomSpace(encoder, vectors, known, described["names"])

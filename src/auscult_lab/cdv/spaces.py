@@ -20,7 +20,7 @@ output stands section 5.2's dense tanh layer; the embedding itself is Eq. 4's me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
@@ -32,9 +32,8 @@ from torch.nn.utils.rnn import PackedSequence
 
 from auscult.concepts import normalise_name
 from auscult.interfaces import FloatArray
-from auscult_lab.modules.averaged_words import tokenize
 from auscult_lab.modules.recurrent import BidirectionalLstm, pack
-from auscult_lab.modules.word_vectors import WordVectors
+from auscult_lab.modules.word_vectors import WordVectors, tokenize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +47,9 @@ class BloomConfig:
     hashes: int = 5
     dropout: float = 0.5
 
-    def as_dict(self) -> dict[str, object]:
-        """The fields, as JSON can hold them."""
-        return asdict(self)
-
 
 def bloom_bits(identifier: str, *, bits: int, hashes: int) -> FloatArray:
-    """The Bloom-filter code of an identifier.
+    """Return the Bloom-filter code of an identifier.
 
     Args:
         identifier: Any string.
@@ -82,12 +77,12 @@ class BloomEncoder(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def embed(self, words: PackedSequence) -> Tensor:
-        """Embeddings ε(s) (Eq. 4): packed word vectors to (texts, lstm_dim), components in (-1, 1)."""
+        """Return embeddings ε(s) (Eq. 4): packed word vectors to (texts, lstm_dim), components in (-1, 1)."""
         forward, backward = self.words.end_states(words)
         return (forward + backward) / 2
 
     def forward(self, words: PackedSequence) -> Tensor:
-        """Bit probabilities, (texts, bits)."""
+        """Return bit probabilities, (texts, bits)."""
         hidden = torch.tanh(self.dense(self.dropout(self.embed(words))))
         return torch.sigmoid(self.output(self.dropout(hidden)))
 
@@ -103,11 +98,11 @@ class TargetSpace(Protocol):
     dim: int
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, shape (texts, dim); a text without words is a row of zeros."""
+        """Return vectors of texts, shape (texts, dim); a text without words is a row of zeros."""
         ...
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The vector (dim,) of a known concept or heading, or else of its text."""
+        """Return the vector (dim,) of a known concept or heading, or else of its text."""
         ...
 
 
@@ -127,7 +122,7 @@ class AverageSpace:
         self.dim = vectors.dim
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, shape (texts, dim), unit length; a text without known words is a row of zeros."""
+        """Return vectors of texts, shape (texts, dim), unit length; a text without known words is a row of zeros."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             mean = mean_word_vector(self.vectors, tokenize(text))
@@ -137,13 +132,13 @@ class AverageSpace:
         return np.asarray(rows / lengths, dtype=np.float32)
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The vector of the text; this space knows no keys."""
+        """Return the vector of the text; this space knows no keys."""
         vector: FloatArray = self.embed([text])[0]
         return vector
 
 
 def mean_word_vector(vectors: WordVectors, words: Sequence[str]) -> FloatArray | None:
-    """Mean vector (dim,) of the words that have one, or None where none has."""
+    """Return the mean vector (dim,) of the words that have one, or None where none has."""
     rows = vectors.lookup(words)
     known = rows.any(axis=1)
     return None if not known.any() else np.asarray(rows[known].mean(axis=0), dtype=np.float32)
@@ -176,9 +171,10 @@ class BloomSpace:
         self.vectors = vectors
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Embeddings ε(s) of texts (Eq. 4), shape (texts, dim); a text without known words is a row of zeros."""
+        """Return embeddings ε(s) of texts (Eq. 4), shape (texts, dim); a text without known words is a row of zeros."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
-        matrices = [self._read(text) for text in texts]
+        read = (self.vectors.lookup(tokenize(text)[:_MAX_WORDS]) for text in texts)
+        matrices = [words[words.any(axis=1)] for words in read]
         filled = [row for row, matrix in enumerate(matrices) if len(matrix)]
         with torch.inference_mode():
             for start in range(0, len(filled), 256):
@@ -188,26 +184,9 @@ class BloomSpace:
         return rows
 
     def place(self, key: str, text: str) -> FloatArray:
-        """The vector of the concept known by key or by name, or else the text's own embedding (Eq. 5, second case)."""
+        """Return the vector of the concept of that key or name, or else the text's own embedding (Eq. 5)."""
         known = key if key in self.known else self.names.get(normalise_name(text), "")
         if known in self.known:
             return self.known[known]
         vector: FloatArray = self.embed([text])[0]
         return vector
-
-    def _read(self, text: str) -> FloatArray:
-        words = self.vectors.lookup(tokenize(text)[:_MAX_WORDS])
-        return words[words.any(axis=1)]
-
-
-def restore_bloom(
-    config: Mapping[str, object],
-    weights: Mapping[str, torch.Tensor],
-    vectors: WordVectors,
-    known: Mapping[str, FloatArray],
-    names: Mapping[str, str],
-) -> BloomSpace:
-    """A Bloom space from its saved parts."""
-    encoder = BloomEncoder(BloomConfig(**config))  # type: ignore[arg-type]
-    encoder.load_state_dict(dict(weights))
-    return BloomSpace(encoder, vectors, known, names)

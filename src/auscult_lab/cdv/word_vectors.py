@@ -9,7 +9,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,15 @@ from auscult.errors import DataError, MissingExtraError, ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing
 from auscult_lab.cdv.encoder import CdvEncoder
-from auscult_lab.modules.averaged_words import AveragedWords, sentence_tokens, tokenize
-from auscult_lab.modules.word_vectors import SubwordTable, WordVectors, from_state, read_word_vectors
+from auscult_lab.modules.word_vectors import (
+    AveragedWords,
+    SubwordTable,
+    WordVectors,
+    from_state,
+    read_word_vectors,
+    sentence_tokens,
+    tokenize,
+)
 from auscult_lab.training.data import TrainingData
 from auscult_lab.training.experiment import DataExperiment, WordVectorChoice, expanded
 
@@ -38,11 +45,13 @@ def word_vectors(
     folder: Path,
     say: Callable[[str], None],
 ) -> tuple[WordVectors, dict[str, float]]:
-    """Word vectors, as given or trained and then kept in a folder, and how frequent the training text's words are."""
+    """Return word vectors, given or trained and kept in a folder, and how frequent the training text's words are."""
     text, done = folder / "text.txt", folder / "vectors.npz"
     if not text.is_file():
         with whole_or_nothing(text) as partial:
-            written = write_lines(_lines(experiment, data), partial)
+            glossary = data.knowledge if experiment.word_vectors.glossary else None
+            lines = chain(document_lines(data.texts), () if glossary is None else knowledge_lines(glossary))
+            written = write_lines(lines, partial)
         say(f"{written:,} words of training text")
     shares = dict(islice(word_shares(text, min_count=experiment.word_vectors.min_count).items(), _FREQUENT_WORDS))
     if given is not None:
@@ -56,14 +65,8 @@ def word_vectors(
         return from_state({"table": kept["table"]}, parse_json(str(kept["settings"]))), shares
 
 
-def _lines(experiment: DataExperiment, data: TrainingData) -> Iterator[list[str]]:
-    yield from document_lines(data.texts)
-    if experiment.word_vectors.glossary and data.knowledge is not None:
-        yield from knowledge_lines(data.knowledge)
-
-
 def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:
-    """The words of every title, heading and sentence."""
+    """Yield the words of every title, heading and sentence."""
     for document in documents:
         yield tokenize(document.title)
         for passage in document.passages:
@@ -72,7 +75,7 @@ def document_lines(documents: Iterable[Document]) -> Iterator[list[str]]:
 
 
 def knowledge_lines(knowledge: KnowledgeBase) -> Iterator[list[str]]:
-    """The words of every name, synonym and definition."""
+    """Yield the words of every name, synonym and definition."""
     for concept in knowledge:
         for description in knowledge.descriptions(concept.concept_id):
             yield tokenize(description)
@@ -90,7 +93,7 @@ def write_lines(lines: Iterable[list[str]], path: Path) -> int:
 
 
 def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
-    """Relative frequencies, highest first, of the words that occur at least `min_count` times in a tokenised file."""
+    """Return relative frequencies, highest first, of the words that a tokenised file has `min_count` times or more."""
     counts: Counter[str] = Counter()
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -100,7 +103,7 @@ def word_shares(path: Path, *, min_count: int) -> dict[str, float]:
 
 
 def given_word_vectors(choice: WordVectorChoice) -> WordVectors | None:
-    """The word vectors of the file or the model that a choice names; None where it names neither.
+    """Return the word vectors of the file or the model that a choice names; None where it names neither.
 
     Raises:
         ConfigError: An environment variable in the file's name is not set.
@@ -127,7 +130,6 @@ def train_word_vectors(path: Path, choice: WordVectorChoice) -> SubwordTable:
     Args:
         path: One tokenised line a sentence.
         choice: Dimensions, n-grams, table size, epochs.
-        seed: Of initialisation and sampling.
 
     Raises:
         DataError: When the file holds too little text for any word to reach `min_count`.

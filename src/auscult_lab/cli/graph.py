@@ -30,11 +30,11 @@ from auscult_lab.cli.options import (
     part_of,
 )
 from auscult_lab.evaluation.graph_tables import counts_table, figure_tables, hubs_table, relations_table
+from auscult_lab.graphs.graph import graph_statistics
 from auscult_lab.graphs.linking import NgramLinker
 from auscult_lab.graphs.neighbourhood import neighbourhood
 from auscult_lab.graphs.opening import open_graph
 from auscult_lab.graphs.picture import save_picture
-from auscult_lab.graphs.structure import graph_statistics
 
 app = typer.Typer(help="Knowledge graphs: count, draw, link text, make vectors.", no_args_is_help=True)
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]

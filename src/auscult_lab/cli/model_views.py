@@ -21,8 +21,7 @@ from auscult_lab.evaluation.reading_tables import similarity_table, weights_tabl
 from auscult_lab.opening import load_ranker, load_scorer
 
 if TYPE_CHECKING:
-    from auscult_lab.encoders.ck.interactions import Interactions
-    from auscult_lab.encoders.ck.ranker import CkRanker
+    from auscult_lab.encoders.ck.ranker import CkRanker, Interactions
     from auscult_lab.rankers.evidence import Evidence
 
 
@@ -103,8 +102,7 @@ def show_token_pairs(
     if figure is not None:
         check_interaction_figure(figure)
     with naming_extra("lab", "torch", "safetensors"):
-        from auscult_lab.encoders.ck.interactions import find_interactions
-        from auscult_lab.encoders.ck.ranker import CkRanker
+        from auscult_lab.encoders.ck.ranker import CkRanker, find_interactions
     asked = query.terms or query.text
     scorer = load_scorer(str(model))
     found = find_interactions(scorer, asked, passage)

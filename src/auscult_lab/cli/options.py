@@ -22,7 +22,7 @@ from auscult.errors import ConfigError
 from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
 from auscult_lab.evaluation.comparison import Contender
 from auscult_lab.graphs.opening import ACCEPTED as ACCEPTED_GRAPHS
-from auscult_lab.graphs.reading import Part
+from auscult_lab.graphs.opening import Part
 
 FuseOption = Annotated[
     list[str] | None,

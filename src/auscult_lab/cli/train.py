@@ -215,7 +215,7 @@ def _train_notes(
     progress: bool,
 ) -> None:
     with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
-        from auscult_lab.encoders.adapting import notes_experiment
+        from auscult_lab.encoders.experiment import notes_experiment
         from auscult_lab.families.adapting import adapt, keep_model, work_folder
         from auscult_lab.training import loop
     place = out.absolute()
@@ -249,7 +249,7 @@ def _convert(model: Path | None, form: Form, out: Path | None) -> None:
         raise ConfigError("a model folder and --out beside --convert", "one of them missing", "give both")
     # Which form needs what is found out on the way.
     with naming_extra("lab", "torch", "safetensors"), naming_extra("lab", "transformers"):
-        from auscult_lab.families.converting import convert_model
+        from auscult_lab.families.adapting import convert_model
 
         convert_model(str(model), out, form.value)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())

@@ -1,4 +1,4 @@
-"""What bi-, poly- and cross-encoders have in common (grundmann2021, section 3.2).
+"""What the architectures have in common (grundmann2021, section 3.2).
 
 All read a query as text, "entity ; aspect", and a passage as text, through a transformer. They differ in what of a
 passage can be computed before the query is known: all of it (bi-encoder), its token states (poly-encoder), nothing
@@ -7,12 +7,14 @@ passage can be computed before the query is known: all of it (bi-encoder), its t
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from auscult.documents import Document, Passage
@@ -20,7 +22,16 @@ from auscult.errors import ConfigError
 from auscult.understanding import Query
 from auscult.understanding import query_text as text_of
 from auscult.understanding.query import Question
-from auscult_lab.modules.backbone import Backbone, Pooling
+from auscult_lab.modules.backbone import (
+    PASSAGE_MARK,
+    QUERY_MARK,
+    Backbone,
+    Pooling,
+    batches,
+    in_order,
+    pool,
+    single_precision,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +69,7 @@ class CaprConfig:
     max_passage_tokens: int = 512
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         if self.pooling not in ("cls", "mean"):
             raise ConfigError("pooling 'cls' or 'mean'", repr(self.pooling), "correct the experiment file")
         for name in ("max_query_tokens", "max_passage_tokens"):
@@ -97,17 +104,17 @@ class PassageRanker(nn.Module, ABC):
 
     @abstractmethod
     def backbones(self) -> dict[str, Backbone]:
-        """Its encoders by the names it is made with and they are saved under."""
+        """Return its encoders by the names it is made with and they are saved under."""
 
     def attachments(self) -> dict[str, Callable[[Path], None]]:
-        """What a saved one needs besides backbones and `head`: by folder name, what writes that folder."""
+        """Return what writes each folder that a saved one has besides its backbones, by the folder's name."""
         return {}
 
     @abstractmethod
     def score_lists(
         self, queries: Sequence[str], passages: Sequence[PassageText], rows: Tensor, *, chunk: int | None = None
     ) -> Tensor:
-        """Scores of a training batch with gradients, (queries, k).
+        """Return scores of a training batch with gradients, (queries, k).
 
         Args:
             queries: Texts.
@@ -119,34 +126,153 @@ class PassageRanker(nn.Module, ABC):
 
     @abstractmethod
     def keep(self, passages: Sequence[PassageText]) -> Tensor | Sequence[Tensor | PassageText]:
-        """What of passages can be computed before the query is known, without gradients, on the processor."""
+        """Compute what of passages needs no query, without gradients, on the processor."""
 
     @abstractmethod
     def score_kept(self, query: str, kept: Tensor | Sequence[Tensor | PassageText]) -> Tensor:
-        """Scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
+        """Return scores of kept passages for one query, float32 (passages,) on the processor, without gradients."""
 
 
 def query_text(query: Query, *, question: Question = "otherwise") -> str:
-    """A query as the architectures read it (section 3.1): "entity ; aspect", its words where it has neither.
-
-    Args:
-        query: What is asked.
-        question: When its own words are the text, as `queries.query_text` takes it.
-    """
+    """Return a query as the architectures read it (section 3.1): "entity ; aspect", its words where it has neither."""
     return text_of(query, between=" ; ", question=question)
 
 
 def passage_text(document: Document, passage: Passage, *, surroundings: int = 0) -> PassageText:
-    """A passage of a document.
-
-    Args:
-        document: Whose text the passage is of.
-        passage: One of its passages.
-        surroundings: Characters of the document before and behind it that are kept.
-    """
+    """Return the text of a passage, and so many characters of the document before and behind it."""
     start, end = passage.start, passage.end
     return PassageText(
         text=document.text[start:end],
         before=document.text[max(0, start - surroundings) : start],
         after=document.text[end : end + surroundings],
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TowersConfig(CaprConfig):
+    """Settings of architectures that encode queries and passages apart.
+
+    Attributes:
+        shared: One encoder for both.
+        mark: Put [QUERY] and [PASSAGE] before the texts of a shared encoder, as the paper does. Without, any
+            sentence-transformers model can stand in its place.
+        query_prompt: Put before every query; some pre-trained models want one.
+        passage_prompt: Put before every passage.
+    """
+
+    shared: bool = False
+    mark: bool = True
+    query_prompt: str = ""
+    passage_prompt: str = ""
+
+    @property
+    def marked(self) -> bool:
+        """Whether texts are marked."""
+        return self.shared and self.mark
+
+    @property
+    def before_query(self) -> str:
+        """All that is put before a query."""
+        return (f"{QUERY_MARK} " if self.marked else "") + self.query_prompt
+
+    @property
+    def before_passage(self) -> str:
+        """All that is put before a passage."""
+        return (f"{PASSAGE_MARK} " if self.marked else "") + self.passage_prompt
+
+
+class Towers(PassageRanker):
+    """What bi- and poly-encoder share: one encoder for queries and one for passages, or one that reads both with marks.
+
+    Section 3.2 of grundmann2021: two encoders begin as copies of one pre-trained encoder. Shared weights halve the
+    number of parameters; [QUERY] and [PASSAGE] then tell the encoder what it reads.
+
+    Args:
+        config: Settings.
+        passages: The encoder of passages; of queries too where they share it.
+        queries: The encoder of queries; a copy of the other when missing.
+    """
+
+    config: TowersConfig
+
+    def __init__(self, config: TowersConfig, passages: Backbone, queries: Backbone | None = None) -> None:
+        super().__init__()
+        self.config = config
+        if config.marked:
+            passages.add_marks()
+        self.passages = passages
+        self.queries = passages if config.shared else queries or copy.deepcopy(passages)
+
+    def backbones(self) -> dict[str, Backbone]:
+        """Return the encoders: "passages", and "queries" where it is another."""
+        return {"passages": self.passages} | ({} if self.config.shared else {"queries": self.queries})
+
+    @abstractmethod
+    def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
+        """Return scores of every query with every passage, (queries, passages).
+
+        Args:
+            queries: Vectors, (queries, dim).
+            states: Token states of passages, (passages, tokens, dim).
+            mask: (passages, tokens), other than 0 where there is a token.
+        """
+
+    def score_lists(
+        self, queries: Sequence[str], passages: Sequence[PassageText], rows: Tensor, *, chunk: int | None = None
+    ) -> Tensor:
+        """See `PassageRanker`: each query and each passage is read once, however many rows name it."""
+        vectors = self.query_vectors(queries, chunk=chunk)
+        read = self.read_passages(passages, chunk=chunk)
+        scores = in_order(((batch, self.match(vectors, states, mask)) for batch, states, mask in read), dim=1)
+        return scores.gather(1, rows.to(vectors.device))
+
+    def query_vectors(self, queries: Sequence[str], *, chunk: int | None = None, size: int | None = None) -> Tensor:
+        """Return pooled vectors of queries, float32 (queries, dim); of unit length where settings say cosine.
+
+        Args:
+            queries: Texts.
+            chunk: As for `score_lists`.
+            size: As for `read_passages`.
+        """
+        before, limit = self.config.before_query, self.config.max_query_tokens
+
+        def read(batch: list[int]) -> Tensor:
+            fields = self.queries.tokenize([before + queries[row] for row in batch], max_tokens=limit)
+            states = self.queries(fields) if chunk is None else self.queries.forgetful(fields)
+            return self.pooled(states, fields["attention_mask"])
+
+        dealt = batches([len(query) for query in queries], chunk or size)
+        return in_order(((batch, read(batch)) for batch in dealt), empty=(0, self.queries.dim))
+
+    def read_passages(
+        self, passages: Sequence[PassageText], *, chunk: int | None = None, size: int | None = None
+    ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+        """Yield token states of passages, a batch of similar length at a time.
+
+        Args:
+            passages: To be read.
+            chunk: As for `score_lists`.
+            size: Passages in a batch whose activations are held; `chunk` goes before it.
+
+        Yields:
+            Positions of the batch's passages, states (batch, tokens, dim), mask (batch, tokens).
+        """
+        before, limit = self.config.before_passage, self.config.max_passage_tokens
+        for batch in batches([len(passage.text) for passage in passages], chunk or size):
+            fields = self.passages.tokenize([before + passages[row].text for row in batch], max_tokens=limit)
+            states = self.passages(fields) if chunk is None else self.passages.forgetful(fields)
+            yield batch, states, fields["attention_mask"].to(states.device)
+
+    def pooled(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Return vectors of texts, float32 (texts, dim); of unit length where settings say cosine."""
+        with single_precision(states):
+            return self.directed(pool(states.float(), mask.to(states.device), self.config.pooling))
+
+    def directed(self, vectors: Tensor) -> Tensor:
+        """Return vectors as they are compared: scaled to unit length where settings say cosine."""
+        return torch.nn.functional.normalize(vectors, dim=-1) if self.config.cosine else vectors
+
+    @property
+    def scale(self) -> float:
+        """What inner products are multiplied by."""
+        return self.config.temperature if self.config.cosine else 1.0

@@ -21,10 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
-from auscult_lab.encoders.base import PassageText
-from auscult_lab.encoders.towers import Towers, TowersConfig
-from auscult_lab.modules.backbone import Backbone
-from auscult_lab.modules.batching import in_order, single_precision
+from auscult_lab.encoders.base import PassageText, Towers, TowersConfig
+from auscult_lab.modules.backbone import Backbone, in_order, single_precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +37,7 @@ class BiConfig(TowersConfig):
     document_share: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         # Not super(): dataclasses with slots are made anew, and the name would mean the class before that.
         TowersConfig.__post_init__(self)
         if self.document_share < 0:
@@ -51,13 +45,7 @@ class BiConfig(TowersConfig):
 
 
 class BiEncoder(Towers):
-    """The bi-encoder.
-
-    Args:
-        config: Settings.
-        passages: The encoder of passages.
-        queries: The encoder of queries; a copy of the other when missing.
-    """
+    """The bi-encoder."""
 
     kind: ClassVar[str] = "bi"
     title: ClassVar[str] = "CAPR-Bi"
@@ -68,23 +56,20 @@ class BiEncoder(Towers):
         self.head = nn.Module()
 
     def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        """Inner products of vectors, (queries, passages); times the temperature for cosines."""
+        """Return inner products of vectors, (queries, passages); times the temperature for cosines."""
         vectors = self.pooled(states, mask)
         with single_precision(vectors):
             return self.scale * (queries @ vectors.T)
 
     def keep(self, passages: Sequence[PassageText]) -> Tensor:
-        """Vectors of passages, float32 (passages, dim), on the processor."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
+        """Return vectors of passages, float32 (passages, dim), on the processor."""
         with torch.no_grad():
-            for batch, states, mask in self.read_passages(passages, size=self.batch_size):
-                parts.append(self.pooled(states, mask).cpu())
-                order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0, self.passages.dim)
+            read = self.read_passages(passages, size=self.batch_size)
+            vectors = ((batch, self.pooled(states, mask).cpu()) for batch, states, mask in read)
+            return in_order(vectors, empty=(0, self.passages.dim))
 
     def score_kept(self, query: str, kept: Tensor) -> Tensor:  # type: ignore[override]
-        """Inner products of the query's vector with kept ones, float32 (passages,), on the processor."""
+        """Return inner products of the query's vector with kept ones, float32 (passages,), on the processor."""
         with torch.no_grad():
             (vector,) = self.query_vectors([query]).cpu()
             with single_precision(kept):
@@ -92,7 +77,7 @@ class BiEncoder(Towers):
         return scores
 
     def share_documents(self, kept: Tensor, documents: Tensor) -> Tensor:
-        """Vectors with the share of their document's mean that settings tell of.
+        """Return vectors with the share of their document's mean that settings tell of.
 
         Args:
             kept: As `keep` made them, (passages, dim).

@@ -1,4 +1,4 @@
-"""Bi-, poly- and cross-encoders and CK-HQA for `stages.train`: passages, held-out queries, and an architecture.
+"""Training of bi-, poly- and cross-encoders and CK-HQA for `stages.train`: architecture, loss and validation.
 
 FOLDER/passages.json    what is learned from: counts and a digest; other documents are refused
 """
@@ -6,25 +6,148 @@ FOLDER/passages.json    what is learned from: counts and a digest; other documen
 from __future__ import annotations
 
 import dataclasses
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from auscult.documents.analysis import Analyzer
 from auscult.errors import ConfigError
-from auscult_lab.encoders.base import PassageRanker
-from auscult_lab.encoders.data import PairExamples
-from auscult_lab.encoders.experiment import CaprExperiment
-from auscult_lab.encoders.gathering import Gathered, gather_passages, told
-from auscult_lab.encoders.objective import AskedPassage, PairObjective, held_out_queries
+from auscult_lab.encoders.base import PassageRanker, PassageText
+from auscult_lab.encoders.data import PairBatch, PairExamples, PassagePool, ask, words_of
+from auscult_lab.encoders.experiment import CaprExperiment, PairTraining
+from auscult_lab.encoders.gathering import Gathered, describe, gather_passages
 from auscult_lab.encoders.persistence import save
 from auscult_lab.encoders.registry import create
-from auscult_lab.training.batches import row_loader, rows_an_epoch
+from auscult_lab.training.batches import BestPassages, place_measures, row_loader, rows_an_epoch, wrong_ahead
 from auscult_lab.training.folder import PASSAGES, remember
 from auscult_lab.training.loop import History
-from auscult_lab.training.schedule import Schedule
+from auscult_lab.training.losses import hinge_loss, listwise_loss
+from auscult_lab.training.schedule import Schedule, parameter_groups
 from auscult_lab.training.stages import Build, Record, Run, trained_parameters
+
+CANDIDATES = 64
+"""Of a validation query, in grundmann2021 (section 4.2)."""
+
+_analyse = Analyzer()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPassage:
+    """A held-out query and its candidates.
+
+    Attributes:
+        query: As the architectures read it.
+        rows: Of the candidates among the held-out passages, the answer first.
+    """
+
+    query: str
+    rows: tuple[int, ...]
+
+
+def held_out_queries(pool: PassagePool, *, number: int, seed: int, candidates: int = CANDIDATES) -> list[AskedPassage]:
+    """Return queries drawn from held-out passages, or the questions that these answer, with their candidates.
+
+    One passage is asked for; others with the same entity and aspect, or the same text, are no candidates. The rest
+    are those BM25 ranks highest, and where it finds fewer, passages drawn at random.
+
+    Args:
+        pool: Held-out passages.
+        number: At most so many queries, of passages drawn at random.
+        seed: Of all draws.
+        candidates: Of each query, where there are so many.
+    """
+    rng = random.Random(f"{seed}/validation")
+    best = BestPassages(words_of(pool.passages))
+    asked: list[AskedPassage] = []
+    seen: set[tuple[str, str]] = set()
+    for row in rng.sample(range(len(pool.passages)), len(pool.passages)):
+        own = pool.passages[row]
+        if not own.entities:
+            continue
+        entity, aspect = rng.choice(own.entities), rng.choice(own.aspects)
+        if (entity.key, aspect) in seen:
+            continue
+        seen.add((entity.key, aspect))
+        right = {
+            other
+            for other, item in enumerate(pool.passages)
+            if item.answers(entity.key, aspect) or item.passage.text == own.passage.text
+        }
+        wrong = list(best.of(_analyse(f"{entity.name} {aspect}"), candidates - 1, without=right))[: candidates - 1]
+        others = [other for other in range(len(pool.passages)) if other not in right and other not in set(wrong)]
+        wrong += rng.sample(others, min(candidates - 1 - len(wrong), len(others)))
+        if wrong:
+            asked.append(AskedPassage(ask(entity.name, aspect), (row, *wrong)))
+        if len(asked) == number:
+            break
+    return asked
+
+
+class PairObjective:
+    """Optimises an architecture and measures it on held-out queries after each epoch."""
+
+    def __init__(
+        self,
+        ranker: PassageRanker,
+        choice: PairTraining,
+        passages: Sequence[PassageText],
+        asked: Sequence[AskedPassage],
+    ) -> None:
+        self.network = ranker
+        self._choice = choice
+        self._asked = asked
+        # Only what is a candidate is read.
+        rows = sorted({row for each in asked for row in each.rows})
+        self._place = {row: number for number, row in enumerate(rows)}
+        self._passages = [passages[row] for row in rows]
+        ranker.train()
+
+    def loss(self, batch: PairBatch) -> tuple[Tensor, int]:
+        """Return the loss over a batch's queries, and how many there are.
+
+        Cross entropy of each query's own passage among its negatives (grundmann2021, Eq. 1), or the hinge of each of
+        them against it (wang2021, section 4.4; the mean, where the paper sums). To neither a spared passage adds.
+        """
+        scores = self.network.score_lists(batch.queries, batch.passages, batch.rows, chunk=self._choice.chunk)
+        scores = scores.float().masked_fill(batch.spared.to(scores.device), -torch.inf)
+        if self._choice.loss == "hinge":
+            return hinge_loss(scores, margin=self._choice.margin), len(scores)
+        return listwise_loss(scores), len(scores)
+
+    def measures(self) -> Mapping[str, float]:
+        """Return R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
+        self.network.eval()
+        kept = self.network.keep(self._passages)
+        ahead = []
+        for each in self._asked:
+            rows = [self._place[row] for row in each.rows]
+            chosen = kept[torch.tensor(rows)] if isinstance(kept, Tensor) else [kept[row] for row in rows]
+            scores = self.network.score_kept(each.query, chosen).numpy()
+            ahead.append(wrong_ahead(scores, [True] + [False] * (len(rows) - 1)))
+        self.network.train()
+        return place_measures(ahead)
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Return AdamW (grundmann2021, section 4.3); biases and gains are not decayed.
+
+        Without decay it is Adam. What is no pre-trained encoder's may have a rate of its own (wang2021, section 5.1.5).
+        """
+        choice, decay = self._choice, self._choice.weight_decay
+        trained = [each for each in self.network.parameters() if each.requires_grad]
+        if choice.head_learning_rate is None:
+            return torch.optim.AdamW(parameter_groups(trained, decay=decay, rate=choice.learning_rate))
+        pre_trained = {id(each) for backbone in self.network.backbones().values() for each in backbone.parameters()}
+        encoders = [each for each in trained if id(each) in pre_trained]
+        head = [each for each in trained if id(each) not in pre_trained]
+        return torch.optim.AdamW(
+            parameter_groups(encoders, decay=decay, rate=choice.learning_rate)
+            + parameter_groups(head, decay=decay, rate=choice.head_learning_rate)
+        )
+
 
 _MONITOR = "validation_RR"
 
@@ -33,7 +156,10 @@ def prepare(experiment: CaprExperiment, run: Run) -> PairBuild:
     """Open the backbone, read and label passages, and draw the queries to validate with."""
     torch.manual_seed(experiment.seed)
     ranker = create(experiment.architecture, experiment.backbone_name(), experiment.expanded_settings())
-    _freeze_unread(ranker)
+    # Poolers of pre-trained encoders are part of no score; training in several processes needs to know.
+    for name, parameter in ranker.named_parameters():
+        if ".pooler." in name:
+            parameter.requires_grad_(False)
     if experiment.training.dropout is not None:
         set_dropout(ranker, experiment.training.dropout)
     gathered = gather_passages(experiment, run.say, surroundings=ranker.surroundings)
@@ -47,7 +173,7 @@ def prepare(experiment: CaprExperiment, run: Run) -> PairBuild:
         raise ConfigError(
             "held-out passages of different questions, entities or aspects", "none", "hold out more documents"
         )
-    counts = remember(told(gathered), run.folder / PASSAGES)
+    counts = remember(describe(gathered), run.folder / PASSAGES)
     return PairBuild(experiment, run, gathered, asked, ranker, counts)
 
 
@@ -101,13 +227,6 @@ class PairBuild(Build[CaprExperiment]):
     def save(self, folder: Path, record: Record) -> str:
         """Write the model's folder."""
         return save(self.ranker, folder, name=self.title, training=record)
-
-
-def _freeze_unread(ranker: PassageRanker) -> None:
-    """Poolers of pre-trained encoders are part of no score; training in several processes needs to know."""
-    for name, parameter in ranker.named_parameters():
-        if ".pooler." in name:
-            parameter.requires_grad_(False)
 
 
 def set_dropout(ranker: PassageRanker, share: float) -> None:

@@ -22,8 +22,7 @@ from torch import Tensor, nn
 
 from auscult.errors import ConfigError
 from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
-from auscult_lab.modules.backbone import Backbone, pool
-from auscult_lab.modules.batching import batches, in_order, single_precision
+from auscult_lab.modules.backbone import Backbone, batches, in_order, pool, single_precision
 
 _DROPOUT = 0.1
 """BERT's, for backbones that name none."""
@@ -34,23 +33,14 @@ class CrossConfig(CaprConfig):
     """Settings of the cross-encoder."""
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         CaprConfig.__post_init__(self)
         if self.cosine:
             raise ConfigError("no 'cosine' for a cross-encoder, which compares no vectors", "it", "leave it out")
 
 
 class CrossEncoder(PassageRanker):
-    """The cross-encoder.
-
-    Args:
-        config: Settings.
-        pairs: The encoder of pairs.
-    """
+    """The cross-encoder."""
 
     kind: ClassVar[str] = "cross"
     title: ClassVar[str] = "CAPR-Cross"
@@ -64,7 +54,7 @@ class CrossEncoder(PassageRanker):
         self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(pairs.dim, 1))
 
     def backbones(self) -> dict[str, Backbone]:
-        """The encoder: "pairs"."""
+        """Return the encoder: "pairs"."""
         return {"pairs": self.pairs}
 
     def score_lists(
@@ -76,11 +66,11 @@ class CrossEncoder(PassageRanker):
         return self._score(asked, chunk, forgetful=chunk is not None).view(rows.shape)
 
     def keep(self, passages: Sequence[PassageText]) -> Sequence[PassageText]:
-        """The passages themselves."""
+        """Return the passages themselves."""
         return list(passages)
 
     def score_kept(self, query: str, kept: Sequence[PassageText]) -> Tensor:  # type: ignore[override]
-        """Scores of passages, float32 (passages,), on the processor."""
+        """Return scores of passages, float32 (passages,), on the processor."""
         cut = self._cut(query)
         with torch.no_grad():
             return self._score([(cut, passage) for passage in kept], self.batch_size).cpu()
@@ -90,16 +80,17 @@ class CrossEncoder(PassageRanker):
         return self.pairs.cut(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
 
     def _score(self, pairs: Sequence[tuple[str, PassageText]], size: int | None, *, forgetful: bool = False) -> Tensor:
-        """Scores of pairs, (pairs,)."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
+        """Return scores of pairs, (pairs,)."""
         limit = self.config.max_query_tokens + self.config.max_passage_tokens
-        for batch in batches([len(query) + len(passage.text) for query, passage in pairs], size):
+
+        def scores(batch: list[int]) -> Tensor:
             queries, passages = zip(*((pairs[row][0], pairs[row][1].text) for row in batch), strict=True)
             fields = self.pairs.tokenize(queries, passages, max_tokens=limit)
             states = self.pairs.forgetful(fields) if forgetful else self.pairs(fields)
             with single_precision(states):
                 vectors = pool(states.float(), fields["attention_mask"].to(states.device), self.config.pooling)
-                parts.append(self.head(vectors).squeeze(1))
-            order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0)
+                found: Tensor = self.head(vectors).squeeze(1)
+            return found
+
+        dealt = batches([len(query) + len(passage.text) for query, passage in pairs], size)
+        return in_order((batch, scores(batch)) for batch in dealt)

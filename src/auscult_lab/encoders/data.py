@@ -16,14 +16,12 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from auscult.concepts import normalise_heading
 from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.understanding import Query
 from auscult_lab.encoders.base import PassageText, passage_text, query_text
 from auscult_lab.encoders.experiment import PairLabels, PairNegatives
-from auscult_lab.training.batches import Key
-from auscult_lab.training.candidates import BestPassages
+from auscult_lab.training.batches import BestPassages, Key
 from auscult_lab.training.labels import EntityLabel, LabelledDocument
 
 _analyse = Analyzer()
@@ -50,15 +48,13 @@ class LabelledPassage:
         So do headings all of whose words the aspect has, or the other way round: what stands under "symptoms" answers
         "signs and symptoms".
         """
-        return any(each.key == entity for each in self.entities) and any(_alike(aspect, own) for own in self.aspects)
-
-
-def _alike(aspect: str, other: str) -> bool:
-    """Whether one heading is the other, or part of it; the empty one is part of none."""
-    if aspect == other:
-        return True
-    words, others = _words(aspect), _words(other)
-    return bool(words and others) and (words <= others or others <= words)
+        if all(each.key != entity for each in self.entities):
+            return False
+        words = _words(aspect)
+        # One heading is the other, or part of it; the empty one is part of none.
+        return aspect in self.aspects or any(
+            bool(words and others) and (words <= others or others <= words) for others in map(_words, self.aspects)
+        )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -108,7 +104,7 @@ Labelled = tuple[Document, Passage, tuple[EntityLabel, ...], tuple[str, ...]]
 
 
 def labelled_pool(labelled: Iterable[Labelled], *, surroundings: int = 0) -> PassagePool:
-    """Labelled passages; those without entity or aspect are skipped and counted, the wordless left out.
+    """Return labelled passages; those without entity or aspect are skipped and counted, the wordless left out.
 
     Args:
         labelled: Passages and their labels.
@@ -128,31 +124,21 @@ def labelled_pool(labelled: Iterable[Labelled], *, surroundings: int = 0) -> Pas
 
 
 def label_passages(documents: Iterable[LabelledDocument], choice: PairLabels, *, surroundings: int = 0) -> PassagePool:
-    """Passages of labelled documents.
+    """Return passages of labelled documents."""
 
-    Args:
-        documents: With labels of titles, mentions and headings.
-        choice: Which of the labels to take.
-        surroundings: See `labelled_pool`.
-    """
-    rows = (row for item in documents for row in _labels_of(item, choice))
-    return labelled_pool(rows, surroundings=surroundings)
+    def labels() -> Iterator[Labelled]:
+        for item in documents:
+            named: list[dict[str, EntityLabel]] = [{} for _ in item.document.passages]
+            for row, mentions in zip(item.passage_of, item.mentions, strict=True):
+                named[row] |= {label.key: label for label in mentions} if choice.mentions else {}
+            title = () if item.title is None else (item.title,)
+            for passage, found, parts in zip(item.document.passages, named, item.aspects, strict=True):
+                # As one label, in the words that it is asked for with, unless each part is to be one.
+                whole = (" and ".join(parts),) if parts else ()
+                aspects = parts if choice.aspects == "parts" else whole
+                yield item.document, passage, (*title, *found.values()), aspects
 
-
-def _labels_of(item: LabelledDocument, choice: PairLabels) -> Iterator[Labelled]:
-    named: list[dict[str, EntityLabel]] = [{} for _ in item.document.passages]
-    for row, mentions in zip(item.passage_of, item.mentions, strict=True):
-        named[row] |= {label.key: label for label in mentions} if choice.mentions else {}
-    title = () if item.title is None else (item.title,)
-    for passage, found, parts in zip(item.document.passages, named, item.aspects, strict=True):
-        aspects = parts if choice.aspects == "parts" else heading_label(passage.heading)
-        yield item.document, passage, (*title, *found.values()), aspects
-
-
-def heading_label(heading: str) -> tuple[str, ...]:
-    """A heading as one label, in the words it is asked for with; nothing where there is none."""
-    parts = normalise_heading(heading) if heading.strip() else []
-    return (" and ".join(parts),) if parts else ()
+    return labelled_pool(labels(), surroundings=surroundings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +180,7 @@ class PairBatch:
 
 
 class PairExamples(Dataset[Pair]):
-    """Passages, or questions of a corpus, as a data set of pairs.
-
-    Args:
-        pool: Passages and questions.
-        choice: The negatives.
-        seed: Of all draws.
-    """
+    """Passages, or questions of a corpus, as a data set of pairs."""
 
     def __init__(self, pool: PassagePool, choice: PairNegatives, *, seed: int) -> None:
         self.passages = pool.passages
@@ -216,23 +196,25 @@ class PairExamples(Dataset[Pair]):
         return len(self.questions or self.passages)
 
     def __getitem__(self, key: Key) -> Pair:
-        own, entity, aspect = self._drawn(key)
-        hard = self._hard(key, own, entity, aspect)
-        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
-
-    def _drawn(self, key: Key) -> tuple[int, EntityLabel, str]:
         rng = self._chance(key, "labels")
         if self.questions:
             question = self.questions[key[1]]
-            return rng.choice(question.answers), question.label, ""
-        passage = self.passages[key[1]]
-        return key[1], rng.choice(passage.entities), rng.choice(passage.aspects)
+            own, entity, aspect = rng.choice(question.answers), question.label, ""
+        else:
+            passage = self.passages[key[1]]
+            own, entity, aspect = key[1], rng.choice(passage.entities), rng.choice(passage.aspects)
+        hard = self._hard(key, own, entity, aspect)
+        return Pair(key, own, entity.key, aspect, ask(entity.name, aspect), hard)
 
     def _hard(self, key: Key, own: int, entity: EntityLabel, aspect: str) -> tuple[int, ...]:
-        """A query's own negatives, each once; fewer where there are no more."""
+        """Return a query's own negatives, each once; fewer where there are no more."""
         choice = self._choice
+        ranked: Sequence[int] = ()
+        if self._best is not None:
+            words = _analyse(f"{entity.name} {aspect}")
+            ranked = self._best.of(words, choice.bm25_depth, without=(own,))
         sources = (
-            ("bm25", choice.bm25, self._ranked(own, entity, aspect)),
+            ("bm25", choice.bm25, ranked),
             ("same entity", choice.same_entity, self._of_entity.get(entity.key, ())),
             ("same aspect", choice.same_aspect, self._of_aspect.get(aspect, ())),
         )
@@ -241,11 +223,6 @@ class PairExamples(Dataset[Pair]):
             wrong = [row for row in rows if not self._same(row, own, entity.key, aspect)] if number else []
             hard.update(dict.fromkeys(self._chance(key, purpose).sample(wrong, min(number, len(wrong)))))
         return tuple(hard)
-
-    def _ranked(self, own: int, entity: EntityLabel, aspect: str) -> Sequence[int]:
-        if self._best is None:
-            return ()
-        return self._best.of(_analyse(f"{entity.name} {aspect}"), self._choice.bm25_depth, without=(own,))
 
     def _same(self, row: int, own: int, entity: str, aspect: str) -> bool:
         """Whether a passage is the query's own, letter by letter, or answers the query as well."""
@@ -256,7 +233,7 @@ class PairExamples(Dataset[Pair]):
         return random.Random(f"{self._seed}/{key[0]}/{key[1]}/{purpose}")
 
     def collate(self, pairs: Sequence[Pair]) -> PairBatch:
-        """One batch: every passage once, and for each query its own passage and its negatives among them."""
+        """Return one batch: every passage once, and for each query its own passage and its negatives among them."""
         rows = list(dict.fromkeys([pair.own for pair in pairs] + [row for pair in pairs for row in pair.hard]))
         place = {row: number for number, row in enumerate(rows)}
         columns, spared = [], []
@@ -271,7 +248,7 @@ class PairExamples(Dataset[Pair]):
         return PairBatch([pair.query for pair in pairs], passages, torch.tensor(columns), torch.tensor(spared))
 
     def _negatives(self, pair: Pair, others: list[int], false: set[int]) -> list[int]:
-        """As many for each query; other answers are drawn, and masked, only where the batch has nothing else."""
+        """Return as many for each query; other answers are drawn, and masked, only where the batch has nothing else."""
         if self._choice.in_batch == "all":
             return others
         wanted = min(self._choice.in_batch + self._choice.drawn, len(others))
@@ -281,7 +258,7 @@ class PairExamples(Dataset[Pair]):
 
 
 def _rows_by(labels: Iterable[Sequence[str]]) -> dict[str, list[int]]:
-    """The rows that each label stands in."""
+    """Return the rows that each label stands in."""
     rows: dict[str, list[int]] = {}
     for row, own in enumerate(labels):
         for label in own:
@@ -290,10 +267,10 @@ def _rows_by(labels: Iterable[Sequence[str]]) -> dict[str, list[int]]:
 
 
 def ask(entity: str, aspect: str) -> str:
-    """A training query as the architectures read it."""
+    """Return a training query as the architectures read it."""
     return query_text(Query(query_id="", entity=entity, aspects=(aspect,)))
 
 
 def words_of(passages: Sequence[LabelledPassage]) -> list[list[str]]:
-    """The words of passages, for BM25."""
+    """Return the words of passages, for BM25."""
     return [_analyse(item.passage.text) for item in passages]

@@ -61,7 +61,7 @@ class OnnxBackbone(Backbone):
         return torch.device("cpu")
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        """Last hidden states, float32 (texts, tokens, dim)."""
+        """Return last hidden states, float32 (texts, tokens, dim)."""
         (states,) = self._session.run(None, {name: batch[name].numpy() for name in self._inputs})
         return torch.from_numpy(states)
 
@@ -80,7 +80,7 @@ class _States(nn.Module):
 
 
 def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
-    """The same ranker on another form of its backbones.
+    """Return the same ranker on another form of its backbones.
 
     Args:
         ranker: A trained one; it is not changed.
@@ -98,15 +98,16 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
     made: dict[str, Backbone] = {}
     for name, backbone in ranker.backbones().items():
         whole = folder / f"{name}.onnx"
-        path = whole if form == "onnx" else _quantised(whole)
+        path = whole if form == "onnx" else whole.with_suffix(".int8.onnx")
         if not path.is_file():
             if not whole.is_file():
                 export_onnx(backbone, whole)
             if form == "onnx-int8":
-                quantise_onnx(whole)
+                quantise(whole, path)
         made[name] = OnnxBackbone(path, backbone)
     # Marks are in the tokenizer already; to add them again would want the weights.
-    other = architecture(ranker.kind).ranker(_unmarked(ranker), **made)
+    unmarked: dict[str, Any] = {"mark": False} if hasattr(ranker.config, "mark") else {}
+    other = architecture(ranker.kind).ranker(dataclasses.replace(ranker.config, **unmarked), **made)
     other.config = ranker.config
     other.head.load_state_dict(ranker.head.state_dict())
     return other.eval()
@@ -114,10 +115,6 @@ def convert(ranker: PassageRanker, form: Form, folder: Path) -> PassageRanker:
 
 def export_onnx(backbone: Backbone, path: Path) -> None:
     """Write a backbone as ONNX in single precision, for any number of texts of any length.
-
-    Args:
-        backbone: To export.
-        path: The file; its folder is made.
 
     Raises:
         MissingExtraError: What exports it is not installed.
@@ -142,23 +139,3 @@ def export_onnx(backbone: Backbone, path: Path) -> None:
             dynamo=True,
             verbose=False,
         )
-
-
-def quantise_onnx(path: Path) -> Path:
-    """Write an exported backbone once more with 8-bit linear layers, beside it, and give that file.
-
-    Raises:
-        MissingExtraError: ONNX Runtime is not installed.
-    """
-    smaller = _quantised(path)
-    quantise(path, smaller)
-    return smaller
-
-
-def _quantised(path: Path) -> Path:
-    return path.with_suffix(".int8.onnx")
-
-
-def _unmarked(ranker: PassageRanker) -> Any:
-    fields: dict[str, Any] = {"mark": False} if hasattr(ranker.config, "mark") else {}
-    return dataclasses.replace(ranker.config, **fields)

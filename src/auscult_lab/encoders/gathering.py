@@ -1,21 +1,19 @@
 """From an experiment's corpora to the passages it trains on and those it is validated with.
 
-Training pairs of questions that a corpus brings with it (see `training.asked`).
+Where a corpus brings its own questions (`training.asked`), a passage's labels are the questions that it answers, so
+that batches know which of their passages are no negatives.
 
-A passage's labels are the questions that it answers, so that batches know which of their passages are no negatives.
-
-Passages of clinical notes with the labels that the notes carry (grundmann2021, section 3.1).
-
-A note's title names no entity ("Consult - 2"): entities are what its passages mention, aspects their headings. Labels
-and splits are those of the benchmark on clinical notes (`corpora.note_labels`, `corpora.note_splits`), so that of one
-patient's notes none is trained on and another asked for.
+Clinical notes carry labels themselves (grundmann2021, section 3.1). A note's title names no entity ("Consult - 2"):
+entities are what its passages mention, aspects their headings. Labels and splits are those of the benchmark on clinical
+notes (`corpora.note_labels`, `corpora.note_splits`), so that of one patient's notes none is trained on and another
+asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -40,8 +38,6 @@ from auscult_lab.training.asked import AskedPart, PassageKey, read_asked
 from auscult_lab.training.data import gather
 from auscult_lab.training.experiment import CorpusChoice, DataExperiment, ValidationChoice
 from auscult_lab.training.labels import EntityLabel
-
-_TRAIN, _VALIDATION = "train", "validation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,79 +76,43 @@ def read_notes(choices: Sequence[CorpusChoice], *, validation: int, say: Callabl
     if not notes:
         where = ", ".join(choice.name for choice in choices)
         raise ConfigError("clinical notes", f"none in {where}", "check the path, and that the files hold text")
-    samples = _samples(notes)
-    splits = {note: split_of(sample) for note, sample in samples.items()} | given
-    split = SplitNotes(*([note for note in notes if splits[note.doc_id] == name] for name in (_TRAIN, _VALIDATION)))
-    split = _enough(split, samples, min(validation, max(2, len(notes) // 10)), validation)
-    if not split.training:
-        raise ConfigError("notes of several patients", f"{len(notes)} notes of too few", "give more notes")
-    return split
-
-
-def _samples(notes: Sequence[Document]) -> dict[str, str]:
-    """Note id -> its sample: notes of one patient, and notes that repeat each other."""
+    # Note id -> its sample: notes of one patient (the note itself where its source does not say whose it is), and notes
+    # that repeat each other.
     texts = {note.doc_id: "\n".join(note.slice(passage) for passage in note.passages) for note in notes}
-    return samples_of(texts, {note.doc_id: patient_of(note) for note in notes})
-
-
-def _enough(split: SplitNotes, samples: Mapping[str, str], least: int, most: int) -> SplitNotes:
-    """Hold out between so many notes, by whole samples where notes have to be moved."""
-
-    def order(note: Document) -> tuple[str, str]:
-        return hashlib.sha256(samples[note.doc_id].encode()).hexdigest(), note.doc_id
-
-    validation = sorted(split.validation, key=order)[:most]
-    training = sorted(split.training, key=order)
-    while len(validation) < least and training:
+    patients = {note.doc_id: note.metadata.get("patient") or f"note:{note.doc_id}" for note in notes}
+    samples = samples_of(texts, patients)
+    splits = {note: split_of(sample) for note, sample in samples.items()} | given
+    order = {note: (hashlib.sha256(sample.encode()).hexdigest(), note) for note, sample in samples.items()}
+    notes.sort(key=lambda note: order[note.doc_id])
+    training = [note for note in notes if splits[note.doc_id] == "train"]
+    held_out = [note for note in notes if splits[note.doc_id] == "validation"][:validation]
+    least = min(validation, max(2, len(notes) // 10))
+    while len(held_out) < least and training:
         sample = samples[training[0].doc_id]
-        validation += [note for note in training if samples[note.doc_id] == sample]
+        held_out += [note for note in training if samples[note.doc_id] == sample]
         training = [note for note in training if samples[note.doc_id] != sample]
-    return SplitNotes(training, validation)
-
-
-def patient_of(note: Document) -> str:
-    """Whose note it is; the note itself where its source does not say."""
-    return note.metadata.get("patient") or f"note:{note.doc_id}"
+    if not training:
+        raise ConfigError("notes of several patients", f"{len(notes)} notes of too few", "give more notes")
+    return SplitNotes(training, held_out)
 
 
 def label_notes(notes: Sequence[Document], labeller: NoteLabeller, *, surroundings: int = 0) -> PassagePool:
-    """Passages of notes with their labels.
+    """Return passages of notes with their labels."""
 
-    Args:
-        notes: To label.
-        labeller: Reads entities and aspects off a note.
-        surroundings: See `labelled_pool`.
-    """
-    rows = (row for note in notes for row in _labels_of(note, labeller))
-    return labelled_pool(rows, surroundings=surroundings)
+    def labels() -> Iterator[Labelled]:
+        for note in notes:
+            parts = zip(note.passages, labeller.entities(note), labeller.aspects(note), strict=True)
+            for passage, found, aspects in parts:
+                entities = tuple(EntityLabel(each.key, each.name) for each in found if each.mentioned)
+                yield note, passage, entities, tuple(aspects)
 
-
-def _labels_of(note: Document, labeller: NoteLabeller) -> Iterator[Labelled]:
-    for passage, found, aspects in zip(note.passages, labeller.entities(note), labeller.aspects(note), strict=True):
-        entities = tuple(EntityLabel(each.key, each.name) for each in found if each.mentioned)
-        yield note, passage, entities, tuple(aspects)
-
-
-def check_headings(pool: PassagePool, notes: int) -> None:
-    """Refuse notes of which none has a heading.
-
-    Raises:
-        ConfigError: No passage has an aspect.
-    """
-    if not pool.passages and not pool.without_entity:
-        remedy = "check that they are whole notes with their line breaks; headings look like 'ALLERGIES:' or 'Plan:'"
-        raise ConfigError("notes with headings", f"{notes:,} notes in which none was found", remedy)
+    return labelled_pool(labels(), surroundings=surroundings)
 
 
 def asked_pools(
     experiment: DataExperiment, say: Callable[[str], None], *, surroundings: int = 0
 ) -> tuple[PassagePool, PassagePool]:
-    """Questions to train on and questions held out, each over its own passages.
-
-    Args:
-        experiment: What to read.
-        say: Told of each corpus.
-        surroundings: Characters kept of what stands around a passage, for architectures that read them.
+    """Return questions to train on and questions held out, each over its own passages.
 
     Raises:
         ConfigError: A corpus is named without a split, or too few documents answer a query to hold some out.
@@ -163,7 +123,7 @@ def asked_pools(
 
 
 def make_pool(part: AskedPart, *, surroundings: int = 0) -> PassagePool:
-    """Questions over the passages of documents.
+    """Return questions over the passages of documents.
 
     Passages without words are left out, and so are questions without words or without an answer among the passages.
     """
@@ -202,11 +162,6 @@ def gather_passages(experiment: CaprExperiment, say: Callable[[str], None], *, s
 
     Held-out passages whose very text is trained on (collections that quote each other) are left out.
 
-    Args:
-        experiment: What to read.
-        say: Told of each stage.
-        surroundings: See `label_passages`.
-
     Raises:
         CorpusMissingError: A corpus is not on this machine.
         ConfigError: Too few documents to hold some out, no headings, or too few usable passages.
@@ -230,14 +185,14 @@ def gather_passages(experiment: CaprExperiment, say: Callable[[str], None], *, s
 
 
 def _unseen(held_out: PassagePool, training: PassagePool) -> PassagePool:
-    """Held-out passages but those whose very text is trained on; a question stays as a label of its other answers."""
+    """Drop held-out passages whose very text is trained on; a question stays as a label of its other answers."""
     seen = {item.passage.text for item in training.passages}
     kept = tuple(each for each in held_out.passages if each.passage.text not in seen)
     return replace(held_out, passages=kept, questions=())
 
 
 def _titled(experiment: CaprExperiment, noted: set[str], say: Callable[[str], None], surroundings: int) -> Gathered:
-    """Corpora whose titles name entities."""
+    """Return corpora whose titles name entities."""
     names = [name for name in experiment.validation.corpora if name not in noted]
     choice = experiment.validation
     held = ValidationChoice(
@@ -254,7 +209,7 @@ def _titled(experiment: CaprExperiment, noted: set[str], say: Callable[[str], No
 
 
 def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], None], surroundings: int) -> Gathered:
-    """Corpora that are clinical notes."""
+    """Return corpora that are clinical notes."""
     choices = [choice for choice in experiment.corpora if choice.name in noted]
     asked = experiment.validation.documents if noted & set(experiment.validation.corpora) else 0
     # First, because a wrong name should fail before minutes of reading.
@@ -268,7 +223,10 @@ def _notes(experiment: CaprExperiment, noted: set[str], say: Callable[[str], Non
     split = read_notes(choices, validation=asked, say=say)
     say("finding entities and headings")
     training = label_notes(split.training, labeller, surroundings=surroundings)
-    check_headings(training, len(split.training))
+    if not training.passages and not training.without_entity:
+        remedy = "check that they are whole notes with their line breaks; headings look like 'ALLERGIES:' or 'Plan:'"
+        found = f"{len(split.training):,} notes in which none was found"
+        raise ConfigError("notes with headings", found, remedy)
     say(
         f"{len(training.passages):,} passages of {len(split.training):,} notes; skipped {training.without_aspect:,} "
         f"without a heading and {training.without_entity:,} without an entity"
@@ -291,20 +249,16 @@ def _check(experiment: CaprExperiment, training: PassagePool, held_out: PassageP
         raise ConfigError("held-out passages to validate with", f"{len(held_out.passages)}", "hold out more documents")
 
 
-def told(gathered: Gathered) -> dict[str, Any]:
-    """Counts and a digest of training and held-out passages."""
+def describe(gathered: Gathered) -> dict[str, Any]:
+    """Return counts and a digest of training and held-out passages."""
+    digest = hashlib.sha256()
+    for item in (*gathered.training.passages, *gathered.held_out.passages):
+        digest.update(json.dumps(asdict(item), sort_keys=True).encode())
     return {
         "passages": len(gathered.training.passages),
         "held_out_passages": len(gathered.held_out.passages),
         **({"questions": len(gathered.training.questions)} if gathered.training.questions else {}),
         "skipped_without_aspect": gathered.training.without_aspect,
         "skipped_without_entity": gathered.training.without_entity,
-        "sha256": _digest([*gathered.training.passages, *gathered.held_out.passages]),
+        "sha256": digest.hexdigest(),
     }
-
-
-def _digest(passages: list[LabelledPassage]) -> str:
-    digest = hashlib.sha256()
-    for item in passages:
-        digest.update(json.dumps(asdict(item), sort_keys=True).encode())
-    return digest.hexdigest()

@@ -19,8 +19,8 @@ from typing import Any
 
 from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
+from auscult_lab.encoders.base import TowersConfig
 from auscult_lab.encoders.bi import BiConfig, BiEncoder
-from auscult_lab.encoders.towers import TowersConfig
 from auscult_lab.modules.backbone import Backbone, Pooling, find_file, open_backbone
 
 MODULES = "modules.json"
@@ -31,14 +31,7 @@ _POOLINGS: dict[Pooling, str] = {"cls": "pooling_mode_cls_token", "mean": "pooli
 
 
 def describe_encoder(folder: Path, backbone: Backbone, config: TowersConfig, tower: str) -> None:
-    """Write what sentence-transformers wants to find beside a saved backbone.
-
-    Args:
-        folder: Where the backbone is saved.
-        backbone: That backbone.
-        config: Settings of the bi-encoder.
-        tower: "passages" or "queries".
-    """
+    """Write what sentence-transformers wants to find beside a saved backbone; a tower is "passages" or "queries"."""
     types = _TYPES if config.cosine else _TYPES[:2]
     modules = [
         {
@@ -56,17 +49,18 @@ def describe_encoder(folder: Path, backbone: Backbone, config: TowersConfig, tow
     pooling = {"word_embedding_dimension": backbone.dim}
     pooling |= {name: config.pooling == mode for mode, name in _POOLINGS.items()}
     pooling |= {"pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False}
-    _write(folder / MODULES, modules)
-    _write(folder / "1_Pooling" / "config.json", pooling)
-    _write(folder / _LENGTHS, {"max_seq_length": min(limit, backbone.limit), "do_lower_case": False})
-    _write(
-        folder / _PROMPTS,
-        {
+    described = {
+        MODULES: modules,
+        "1_Pooling/config.json": pooling,
+        _LENGTHS: {"max_seq_length": min(limit, backbone.limit), "do_lower_case": False},
+        _PROMPTS: {
             "prompts": prompts,
             "default_prompt_name": "document" if tower == "passages" else "query",
             "similarity_fn_name": "cosine" if config.cosine else "dot",
         },
-    )
+    }
+    for name, content in described.items():
+        (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def open_sentence_transformer(name_or_path: str) -> BiEncoder:
@@ -88,9 +82,13 @@ def open_sentence_transformer(name_or_path: str) -> BiEncoder:
     if not {"Transformer", "Pooling"} <= set(paths) <= set(_TYPES):
         expected = f"a sentence-transformers model of {', '.join(_TYPES)}"
         raise ModelError(expected, f"{', '.join(paths)} in {name_or_path!r}", "choose another model")
-    backbone = open_backbone(_backbone_path(name_or_path, paths["Transformer"]))
+    inner = paths["Transformer"]
+    if inner and not Path(name_or_path).is_dir():
+        expected = "a hub model with its transformer at the top"
+        raise ModelError(expected, f"{name_or_path!r} with it in '{inner}'", "download it and give its folder")
+    backbone = open_backbone(str(Path(name_or_path) / inner) if inner else name_or_path)
     prompts = _fields(name_or_path, _PROMPTS)
-    longest = _fields(name_or_path, f"{paths['Transformer']}/{_LENGTHS}".lstrip("/")).get("max_seq_length")
+    longest = _fields(name_or_path, f"{inner}/{_LENGTHS}".lstrip("/")).get("max_seq_length")
     limit = min(int(longest or backbone.limit), backbone.limit)
     config = BiConfig(
         shared=True,
@@ -104,15 +102,6 @@ def open_sentence_transformer(name_or_path: str) -> BiEncoder:
         passage_prompt=_prompt(prompts, "document", "passage"),
     )
     return BiEncoder(config, backbone)
-
-
-def _backbone_path(name_or_path: str, inner: str) -> str:
-    if not inner:
-        return name_or_path
-    if not Path(name_or_path).is_dir():
-        expected = "a hub model with its transformer at the top"
-        raise ModelError(expected, f"{name_or_path!r} with it in '{inner}'", "download it and give its folder")
-    return str(Path(name_or_path) / inner)
 
 
 def _pooling(name: str, described: Mapping[str, Any]) -> Pooling:
@@ -137,7 +126,7 @@ def _fields(name_or_path: str, file: str) -> Mapping[str, Any]:
 
 
 def _read(name_or_path: str, file: str) -> object:
-    """A JSON file of a model; None where it has none."""
+    """Return a JSON file of a model; None where it has none."""
     path = find_file(name_or_path, file)
     if path is None:
         return None
@@ -146,7 +135,3 @@ def _read(name_or_path: str, file: str) -> object:
     except (OSError, ValueError) as error:
         raise ModelError(f"a readable {file}", f"{path} ({error})", "copy the model again") from error
     return content
-
-
-def _write(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -18,14 +18,20 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
 
 from auscult.errors import ConfigError, ModelError
-from auscult_lab.modules.backbone import Backbone, new_encoder
+from auscult_lab.encoders.base import PassageText, Towers, TowersConfig
+from auscult_lab.encoders.bi import BiConfig, BiEncoder
+from auscult_lab.encoders.poly import PolyConfig, PolyEncoder
+from auscult_lab.modules.backbone import Backbone, batches, new_encoder
 
 GLOBAL, OWN = "global_attention_mask", "own_mask"
 _LONG = "longformer"
@@ -76,7 +82,7 @@ class LongBackbone(Backbone):
         return int(min(config.max_position_embeddings - config.pad_token_id - 1, self.tokenizer.model_max_length))
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        """Last hidden states, (texts, tokens, dim)."""
+        """Return last hidden states, (texts, tokens, dim)."""
         there = batch["attention_mask"].to(self.device).bool()
         first = torch.zeros_like(there)
         first[:, 0] = True
@@ -86,24 +92,18 @@ class LongBackbone(Backbone):
         ids = pad(batch["input_ids"].to(self.device), (0, spare), value=self.model.config.pad_token_id)
         states = self.model.embeddings(input_ids=ids)
         *lower, last = self.model.encoder.layer
-        roles = _roles(there, everywhere, spare)
+
+        def attend(layer: Any, states: Tensor, there: Tensor, everywhere: Tensor) -> Tensor:
+            # (texts, tokens + spare): -1 where nothing attends to, 0 for local tokens, 1 for global ones.
+            roles = pad(torch.where(there, everywhere.int(), -1), (0, spare), value=-1)
+            kinds = {"is_index_masked": roles < 0, "is_index_global_attn": roles > 0, "is_global_attn": True}
+            attended: Tensor = layer(states, attention_mask=roles, **kinds)[0]
+            return attended
+
         for layer in lower:
-            states = _attend(layer, states, roles)
-        states = _attend(last, states, _roles(own & there, first if OWN in batch else everywhere, spare))
+            states = attend(layer, states, there, everywhere)
+        states = attend(last, states, own & there, first if OWN in batch else everywhere)
         return states[:, : there.shape[1]]
-
-
-def _roles(there: Tensor, everywhere: Tensor, spare: int) -> Tensor:
-    """(texts, tokens + spare): -1 where nothing attends to, 0 for local tokens, 1 for global ones."""
-    roles = torch.where(there, everywhere.int(), -1)
-    return pad(roles, (0, spare), value=-1)
-
-
-def _attend(layer: Any, states: Tensor, roles: Tensor) -> Tensor:
-    attended: Tensor = layer(
-        states, attention_mask=roles, is_index_masked=roles < 0, is_index_global_attn=roles > 0, is_global_attn=True
-    )[0]
-    return attended
 
 
 def is_long(backbone: Backbone) -> bool:
@@ -112,7 +112,7 @@ def is_long(backbone: Backbone) -> bool:
 
 
 def stretch(backbone: Backbone, *, max_tokens: int = 4096, window: int = 512) -> LongBackbone:
-    """A BERT-type encoder as a Longformer that reads longer texts; the given one is left as it is.
+    """Return a BERT-type encoder as a Longformer that reads longer texts; the given one is left as it is.
 
     Args:
         backbone: BERT, RoBERTa or one of their kind, of any size.
@@ -152,3 +152,153 @@ def _check_window(window: int) -> None:
     # The library's attention fails with 2.
     if window < 4 or window % 2:
         raise ConfigError("an even window of 4 or more tokens", str(window), "correct the experiment file")
+
+
+# English has some four characters a word piece; of a passage at one end of its document, whose surroundings are all on
+# one side, this may read less than there is room for.
+_TOKEN_CHARACTERS = 4
+
+
+# Without slots: Python allows them in one of several bases only.
+@dataclass(frozen=True, kw_only=True)
+class LongConfig(TowersConfig):
+    """What the settings of both add.
+
+    Attributes:
+        max_passage_tokens: Of a passage and its surroundings together.
+        surroundings: Read them. Without, only the passage itself, as long as it is.
+        attention: Which tokens have global attention besides the first one: the "surroundings" (the paper), the
+            "passage" (a departure), or no other ("first", a departure).
+        window: Tokens that a local token attends to, half of them on either side.
+        stretch: Length in tokens that a short backbone is stretched to; of no effect on one that is long.
+    """
+
+    max_passage_tokens: int = 4096
+    surroundings: bool = True
+    attention: Literal["surroundings", "passage", "first"] = "surroundings"
+    window: int = 512
+    stretch: int = 4096
+
+    def __post_init__(self) -> None:
+        """Check the values; one out of range is a `ConfigError`."""
+        super().__post_init__()
+        if self.attention not in ("surroundings", "passage", "first"):
+            expected = "attention 'surroundings', 'passage' or 'first'"
+            raise ConfigError(expected, repr(self.attention), "correct the experiment file")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongBiConfig(LongConfig, BiConfig):
+    """Settings of the long bi-encoder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongPolyConfig(LongConfig, PolyConfig):
+    """Settings of the long poly-encoder."""
+
+
+class LongTowers(Towers):
+    """Bi- and poly-encoder that read a passage with its surroundings, up to 4,096 tokens (grundmann2021, section 3.2).
+
+        tokens     [CLS] before ... [PASSAGE] passage ... after ... [SEP]
+        attention  local in the passage, global from and to its surroundings and [CLS]
+        last layer every token attends to [CLS], the passage and [SEP] only
+
+    "We concatenate surrounding passages with the input passage and use global attention"; "we apply local attention to
+    the given passage and global attention to the surrounding passages [...] we apply an attention mask to the last
+    attention layer, which masks the token embeddings that are not part of the considered passage". A passage is the
+    document's text at its place; what room it leaves is given to the text before and behind it, half each, the nearest
+    first.
+
+    The mask is realised twice, so that it holds whichever layer is meant by "the last attention layer": in the
+    transformer's last layer, for [CLS] that a bi-encoder pools, and in what is made of its states, Eq. 2's attention of
+    a poly-encoder or mean pooling, which see no other token. So the surroundings reach a vector through lower layers
+    alone.
+
+    With the paper's global attention memory grows with the square of the surroundings' tokens, several GB for 4,096;
+    `attention: passage` (the other reading of "use global attention") or `first` (beltagy2020's for classification) and
+    shorter texts cost less. A backbone that is no Longformer is stretched to one, see `longformer`.
+
+    Departures: surroundings are cut by tokens, not at whole passages. Queries are read by a Longformer too, as in the
+    paper ("as the query and passage encoder"), with the first token global.
+    """
+
+    plain: ClassVar[bool] = False
+    config: LongConfig
+    passages: LongBackbone
+
+    def __init__(self, config: LongConfig, passages: Backbone, queries: Backbone | None = None) -> None:
+        super().__init__(config, _long(passages, config), None if queries is None else _long(queries, config))
+        self.surroundings = _TOKEN_CHARACTERS * config.max_passage_tokens if config.surroundings else 0
+
+    def read_passages(
+        self, passages: Sequence[PassageText], *, chunk: int | None = None, size: int | None = None
+    ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+        """See `Towers`; yielded are states of [CLS], the passage's own tokens and [SEP] only."""
+        lengths = [len(each.before) + len(each.text) + len(each.after) for each in passages]
+        if size is not None:
+            # No more memory than so many of 512 tokens need: it grows with the square of global attention.
+            size = max(1, int(size * min(1.0, 512 / self.config.max_passage_tokens) ** 2))
+        for batch in batches(lengths, chunk or size):
+            fields = self._tokenize([passages[row] for row in batch])
+            states = self.passages(fields) if chunk is None else self.passages.forgetful(fields)
+            own = fields[OWN].to(states.device)
+            # Own tokens first, in their order; as many columns as the text with the most of them has.
+            places = (own == 0).int().argsort(dim=1, stable=True)[:, : int(own.sum(dim=1).max())]
+            yield batch, states.gather(1, places.unsqueeze(-1).expand(-1, -1, states.shape[-1])), own.gather(1, places)
+
+    def _tokenize(self, passages: Sequence[PassageText]) -> dict[str, Tensor]:
+        """Return fields of `LongBackbone`'s batches, each (texts, tokens)."""
+        tokenizer = self.passages.tokenizer
+        room = min(self.config.max_passage_tokens, self.passages.limit) - 2
+        plain = {"add_special_tokens": False, "verbose": False}
+        prompt = self.config.before_passage
+        own = tokenizer([prompt + each.text for each in passages], truncation=True, max_length=room, **plain)
+        around = [
+            tokenizer([each.before, each.after] if self.config.surroundings else ["", ""], **plain)["input_ids"]
+            for each in passages
+        ]
+        rows: dict[str, list[Tensor]] = {"input_ids": [], "attention_mask": [], GLOBAL: [], OWN: []}
+        for middle, (before, after) in zip(own["input_ids"], around, strict=True):
+            # Half of the room for the end of what is before and the beginning of what is after; what one leaves, the
+            # other takes.
+            spare = room - len(middle)
+            following = min(len(after), spare - min(len(before), spare // 2))
+            leading = min(len(before), spare - following)
+            left, right = before[len(before) - leading :], after[:following]
+            ids = [tokenizer.cls_token_id, *left, *middle, *right, tokenizer.sep_token_id]
+            inside = torch.ones(len(ids), dtype=torch.long)
+            inside[1 : 1 + len(left)] = 0
+            inside[1 + len(left) + len(middle) : -1] = 0
+            rows["input_ids"].append(torch.tensor(ids))
+            rows["attention_mask"].append(torch.ones_like(inside))
+            everywhere = {"surroundings": 1 - inside, "passage": inside, "first": torch.zeros_like(inside)}
+            rows[GLOBAL].append(everywhere[self.config.attention])
+            rows[OWN].append(inside)
+        filling = {"input_ids": tokenizer.pad_token_id}
+        return {
+            name: pad_sequence(each, batch_first=True, padding_value=filling.get(name, 0))
+            for name, each in rows.items()
+        }
+
+
+class LongBiEncoder(LongTowers, BiEncoder):
+    """The bi-encoder on a Longformer."""
+
+    kind: ClassVar[str] = "long-bi"
+    title: ClassVar[str] = "CAPR-Bi, Longformer"
+    config: LongBiConfig
+
+
+class LongPolyEncoder(LongTowers, PolyEncoder):
+    """The poly-encoder on a Longformer."""
+
+    kind: ClassVar[str] = "long-poly"
+    title: ClassVar[str] = "CAPR-Poly, Longformer"
+    config: LongPolyConfig
+
+
+def _long(backbone: Backbone, config: LongConfig) -> LongBackbone:
+    if is_long(backbone):
+        return LongBackbone(backbone, window=config.window)
+    return stretch(backbone, max_tokens=config.stretch, window=config.window)

@@ -31,10 +31,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from auscult.errors import ConfigError
-from auscult_lab.encoders.base import PassageText
-from auscult_lab.encoders.towers import Towers, TowersConfig
-from auscult_lab.modules.backbone import Backbone
-from auscult_lab.modules.batching import batches, in_order, single_precision
+from auscult_lab.encoders.base import PassageText, Towers, TowersConfig
+from auscult_lab.modules.backbone import Backbone, batches, in_order, single_precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +48,7 @@ class PolyConfig(TowersConfig):
     attention_scale: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         TowersConfig.__post_init__(self)
         if self.codes is not None and self.codes < 1:
             raise ConfigError("at least one code, or none named", str(self.codes), "correct the experiment file")
@@ -73,44 +67,33 @@ class TokenAttention(nn.Module):
         self.weight = nn.Parameter(scale * torch.eye(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """What a query attends to, (passages, tokens, dim), and where there is something."""
+        """Return what a query attends to, (passages, tokens, dim), and where there is something."""
         return states, mask
 
     def asked(self, queries: Tensor) -> Tensor:
-        """Queries as they ask, (queries, dim)."""
+        """Return queries as they ask, (queries, dim)."""
         return queries @ self.weight
 
 
 class CodeAttention(nn.Module):
-    """Codes that attend to the tokens; the query attends to what they found (humeau2020).
-
-    Args:
-        codes: How many.
-        dim: Length of a state.
-    """
+    """Codes that attend to the tokens; the query attends to what they found (humeau2020)."""
 
     def __init__(self, codes: int, dim: int) -> None:
         super().__init__()
         self.codes = nn.Parameter(torch.randn(codes, dim) / math.sqrt(dim))
 
     def summarise(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """One vector a code, (passages, codes, dim), and where there is one: everywhere."""
+        """Return one vector a code, (passages, codes, dim), and where there is one: everywhere."""
         weights = _weights(torch.einsum("cd,ptd->pct", self.codes, states), mask.unsqueeze(1))
         return weights @ states, mask.new_ones(len(states), len(self.codes))
 
     def asked(self, queries: Tensor) -> Tensor:
-        """Queries as they ask, (queries, dim): as they are."""
+        """Return queries as they ask, (queries, dim): as they are."""
         return queries
 
 
 class PolyEncoder(Towers):
-    """The poly-encoder.
-
-    Args:
-        config: Settings.
-        passages: The encoder of passages.
-        queries: The encoder of queries; a copy of the other when missing.
-    """
+    """The poly-encoder."""
 
     kind: ClassVar[str] = "poly"
     title: ClassVar[str] = "CAPR-Poly"
@@ -127,18 +110,18 @@ class PolyEncoder(Towers):
             self.head = CodeAttention(config.codes, dim)
 
     def match(self, queries: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        """Scores of every query with every passage, (queries, passages)."""
+        """Return scores of every query with every passage, (queries, passages)."""
         with single_precision(states):
             return self._attend(queries, *self.head.summarise(states.float(), mask))
 
     def _attend(self, queries: Tensor, vectors: Tensor, mask: Tensor) -> Tensor:
-        """Scores, (queries, passages), of passages as (passages, vectors, dim) with their mask."""
+        """Return scores, (queries, passages), of passages as (passages, vectors, dim) with their mask."""
         weights = _weights(torch.einsum("qd,ptd->pqt", self.head.asked(queries), vectors), mask.unsqueeze(1))
         seen = self.directed(weights @ vectors)
         return self.scale * torch.einsum("qd,pqd->qp", queries, seen)
 
     def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
-        """What a query attends to in each passage, float16 (tokens or codes, dim), on the processor, no padding."""
+        """Return what a query attends to in each passage, float16 (tokens or codes, dim), without padding."""
         kept: dict[int, Tensor] = {}
         with torch.no_grad():
             for batch, states, mask in self.read_passages(passages, size=self.batch_size):
@@ -149,21 +132,21 @@ class PolyEncoder(Towers):
         return [kept[row] for row in range(len(passages))]
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
-        """Scores of kept passages, float32 (passages,), on the processor."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
+        """Return scores of kept passages, float32 (passages,), on the processor."""
         with torch.no_grad():
             vector = self.query_vectors([query])
-            for batch in batches([len(each) for each in kept], self.batch_size):
+
+            def scores(batch: list[int]) -> Tensor:
                 vectors = pad_sequence([kept[row].to(vector) for row in batch], batch_first=True)
                 lengths = torch.tensor([len(kept[row]) for row in batch], device=vector.device)
                 mask = torch.arange(vectors.shape[1], device=vector.device) < lengths.unsqueeze(1)
                 with single_precision(vectors):
-                    parts.append(self._attend(vector, vectors, mask)[0].cpu())
-                order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0)
+                    return self._attend(vector, vectors, mask)[0].cpu()
+
+            dealt = batches([len(each) for each in kept], self.batch_size)
+            return in_order((batch, scores(batch)) for batch in dealt)
 
 
 def _weights(logits: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the last dimension, where the mask is not 0; every row has such a place."""
+    """Return Softmax over the last dimension, where the mask is not 0; every row has such a place."""
     return logits.masked_fill(mask == 0, float("-inf")).softmax(dim=-1)

@@ -12,7 +12,7 @@ from auscult_lab.encoders.base import CaprConfig, PassageRanker
 from auscult_lab.encoders.bi import BiConfig, BiEncoder
 from auscult_lab.encoders.ck.ranker import CkConfig, CkRanker
 from auscult_lab.encoders.cross import CrossConfig, CrossEncoder
-from auscult_lab.encoders.long_towers import LongBiConfig, LongBiEncoder, LongPolyConfig, LongPolyEncoder
+from auscult_lab.encoders.longformer import LongBiConfig, LongBiEncoder, LongPolyConfig, LongPolyEncoder
 from auscult_lab.encoders.poly import PolyConfig, PolyEncoder
 from auscult_lab.graphs.knowledge_vectors import load as load_vectors
 from auscult_lab.modules.backbone import open_backbone
@@ -45,7 +45,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def architecture(kind: str) -> Architecture:
-    """The architecture of a name.
+    """Return the architecture of a name.
 
     Raises:
         ConfigError: There is none.
@@ -56,11 +56,7 @@ def architecture(kind: str) -> Architecture:
 
 
 def configure(kind: str, settings: Mapping[str, Any]) -> CaprConfig:
-    """Settings of an architecture, checked.
-
-    Args:
-        kind: Its name.
-        settings: Those that are not to be the default.
+    """Return settings of an architecture, checked.
 
     Raises:
         ConfigError: There is no such architecture or setting, or a value is out of range.
@@ -75,7 +71,7 @@ def configure(kind: str, settings: Mapping[str, Any]) -> CaprConfig:
 
 
 def create(kind: str, backbone: str, settings: Mapping[str, Any] | None = None) -> PassageRanker:
-    """A new ranker on a pre-trained encoder; what it learns besides begins by torch's random numbers.
+    """Return a new ranker on a pre-trained encoder; what it learns besides begins by torch's random numbers.
 
     Args:
         kind: A name in `ARCHITECTURES`.

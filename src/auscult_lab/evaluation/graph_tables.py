@@ -9,8 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from auscult_lab.evaluation.tables import TextTable
-from auscult_lab.graphs.graph import KnowledgeGraph
-from auscult_lab.graphs.structure import GraphStatistics
+from auscult_lab.graphs.graph import GraphStatistics, KnowledgeGraph
 
 _SHOWN = ("MRR", "Hits@1", "Hits@3", "Hits@10")
 _RELATIONS = 12

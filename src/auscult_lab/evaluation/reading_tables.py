@@ -12,7 +12,7 @@ from auscult.errors import printable
 from auscult.interfaces import FloatArray
 
 if TYPE_CHECKING:
-    from auscult_lab.encoders.ck.interactions import Interactions
+    from auscult_lab.encoders.ck.ranker import Interactions
 
 _BAR = 10
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

@@ -1,17 +1,24 @@
-"""A training whose model is put in a place of its own.
+"""Models in places of their own: trained there, or written there in another form.
 
 OUT               the model, once it is trained
 OUT.training/     everything else (`training.folder`)
+
+A converted model is a folder as any other, with a fingerprint of its own: an index made with the original refuses it.
+
+- "half": a CDV model's weights in half precision: half the size, practically the same vectors.
+- "onnx", "onnx-int8": what runs a bi-, poly- or cross-encoder is ONNX Runtime (`encoders.export`); the folder
+  keeps the weights that it was made of, and is larger for it.
 """
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
-from auscult.encoders import kind_of
+from auscult.encoders import kind_of, model_folder, training_record
 from auscult.errors import ConfigError, ModelError
-from auscult.files.writing import put_folder
+from auscult.files.writing import put_folder, whole_folder, write_json
 from auscult_lab.families.table import train
 from auscult_lab.training.experiment import DataExperiment
 from auscult_lab.training.folder import Outcome
@@ -44,7 +51,7 @@ def adapt(experiment: DataExperiment, out: Path, *, restart: bool = False, say: 
 
 
 def work_folder(out: Path) -> Path:
-    """Where everything but the model is kept.
+    """Return the folder of everything but the model.
 
     Raises:
         ConfigError: The place has no name to put a suffix to.
@@ -60,7 +67,12 @@ def keep_model(outcome: Outcome, out: Path) -> None:
     Raises:
         ConfigError: The training is finished, and its model has been taken away; or something else is in its place.
     """
-    _move(outcome.model, out)
+    if outcome.model.is_dir():
+        # Hours may have passed since it was looked at first.
+        check_place(out, begun=True)
+        put_folder(outcome.model, out)
+    elif not out.is_dir():
+        raise ConfigError(f"the model that was trained here in {out}", "none", "pass --restart to train it anew")
     shutil.rmtree(work_folder(out) / "checkpoints", ignore_errors=True)
 
 
@@ -74,27 +86,50 @@ def check_place(out: Path, *, begun: bool) -> None:
     Raises:
         ConfigError: Something else than a model that was adapted is there, or one that was not begun here.
     """
-    if out.exists() and not (begun and _is_adapted(out)):
+    if not out.exists():
+        return
+    try:
+        adapted = begun and kind_of(str(out)).name in _KINDS
+    except ModelError:
+        adapted = False
+    if not adapted:
         raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
 
 
-def _is_adapted(folder: Path) -> bool:
-    try:
-        return kind_of(str(folder)).name in _KINDS
-    except ModelError:
-        return False
+ModelForm = Literal["half", "onnx", "onnx-int8"]
 
 
-def _move(trained: Path, out: Path) -> None:
-    """Put the model where it was asked for; one of an earlier adaptation in this place gives way.
+def convert_model(model: str, out: Path, form: ModelForm) -> None:
+    """Write a model in another form.
+
+    Args:
+        model: A folder, or a shipped model's name.
+        out: The new folder; for ONNX nothing may be there yet.
+        form: Which one.
 
     Raises:
-        ConfigError: The training is finished, and its model has been taken away; or something else is in its place.
+        ModelError: There is no such model, or none of a kind that can be written so.
+        ConfigError: Something is at `out` already.
+        MissingExtraError: What exports or runs it is not installed.
     """
-    if not trained.is_dir():
-        if not out.is_dir():
-            raise ConfigError(f"the model that was trained here in {out}", "none", "pass --restart to train it anew")
+    folder = model_folder(model)
+    if form == "half":
+        from auscult_lab.cdv.persistence import load, save
+
+        if kind_of(model).name != "cdv":
+            only = "only CDV models can be stored in half precision"
+            raise ModelError("a CDV model", f"{model}, which is none", only)
+        save(load(folder), out, training=training_record(folder), half=True)
         return
-    # Hours may have passed since it was looked at first.
-    check_place(out, begun=True)
-    put_folder(trained, out)
+    from auscult_lab.encoders.export import CONVERTED, convert
+    from auscult_lab.encoders.persistence import open_model
+
+    if kind_of(model).name != "capr":
+        raise ModelError("a bi-, poly- or cross-encoder that was trained here", model, "take another one, or half")
+    if out.exists():
+        raise ConfigError("a new folder for --out", f"{out}, which is there already", "choose another one")
+    with whole_folder(out) as fresh:
+        shutil.copytree(folder, fresh, dirs_exist_ok=True)
+        shutil.rmtree(fresh / CONVERTED, ignore_errors=True)
+        convert(open_model(fresh).ranker, form, fresh / CONVERTED)
+        write_json(fresh / CONVERTED / "form.json", {"form": form})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,76 +33,28 @@ class Family:
     prepare: Callable[[Any, Run], Build[Any]]
 
 
-def _cdv() -> Family:
-    from auscult_lab.cdv.build import prepare
-    from auscult_lab.cdv.experiment import read_cdv_experiment
-
-    return Family(read_cdv_experiment, prepare)
-
-
-def _encoders() -> Family:
-    from auscult_lab.encoders.build import prepare
-    from auscult_lab.encoders.experiment import read_capr_experiment
-
-    return Family(read_capr_experiment, prepare)
-
-
-def _general() -> Family:
-    from auscult_lab.general.build import prepare
-    from auscult_lab.general.experiment import read_general_experiment
-
-    return Family(read_general_experiment, prepare)
-
-
-def _general_adapted() -> Family:
-    from auscult_lab.general.adapting import prepare
-    from auscult_lab.general.experiment import read_adapted_experiment
-
-    return Family(read_adapted_experiment, prepare)
-
-
-def _masked() -> Family:
-    from auscult_lab.masked.build import prepare
-    from auscult_lab.masked.experiment import read_masked_experiment
-
-    return Family(read_masked_experiment, prepare)
-
-
-def _rankers() -> Family:
-    from auscult_lab.rankers.build import prepare
-    from auscult_lab.rankers.experiment import read_ranking_experiment
-
-    return Family(read_ranking_experiment, prepare)
-
-
-def _reranker() -> Family:
-    from auscult_lab.reranker.build import prepare
-    from auscult_lab.reranker.experiment import read_reranker_experiment
-
-    return Family(read_reranker_experiment, prepare)
-
-
-KINDS: Mapping[str, Callable[[], Family]] = {
-    "cdv": _cdv,
-    "capr": _encoders,
-    "general": _general,
-    "general-adapted": _general_adapted,
-    "mlm": _masked,
-    "reranker": _reranker,
+# By an experiment's `model`: the modules and names of what reads an experiment, and of what prepares its training.
+KINDS: Mapping[str, tuple[str, str, str]] = {
+    "cdv": ("cdv.experiment", "read_cdv_experiment", "cdv.build"),
+    "capr": ("encoders.experiment", "read_capr_experiment", "encoders.build"),
+    "general": ("general.experiment", "read_general_experiment", "general.build"),
+    "general-adapted": ("general.experiment", "read_adapted_experiment", "general.adapting"),
+    "mlm": ("masked.experiment", "read_masked_experiment", "masked.build"),
+    "reranker": ("reranker.experiment", "read_reranker_experiment", "reranker.build"),
 }
-"""By an experiment's `model`; any other name is a ranker's, of which users may have their own."""
+# Any other name is a ranker's, of which users may have their own.
+_RANKER = ("rankers.experiment", "read_ranking_experiment", "rankers.build")
 
 
 def family(model: str) -> Family:
-    """The family of a kind of model."""
-    return KINDS.get(model, _rankers)()
+    """Return the family of a kind of model."""
+    experiment, read, build = KINDS.get(model, _RANKER)
+    reading, preparing = (import_module(f"auscult_lab.{name}") for name in (experiment, build))
+    return Family(getattr(reading, read), preparing.prepare)
 
 
 def read_experiment(path: Path) -> DataExperiment:
     """Read and check an experiment of whichever kind.
-
-    Args:
-        path: A file, or FILE:VARIANT.
 
     Raises:
         ConfigError: Naming the file and every field that is wrong.
@@ -111,12 +64,6 @@ def read_experiment(path: Path) -> DataExperiment:
 
 def train(experiment: DataExperiment, folder: Path, *, say: Say | None = None, progress: bool = False) -> Outcome:
     """Train a model of whichever family, or go on with a training that was interrupted in the same folder.
-
-    Args:
-        experiment: What to train.
-        folder: Where everything is kept.
-        say: Called with each stage in a few words.
-        progress: Show progress bars.
 
     Raises:
         AuscultError: See `training.stages.train`.

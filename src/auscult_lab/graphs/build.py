@@ -3,8 +3,7 @@
 FOLDER/split/    vectors of the training triples, and how they predict the test triples
 
 Beside it, what every training keeps (`training.folder`); the vectors are as `graphs.knowledge_vectors` writes them.
-
-Triples held out of a graph, so that what is still trained on names every entity and every relation.
+Triples are held out of the graph so that what is still trained on names every entity and every relation.
 """
 
 from __future__ import annotations
@@ -24,12 +23,10 @@ from pydantic import Field
 
 from auscult.errors import DataError
 from auscult.files.writing import whole_folder
-from auscult_lab.graphs.evaluation import Scores, frequency_scores, link_prediction, rank_triples
-from auscult_lab.graphs.graph import KnowledgeGraph
+from auscult_lab.graphs.evaluation import frequency_scores, link_prediction, rank_triples
+from auscult_lab.graphs.graph import KnowledgeGraph, by_degree
 from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors, load, save
-from auscult_lab.graphs.objective import TransEObjective, batches
-from auscult_lab.graphs.structure import by_degree
-from auscult_lab.graphs.transe import TransE, TransEConfig
+from auscult_lab.graphs.transe import TransE, TransEConfig, TransEObjective, batches
 from auscult_lab.training.experiment import Settings
 from auscult_lab.training.folder import Outcome, made_by, restart
 from auscult_lab.training.loop import History, is_main_process
@@ -78,20 +75,10 @@ def split_triples(graph: KnowledgeGraph, *, seed: int, validation: float = 0.05,
     """
     triples = graph.triples
     wanted = max(2, round((validation + test) * len(triples)))
-    held = _removable(graph, np.random.default_rng(seed).permutation(len(triples)), wanted)
-    if len(held) < 2:
-        got = f"{len(held)} of {len(triples)} triples whose entities and relation others name too"
-        raise DataError("a graph of which triples can be held out", got, "give a larger graph")
-    first = max(1, round(len(held) * validation / (validation + test)))
-    return Split(np.delete(triples, held, axis=0), triples[held[:first]], triples[held[first:]])
-
-
-def _removable(graph: KnowledgeGraph, order: NDArray[np.int64], wanted: int) -> list[int]:
-    triples = graph.triples
     entities = np.bincount(triples[:, [0, 2]].ravel(), minlength=len(graph.entities)).tolist()
     relations = np.bincount(triples[:, 1], minlength=len(graph.relations)).tolist()
     held: list[int] = []
-    for row in order.tolist():
+    for row in np.random.default_rng(seed).permutation(len(triples)).tolist():
         if len(held) == wanted:
             break
         subject, relation, object_ = triples[row].tolist()
@@ -101,7 +88,11 @@ def _removable(graph: KnowledgeGraph, order: NDArray[np.int64], wanted: int) -> 
             entities[object_] -= 1
             relations[relation] -= 1
             held.append(row)
-    return held
+    if len(held) < 2:
+        got = f"{len(held)} of {len(triples)} triples whose entities and relation others name too"
+        raise DataError("a graph of which triples can be held out", got, "give a larger graph")
+    first = max(1, round(len(held) * validation / (validation + test)))
+    return Split(np.delete(triples, held, axis=0), triples[held[:first]], triples[held[first:]])
 
 
 _MONITOR = "validation_RR"
@@ -133,7 +124,7 @@ class KnowledgeExperiment(Settings):
 
 
 def digest_of_graph(graph: KnowledgeGraph) -> str:
-    """SHA-256 of ids, relations and triples in their order: the same whatever format the graph was read from."""
+    """Return the SHA-256 of ids, relations and triples in their order, the same whatever the format of the graph."""
     digest = hashlib.sha256(json.dumps([graph.entities, graph.relations], ensure_ascii=False).encode())
     digest.update(np.ascontiguousarray(graph.triples, dtype="<i8").tobytes())
     return digest.hexdigest()
@@ -174,7 +165,7 @@ def train(
 def _learned(
     graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, run: Run
 ) -> tuple[Record, Callable[[Path], None]]:
-    """The record, and what writes the vectors."""
+    """Return the record, and what writes the vectors."""
     parts = {"to train on": split.training, "to validate": split.validation, "to test": split.test}
     run.say("triples " + ", ".join(f"{what}: {len(part):,}" for what, part in parts.items()))
     vectors = _on_split(graph, experiment, split, run)
@@ -192,7 +183,7 @@ def _learned(
 
 
 def _on_split(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, run: Run) -> KnowledgeVectors:
-    """Vectors of the training triples with the figures of the test triples: as they were kept, or trained now."""
+    """Return vectors of the training triples and figures of the test triples: as kept, or trained now."""
     place = run.folder / "split"
     if place.is_dir():
         return load(place)
@@ -205,20 +196,35 @@ def _on_split(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Spl
     network.constrain()
     # In random order, as they were held out.
     test = split.test[: experiment.test_triples]
-    figures = _measured(network.scores, test, graph)
-    baseline = _measured(frequency_scores(split.training, len(graph.entities)), test, graph)
+    figures, baseline = (
+        link_prediction(rank_triples(scores, test, graph.triples), test, graph.relations)
+        for scores in (network.scores, frequency_scores(split.training, len(graph.entities)))
+    )
     record = {
-        **_described(graph, experiment, split, run.folder),
+        "kind": "link-prediction",
+        "model": "TransE",
+        "data": experiment.graph,
+        "data_sha256": experiment.graph_sha256,
+        "entities": len(graph.entities),
+        "relations": len(graph.relations),
+        "triples": {
+            "all": len(graph.triples),
+            "training": len(split.training),
+            "validation": len(split.validation),
+            "test": len(split.test),
+            "test_ranked": len(test),
+            "test_joined_in_training": split.seen_pairs,
+        },
+        "seed": experiment.seed,
+        "settings": experiment.model.model_dump(mode="json"),
+        **made_by(run.folder),
         "figures": figures,
         "relation_frequency": baseline,
         "epochs": len(history.epochs),
         "best_epoch": history.best,
         "validation": history.epochs[history.best],
         "history": history.epochs,
-        "seconds": {
-            "training": history.seconds,
-            "measuring": round(time.monotonic() - began, 1),
-        },
+        "seconds": {"training": history.seconds, "measuring": round(time.monotonic() - began, 1)},
     }
     vectors = _vectors(graph, network, record)
     if is_main_process():
@@ -256,36 +262,10 @@ def _optimise(
     return run.fit(objective, loader, schedule)
 
 
-def _measured(scores: Scores, test: NDArray[np.int64], graph: KnowledgeGraph) -> dict[str, object]:
-    return link_prediction(rank_triples(scores, test, graph.triples), test, graph.relations)
-
-
 def _vectors(graph: KnowledgeGraph, network: TransE, record: dict[str, Any]) -> KnowledgeVectors:
-    """What was learned, the entities in the order that linking wants; training has them in the graph's."""
+    """Return what was learned, the entities in the order that linking wants; training has them in the graph's."""
     network.constrain()
     entities, relations = (table.weight.detach().cpu().numpy() for table in (network.entities, network.relations))
     order = by_degree(graph)
     ids, names = tuple(graph.entities[row] for row in order), tuple(graph.names[row] for row in order)
     return KnowledgeVectors(ids, names, entities[order], graph.relations, relations, record)
-
-
-def _described(graph: KnowledgeGraph, experiment: KnowledgeExperiment, split: Split, folder: Path) -> dict[str, Any]:
-    return {
-        "kind": "link-prediction",
-        "model": "TransE",
-        "data": experiment.graph,
-        "data_sha256": experiment.graph_sha256,
-        "entities": len(graph.entities),
-        "relations": len(graph.relations),
-        "triples": {
-            "all": len(graph.triples),
-            "training": len(split.training),
-            "validation": len(split.validation),
-            "test": len(split.test),
-            "test_ranked": min(len(split.test), experiment.test_triples),
-            "test_joined_in_training": split.seen_pairs,
-        },
-        "seed": experiment.seed,
-        "settings": experiment.model.model_dump(mode="json"),
-        **made_by(folder),
-    }

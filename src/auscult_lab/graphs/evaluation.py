@@ -63,20 +63,19 @@ def rank_triples(scores: Scores, triples: NDArray[np.int64], known: NDArray[np.i
                 raise ModelError("finite scores of all entities", found, "train the vectors at a lower learning rate")
             for row, (triple, own) in enumerate(zip(batch, scored, strict=True), start=start):
                 truth = own[triple[place]]
-                ranks.raw[row, column] = _rank(own, truth)
-                others = own[answers[side].to(triple)]
-                ahead = np.count_nonzero(others > truth) + (np.count_nonzero(others == truth) - 1) / 2
-                ranks.filtered[row, column] = ranks.raw[row, column] - ahead
+                # Of all entities, and of the other answers among them: how many come before the true one.
+                everything, others = (
+                    np.count_nonzero(part > truth) + (np.count_nonzero(part == truth) - 1) / 2
+                    for part in (own, own[answers[side].to(triple)])
+                )
+                ranks.raw[row, column] = 1 + everything
+                ranks.filtered[row, column] = ranks.raw[row, column] - others
     return ranks
 
 
 def _ends(side: Side) -> tuple[int, int]:
-    """Columns of the entity that is given, and of the one that is asked for."""
+    """Return columns of the entity that is given, and of the one that is asked for."""
     return (2, 0) if side == "head" else (0, 2)
-
-
-def _rank(scores: FloatArray, truth: np.float32) -> float:
-    return 1 + np.count_nonzero(scores > truth) + (np.count_nonzero(scores == truth) - 1) / 2
 
 
 class _Answers:
@@ -90,7 +89,7 @@ class _Answers:
         self._sorted, self._entities = keys[order], known[order, place]
 
     def to(self, triple: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Each once; of a triple that is known."""
+        """Return each once; of a triple that is known."""
         key = self._keys(triple)
         first, last = (int(np.searchsorted(self._sorted, key, side)) for side in ("left", "right"))
         return np.unique(self._entities[first:last])
@@ -101,13 +100,13 @@ class _Answers:
 
 
 def summarise(ranks: NDArray[np.float64]) -> Figures:
-    """Mean reciprocal rank, shares within the first 1, 3 and 10, and mean rank; of ranks in any shape, at least one."""
+    """Return mean reciprocal rank, shares within the first 1, 3 and 10, and mean rank, of at least one rank."""
     hits = {f"Hits@{cut}": float((ranks <= cut).mean()) for cut in (1, 3, 10)}
     return {"MRR": float((1 / ranks).mean()), **hits, "mean_rank": float(ranks.mean())}
 
 
 def link_prediction(ranks: Ranks, triples: NDArray[np.int64], relations: Sequence[str]) -> dict[str, object]:
-    """All figures of ranked triples, as records hold them.
+    """Return all figures of ranked triples, as records hold them.
 
     Returns:
         "triples"; "filtered" and "raw", each with the figures of "both" ends, "head" and "tail"; and "by_relation",
@@ -132,13 +131,20 @@ def _by_side(ranks: NDArray[np.float64]) -> dict[str, Figures]:
 
 
 def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
-    """A baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
+    """Return a baseline that knows no vectors: an entity scores as often as it stood at that end of that relation.
 
     Args:
         training: (triples, 3), counted; only what occurs in them is held.
         entities: How many there are.
     """
-    counted = {side: _counts(training[:, 1], training[:, _ends(side)[1]]) for side in SIDES}
+    # Of each side and relation its entities, and how often each is there.
+    counted: dict[Side, dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+    order = np.argsort(training[:, 1], kind="stable")
+    names, starts = np.unique(training[order, 1], return_index=True)
+    for side in SIDES:
+        parts = np.split(training[order, _ends(side)[1]], starts[1:])
+        counts = (np.unique(part, return_counts=True) for part in parts)
+        counted[side] = dict(zip(names.tolist(), counts, strict=True))
 
     def scores(triples: NDArray[np.int64], side: Side) -> FloatArray:
         found = np.zeros((len(triples), entities), dtype=np.float32)
@@ -148,13 +154,3 @@ def frequency_scores(training: NDArray[np.int64], entities: int) -> Scores:
         return found
 
     return scores
-
-
-def _counts(
-    relations: NDArray[np.int64], entities: NDArray[np.int64]
-) -> dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Of each relation its entities, and how often each is there."""
-    order = np.argsort(relations, kind="stable")
-    names, starts = np.unique(relations[order], return_index=True)
-    parts = np.split(entities[order], starts[1:])
-    return {name: np.unique(part, return_counts=True) for name, part in zip(names.tolist(), parts, strict=True)}

@@ -69,10 +69,6 @@ class KnowledgeVectors:
 def save(vectors: KnowledgeVectors, folder: Path) -> None:
     """Write a folder, whole or not at all.
 
-    Args:
-        vectors: What to write.
-        folder: Made when missing.
-
     Raises:
         ModelError: Ids, names and rows differ in number.
         DataError: The place cannot be written to.

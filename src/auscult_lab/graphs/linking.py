@@ -17,14 +17,13 @@ multiple sclerosis, is not myeloid sarcoma.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from auscult.concepts.mentions import NameAutomaton, fold, is_acronym, single_blanks
 from auscult.concepts.names import abbreviated_names, normalise_name
-from auscult_lab.graphs.graph import KnowledgeGraph
-from auscult_lab.graphs.structure import by_degree
+from auscult_lab.graphs.graph import KnowledgeGraph, by_degree
 
 FUNCTION_WORDS = frozenset(
     [
@@ -53,7 +52,7 @@ class EntityLinker(Protocol):
     """Finds entities in text; each span has the one entity the linker thinks most likely."""
 
     def link(self, text: str) -> list[EntitySpan]:
-        """Spans in order, without overlap."""
+        """Return spans in order, without overlap."""
         ...
 
 
@@ -77,7 +76,10 @@ class NgramLinker:
         self._any_case: list[str | None] = []
         self._written: dict[int, dict[str, str]] = {}
         patterns: dict[str, int] = {}
-        for name, names_of_one, entity_id in _by_rank(names, ids):
+        named = list(zip(names, ids, strict=True))
+        preferred = [(name, names_of_one, id_) for names_of_one, id_ in named for name in names_of_one[:1]]
+        synonyms = [(name, names_of_one, id_) for names_of_one, id_ in named for name in names_of_one[1:]]
+        for name, names_of_one, entity_id in preferred + synonyms:
             folded = fold(single_blanks(name)[0]).strip()
             pattern = " ".join(folded.split())
             if sum(map(str.isalpha, pattern)) < 2:
@@ -85,7 +87,9 @@ class NgramLinker:
             acronym = is_acronym(name, names_of_one)
             if (pattern in skipped and not acronym) or pattern.startswith("the "):
                 continue
-            if acronym and _means_another(name, names_of_one):
+            # Whether people use it for something that is well known, and the names are not that thing's.
+            meant = abbreviated_names().get(normalise_name(name)) if acronym else None
+            if meant is not None and meant not in map(normalise_name, names_of_one):
                 continue
             # "sclerosis, type 1" is written with its comma, which folds to a second blank, and without.
             for each in dict.fromkeys((pattern, folded)):
@@ -102,12 +106,12 @@ class NgramLinker:
 
     @classmethod
     def from_graph(cls, graph: KnowledgeGraph, skip: Iterable[str] = FUNCTION_WORDS) -> NgramLinker:
-        """A linker to the entities of a graph; of two with one name, the one in more triples is taken."""
+        """Return a linker to the entities of a graph; of two with one name, the one in more triples is taken."""
         order = by_degree(graph)
         return cls([graph.names[each] for each in order], [graph.entities[each] for each in order], skip)
 
     def link(self, text: str) -> list[EntitySpan]:
-        """Mentions in order, without overlap, longest first where two start together."""
+        """Return mentions in order, without overlap, longest first where two start together."""
         spans: list[EntitySpan] = []
         last = 0
         text, places = single_blanks(text)
@@ -121,17 +125,3 @@ class NgramLinker:
                 spans.append(EntitySpan(places[start], places[-negative_end - 1] + 1, found))
                 last = -negative_end
         return spans
-
-
-def _means_another(acronym: str, names: Sequence[str]) -> bool:
-    """Whether people use an acronym for something that is well known, and the names are not that thing's."""
-    meant = abbreviated_names().get(normalise_name(acronym))
-    return meant is not None and meant not in map(normalise_name, names)
-
-
-def _by_rank(names: Sequence[tuple[str, ...]], ids: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """(name, all names of the entity, id): preferred names first, synonyms after them."""
-    for all_names, entity_id in zip(names, ids, strict=True):
-        yield from ((name, all_names, entity_id) for name in all_names[:1])
-    for all_names, entity_id in zip(names, ids, strict=True):
-        yield from ((name, all_names, entity_id) for name in all_names[1:])

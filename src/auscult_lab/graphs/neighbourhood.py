@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from auscult.concepts.fuzzy import FuzzyNames
 from auscult.concepts.names import normalise_name
 from auscult.errors import ConfigError, QueryError
-from auscult_lab.graphs.graph import KnowledgeGraph, entity_id
-from auscult_lab.graphs.structure import Neighbours, degrees
+from auscult_lab.graphs.graph import KnowledgeGraph, Neighbours, degrees, entity_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class _Reached:
 
 
 def find_entity(graph: KnowledgeGraph, entity: str) -> int:
-    """The number of an entity of the graph.
+    """Return the number of an entity of the graph.
 
     Args:
         graph: Where to look.
@@ -88,7 +86,7 @@ def find_entity(graph: KnowledgeGraph, entity: str) -> int:
 
 
 def neighbourhood(graph: KnowledgeGraph, entity: str, steps: int = 2, limit: int = 30) -> Neighbourhood:
-    """The part of a graph within some steps of an entity, whatever the direction of the triples.
+    """Return the part of a graph within some steps of an entity, whatever the direction of the triples.
 
     Closer entities come first. Of those equally far, each relation of each entity they are reached from has its turn,
     and in its turn gives the entity that is in the most triples: a disease with a hundred subtypes and one symptom
@@ -127,7 +125,7 @@ def neighbourhood(graph: KnowledgeGraph, entity: str, steps: int = 2, limit: int
 
 
 def _walk(graph: KnowledgeGraph, centre: int, steps: int) -> Iterator[_Reached]:
-    """The entities within some steps, in order of closeness."""
+    """Yield the entities within some steps, in order of closeness."""
     neighbours, degree = Neighbours(graph), degrees(graph)
     layer = [_Reached(centre, 0, None)]
     seen = {centre}
@@ -140,14 +138,10 @@ def _walk(graph: KnowledgeGraph, centre: int, steps: int) -> Iterator[_Reached]:
                     seen.add(other)
                     link = Link(each.entity, relation, outward)
                     groups[link].append(_Reached(other, distance, link))
-        layer = _in_turns(list(groups.values()), degree)
+        # The first of every group, then the second of every group, and so on; within a group by degree.
+        turns: list[tuple[int, int, int, _Reached]] = []
+        for number, group in enumerate(groups.values()):
+            ranked = sorted(group, key=lambda each: -int(degree[each.entity]))
+            turns += [(turn, -int(degree[each.entity]), number, each) for turn, each in enumerate(ranked)]
+        layer = [each for *_, each in sorted(turns, key=lambda turn: turn[:3])]
     yield from layer
-
-
-def _in_turns(groups: list[list[_Reached]], degree: NDArray[np.int64]) -> list[_Reached]:
-    """The first of every group, then the second of every group, and so on; within a group by degree."""
-    turns: list[tuple[int, int, int, _Reached]] = []
-    for number, group in enumerate(groups):
-        ranked = sorted(group, key=lambda each: -int(degree[each.entity]))
-        turns += [(turn, -int(degree[each.entity]), number, each) for turn, each in enumerate(ranked)]
-    return [each for *_, each in sorted(turns, key=lambda turn: turn[:3])]

@@ -1,29 +1,236 @@
-"""Opening a knowledge graph by path, by catalogue name, or out of a corpus: the one place where it is decided.
+"""Opening a knowledge graph: from a file or folder, by its catalogue name, or out of the documents of a corpus.
 
-A general, open graph read out of documents: where one document's section names what another is about.
+OBO (1.2, 1.4: Disease Ontology, Mondo, HPO, Symptom Ontology and others): `is_a: B` gives (A, is_a, B);
+`relationship: r B` gives (A, r, B). Of a definition by intersection the genus (`intersection_of: B`) gives (A, is_a, B)
+and a differentia (`intersection_of: r B`) gives (A, r, B), because both hold of everything that the term covers.
+Obsolete terms are left out. A relation with an identifier ("RO:0002200") is called by the name that its [Typedef] has.
+An entity that
+other files describe is named by the comment after "!".
 
-A document about A with a section "Causes" that names B gives (A, causes, B). Entities are the documents' titles, and
-relations the normalised headings; a heading of few documents is the relation "mentions". It stands for an open-domain
-graph (wang2021, section 5.1.4) where Wikidata cannot be had; no relation in it has been checked by a person.
+UMLS Metathesaurus in Rich Release Format (wang2021, section 5.1.4): a row of MRREL.RRF says that CUI2 has the
+relationship RELA to CUI1, or where RELA is empty the broader REL: the triple is (CUI2, RELA or REL, CUI1). UMLS states
+most relations twice, once in each direction ("isa", "inverse_isa"); both are read. Left out are suppressible rows
+(SUPPRESS other than "N") and relations of a concept with itself. Names are read last, from MRCONSO.RRF, of concepts
+that are in a relation. Needs a licence of the National Library of Medicine.
+
+Documents: a document about A with a section "Causes" that names B gives (A, causes, B). Entities are the documents'
+titles, and relations the normalised headings; a heading of few documents is the relation "mentions". It stands for an
+open-domain graph (wang2021, section 5.1.4) where Wikidata cannot be had; no person has checked its relations.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from auscult.catalogue import catalogue, data_dir, locate
 from auscult.concepts.aspects import document_aspects
+from auscult.concepts.obo import is_obsolete, read_stanzas, read_synonyms, unescape
 from auscult.concepts.opening import DEFAULT
 from auscult.documents import Document
 from auscult.errors import ConfigError, DataError
+from auscult.files.reading import read_lines, unreadable
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.graphs.graph import KnowledgeGraph, Triple, entity_id, make_graph, named_entity_id
+from auscult_lab.graphs.graph import (
+    KnowledgeGraph,
+    Triple,
+    entity_id,
+    label_relations,
+    make_graph,
+    name_entities,
+    named_entity_id,
+)
 from auscult_lab.graphs.linking import NgramLinker
-from auscult_lab.graphs.reading import ACCEPTED as FILES
-from auscult_lab.graphs.reading import WHOLE, Part, read_graph
+from auscult_lab.graphs.triples_tsv import TRIPLES, read_triples
+from auscult_lab.graphs.wikidata import SUFFIXES, read_wikidata
+
+NAMES = "MRCONSO.RRF"
+"""The file that tells a folder of UMLS."""
+
+_RELATIONS = "MRREL.RRF"
+_WIDTHS = {NAMES: 18, _RELATIONS: 16}
+# Places of columns in MRCONSO and in MRREL.
+_CUI, _LANGUAGE, _TERM_STATUS, _STRING_TYPE, _IS_PREFERRED, _STRING, _NAME_SUPPRESSED = 0, 1, 2, 4, 6, 14, 16
+_CUI1, _REL, _CUI2, _RELA, _SOURCE, _SUPPRESSED = 0, 3, 4, 7, 10, 14
+
+
+def read_umls(folder: Path | str, sources: Collection[str] = ()) -> KnowledgeGraph:
+    """Read a folder with MRCONSO.RRF and MRREL.RRF, each plain or gzip-compressed.
+
+    Args:
+        folder: Usually `META/` of a release.
+        sources: Only relations that these vocabularies state (SAB, "SNOMEDCT_US"); all where empty.
+
+    Raises:
+        DataError: A file is absent or malformed; names file and line. Or no relation is left.
+    """
+    folder = Path(folder)
+    relations, names = _find(folder, _RELATIONS), _find(folder, NAMES)
+    stated = f" that --source {', '.join(sources)} states" if sources else ""
+    remedy = "name other vocabularies, or none" if sources else "give the META folder of a UMLS release"
+    triples = (
+        (f"UMLS:{row[_CUI2]}", row[_RELA] or row[_REL], f"UMLS:{row[_CUI1]}")
+        for row in _rows(relations, _WIDTHS[_RELATIONS])
+        if row[_SUPPRESSED] == "N" and (not sources or row[_SOURCE] in sources) and row[_CUI1] != row[_CUI2]
+    )
+    graph = make_graph(triples, {}, sought=f"relations{stated} in {relations}", remedy=remedy)
+    return name_entities(graph, _names(names, frozenset(graph.entities)))
+
+
+def _find(folder: Path, name: str) -> Path:
+    for path in (folder / name, folder / f"{name}.gz"):
+        if path.is_file():
+            return path
+    raise DataError(f"{name} or {name}.gz in {folder}", "no such file", "give the META folder of a UMLS release")
+
+
+def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
+    """English names of wanted concepts: the preferred form of the preferred term first, other preferred ones next."""
+    ranked: dict[str, dict[str, int]] = {}
+    for row in _rows(path, _WIDTHS[NAMES]):
+        concept = f"UMLS:{row[_CUI]}"
+        if concept in wanted and row[_LANGUAGE] == "ENG" and row[_NAME_SUPPRESSED] == "N":
+            rank = (row[_TERM_STATUS] != "P") * 4 + (row[_STRING_TYPE] != "PF") * 2 + (row[_IS_PREFERRED] != "Y")
+            strings = ranked.setdefault(concept, {})
+            strings[row[_STRING]] = min(rank, strings.get(row[_STRING], rank))
+    return {concept: sorted(strings, key=strings.__getitem__) for concept, strings in ranked.items()}
+
+
+def _rows(path: Path, width: int) -> Iterator[list[str]]:
+    for number, line in read_lines(path):
+        # Every column ends with a bar, the last one too.
+        cells = line.split("|")
+        if len(cells) != width + 1:
+            got = f"{len(cells) - 1} columns"
+            raise DataError(f"{width} columns at {path}:{number}", got, "take the file as UMLS publishes it")
+        yield cells
+
+
+# Tag -> how many words its value may have.
+_TAGS = {"is_a": (1,), "relationship": (2,), "intersection_of": (1, 2)}
+_Names = dict[str, tuple[str, ...]]
+
+
+def read_obo_relations(path: Path | str) -> KnowledgeGraph:
+    """Read the graph of an OBO file.
+
+    Raises:
+        DataError: A line breaks the format, with its number, or no term has a relation.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"an OBO file at {path}", "no such file", "check the path")
+    names: _Names = {}
+    labels: dict[str, str] = {}
+    graph = make_graph(_obo_triples(path, names, labels), names, sought=f"terms with relations in {path}")
+    return label_relations(graph, labels)
+
+
+def _obo_triples(path: Path, names: _Names, labels: dict[str, str]) -> Iterator[Triple]:
+    """Yield the triples of a file; `names` and `labels` get the names of its entities and relations."""
+    for kind, line_number, stanza in read_stanzas(path):
+        if kind not in ("Term", "Typedef"):
+            continue
+        identifier = next((each.value for each in stanza.get("id", [])), "")
+        if not identifier:
+            raise DataError(f"an id in the stanza at {path}:{line_number}", "none", "correct or remove that stanza")
+        preferred = [unescape(each.value) for each in stanza.get("name", [])]
+        if kind == "Typedef":
+            labels.update((identifier, "_".join(name.split())) for name in preferred)
+        if kind == "Typedef" or is_obsolete(stanza):
+            continue
+        subject = entity_id(identifier)
+        names[subject] = (*preferred, *read_synonyms(path, stanza))
+        for tag, number, value, comment in ((each, *line) for each in _TAGS for line in stanza.get(each, [])):
+            words = value.split()
+            if len(words) not in _TAGS[tag]:
+                raise DataError(f"'{tag}: [relation] id' at {path}:{number}", repr(value[:80]), "correct that line")
+            target = entity_id(words[-1])
+            if comment:
+                names.setdefault(target, (comment,))
+            yield subject, words[0] if len(words) == 2 else "is_a", target
+
+
+_FILES = (
+    "a table of triples (.tsv, .tsv.gz, .txt) or a folder with triples.tsv.gz, an OBO file (.obo, .obo.gz), a folder "
+    f"with {NAMES} and MRREL.RRF, or a Wikidata dump ({', '.join(SUFFIXES)})"
+)
+"""What `read_graph` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is read of a graph that may be too large to be read whole; all where nothing is named.
+
+    Attributes:
+        properties: Of Wikidata, see `read_wikidata`.
+        roots: Of Wikidata, see `read_wikidata`.
+        sources: Of UMLS, see `read_umls`.
+    """
+
+    properties: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    def check(self, *taken: str) -> None:
+        """See that nothing is named that a format does not know.
+
+        Args:
+            taken: Which of the attributes it does.
+
+        Raises:
+            ConfigError: Another is named.
+        """
+        formats = {"properties": "Wikidata", "roots": "Wikidata", "sources": "UMLS"}
+        for name, format_ in formats.items():
+            if getattr(self, name) and name not in taken:
+                raise ConfigError(f"{name} of a graph of {format_} only", "a graph of another format", "leave them out")
+
+
+WHOLE = Part()
+"""No part of a graph, but all of it."""
+
+
+def read_graph(path: Path | str, part: Part = WHOLE) -> KnowledgeGraph:
+    """Read a graph, its format told by the name of the file or by what is in the folder.
+
+    Args:
+        path: See `ACCEPTED`.
+        part: What to read of it, where it is of UMLS or Wikidata.
+
+    Raises:
+        DataError: There is nothing at the path, or nothing that holds a graph, or it cannot be read or is malformed.
+        ConfigError: It has no such parts.
+    """
+    path = Path(path)
+    name = path.name.removesuffix(".gz")
+    try:
+        if path.is_dir():
+            if any((path / file).is_file() for file in (NAMES, f"{NAMES}.gz")):
+                part.check("sources")
+                return read_umls(path, part.sources)
+            if any((path / file).is_file() for file in TRIPLES):
+                part.check()
+                return read_triples(path)
+            raise DataError(_FILES, f"the folder {path} with none of their files", "name one file in it")
+        if not path.is_file():
+            raise DataError(_FILES, f"nothing at {path}", "check the path")
+        if path.name.endswith(SUFFIXES):
+            part.check("properties", "roots")
+            return read_wikidata(path, part.properties, part.roots)
+        part.check()
+        if name.endswith(".obo"):
+            return read_obo_relations(path)
+        if name.endswith((".tsv", ".txt")):
+            return read_triples(path)
+    except OSError as error:
+        # To ask what lies in a closed folder is refused as reading it is.
+        raise unreadable(path, error) from error
+    raise DataError(_FILES, f"a file named {path.name}", "convert it to a table of triples")
+
 
 MENTIONS = "mentions"
 """The relation of headings that few documents have, and of sections without one."""
@@ -61,7 +268,7 @@ def graph_of_documents(documents: Callable[[], Iterable[Document]], shared_by: i
 
 
 def document_entity(document: Document) -> str:
-    """The id of what a document is about: its first identifier, or else "name:" and its title."""
+    """Return the id of what a document is about: its first identifier, or else "name:" and its title."""
     return entity_id(document.entity_ids[0]) if document.entity_ids else named_entity_id(document.title)
 
 
@@ -77,7 +284,7 @@ def _triples(documents: Iterable[Document], linker: NgramLinker, relations: froz
                     yield from ((subject, relation, span.entity_id) for relation in kept)
 
 
-ACCEPTED = f"{FILES}; `{DEFAULT}`; or a corpus (`enwiki`), whose sections give a general graph"
+ACCEPTED = f"{_FILES}; `{DEFAULT}`; or a corpus (`enwiki`), whose sections give a general graph"
 """What `open_graph` takes, in the words of the command line's help."""
 
 _NAME = re.compile(r"[\w-]{1,64}")

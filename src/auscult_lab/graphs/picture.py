@@ -62,15 +62,18 @@ def save_picture(around: Neighbourhood, path: Path | str) -> None:
 def draw_picture(around: Neighbourhood, figure: Any) -> None:
     """Draw into an empty matplotlib figure, whose size is set to what the neighbourhood needs."""
     centre = textwrap.wrap(around.graph.names[0][0], 20, max_lines=4, placeholder=" …")
-    labels = ["\n".join(centre), *_labels(around)[1:]]
+    # Names, with the id where several entities have one name.
+    called = [_label(names[0]) for names in around.graph.names]
+    counts = Counter(called)
+    both = list(zip(called, around.graph.entities, strict=True))[1:]
+    labels = ["\n".join(centre), *(name if counts[name] == 1 else f"{name} ({id_})" for name, id_ in both)]
     sizes = [_measure(figure, label, fontweight="normal" if place else "bold") for place, label in enumerate(labels)]
     nodes = _place(around, labels, sizes)
-    key = _key(around, figure)
     left, right = min(-1.5, *(node.end for node in nodes)), max(1.5, *(node.end for node in nodes))
     # The title begins at the left edge and may be longer than the tree is wide.
     title = _measure(figure, _title(around)[0], fontsize=13, fontweight="bold")
     width = max(right - left, title, 5.0) + 2 * _MARGIN
-    rows = _key_rows(key, width - 2 * _MARGIN)
+    rows = _key(around, figure, width - 2 * _MARGIN)
     top = max(node.y for node in nodes) + 0.3 + _TITLE
     bottom = min(node.y for node in nodes) - 0.45 - _KEY * len(rows)
     figure.set_size_inches(width, top - bottom)
@@ -95,20 +98,12 @@ def _title(around: Neighbourhood) -> tuple[str, str]:
     return _label(name, 70), f"{identifier} · {of_all} entities within {around.steps} step{'s' * (around.steps > 1)}"
 
 
-def _labels(around: Neighbourhood) -> list[str]:
-    """Names, with the id where several entities have one name."""
-    called = [_label(names[0]) for names in around.graph.names]
-    counts = Counter(called)
-    both = zip(called, around.graph.entities, strict=True)
-    return [name if counts[name] == 1 else f"{name} ({identifier})" for name, identifier in both]
-
-
 def _label(text: str, letters: int = _LONGEST) -> str:
     return textwrap.shorten(text, letters, placeholder=" …") if " " in text else text[:letters]
 
 
 def _measure(figure: Any, text: str, **style: Any) -> float:
-    """The width of a text in inches."""
+    """Return the width of a text in inches."""
     drawn = figure.text(0, 0, text, **style)
     width = float(drawn.get_window_extent().width) / float(figure.dpi)
     drawn.remove()
@@ -116,7 +111,7 @@ def _measure(figure: Any, text: str, **style: Any) -> float:
 
 
 def _place(around: Neighbourhood, labels: Sequence[str], sizes: Sequence[float]) -> list[_Node]:
-    """Rows and columns of a tree to both sides; the nodes in the order of the entities."""
+    """Return rows and columns of a tree to both sides; the nodes in the order of the entities."""
     children: list[list[int]] = [[] for _ in labels]
     for child, link in enumerate(around.links, 1):
         children[link.parent].append(child)
@@ -215,22 +210,16 @@ def _draw_nodes(around: Neighbourhood, nodes: Sequence[_Node], axes: Axes) -> No
     )  # fmt: skip
 
 
-def _key(around: Neighbourhood, figure: Any) -> list[tuple[str, str, float]]:
-    """(text, colour, width) of each relation."""
+def _key(around: Neighbourhood, figure: Any, width: float) -> list[list[tuple[str, str, float]]]:
+    """Return (text, colour, width) of each relation, in rows that are no wider than `width`."""
     counts = np.bincount(around.graph.triples[:, 1], minlength=len(around.graph.relations))
-    entries = []
+    rows: list[list[tuple[str, str, float]]] = [[]]
     for relation, name in enumerate(around.graph.relations):
         text = f"{_label(name.replace('_', ' '))} ({counts[relation]})"
-        entries.append((text, _colour(relation), _measure(figure, text) + 0.65))
-    return entries
-
-
-def _key_rows(key: Sequence[tuple[str, str, float]], width: float) -> list[list[tuple[str, str, float]]]:
-    rows: list[list[tuple[str, str, float]]] = [[]]
-    for entry in key:
-        if rows[-1] and sum(each[2] for each in rows[-1]) + entry[2] > width:
+        own = _measure(figure, text) + 0.65
+        if rows[-1] and sum(each[2] for each in rows[-1]) + own > width:
             rows.append([])
-        rows[-1].append(entry)
+        rows[-1].append((text, _colour(relation), own))
     return rows
 
 

@@ -18,6 +18,7 @@ Departures from the paper, all of them settings, chosen on validation triples (`
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -26,9 +27,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
 
 from auscult.interfaces import FloatArray
-from auscult_lab.graphs.evaluation import Side
+from auscult_lab.graphs.evaluation import SIDES, Side, rank_triples, summarise
+from auscult_lab.training.batches import Key, RowBatches
 from auscult_lab.training.experiment import Settings
 
 
@@ -63,7 +66,7 @@ class TransEConfig(Settings):
     patience: int | None = Field(default=5, ge=1)
 
     def batch_of(self, triples: int) -> int:
-        """Triples a step of a training on so many."""
+        """Return triples a step of a training on so many."""
         return min(1024, max(16, triples // 48)) if self.batch is None else self.batch
 
 
@@ -74,14 +77,7 @@ AS_PUBLISHED = TransEConfig(
 
 
 class TransE(nn.Module):
-    """Vectors of entities and relations.
-
-    Args:
-        entities: How many.
-        relations: How many.
-        dim: Length of a vector.
-        norm: p of the distance.
-    """
+    """Vectors of entities and relations."""
 
     def __init__(self, entities: int, relations: int, *, dim: int, norm: int) -> None:
         super().__init__()
@@ -106,14 +102,14 @@ class TransE(nn.Module):
             table[rows] = functional.normalize(table[rows], dim=1)
 
     def distance(self, triples: Tensor) -> Tensor:
-        """||s + r - o||_p of triples (..., 3); shape (...)."""
+        """Return ||s + r - o||_p of triples (..., 3); shape (...)."""
         subject, relation, object_ = triples.unbind(-1)
         difference = self.entities(subject) + self.relations(relation) - self.entities(object_)
         length: Tensor = torch.linalg.vector_norm(difference, ord=self.norm, dim=-1)
         return length
 
     def distances(self, triples: Tensor, candidates: Tensor, side: Side) -> Tensor:
-        """Distances with each candidate in the place of one end.
+        """Return distances with each candidate in the place of one end.
 
         Args:
             triples: Int64, (rows, 3).
@@ -135,7 +131,7 @@ class TransE(nn.Module):
 
     @torch.no_grad()
     def scores(self, triples: NDArray[np.int64], side: Side) -> FloatArray:
-        """-distance with every entity in the place of one end, as `evaluation.Scores`."""
+        """Return -distance with every entity in the place of one end, as `evaluation.Scores`."""
         table = self.entities.weight
         asked = torch.from_numpy(triples).to(table.device)
         scored: FloatArray = (-self.distances(asked, table, side)).cpu().numpy()
@@ -143,7 +139,7 @@ class TransE(nn.Module):
 
 
 def margin_loss(true: Tensor, corrupted: Tensor, margin: float) -> Tensor:
-    """[margin + d - d']+ summed over a batch, in the mean over a triple's corruptions (bordes2013, Eq. 1).
+    """Return [margin + d - d']+ summed over a batch, the mean over a triple's corruptions (bordes2013, Eq. 1).
 
     Args:
         true: Distances, (batch,).
@@ -154,7 +150,7 @@ def margin_loss(true: Tensor, corrupted: Tensor, margin: float) -> Tensor:
 
 
 def softmax_loss(true: Tensor, candidates: Tensor, is_true: Tensor, scale: float) -> Tensor:
-    """Cross entropy of the true entity among candidates, summed over a batch.
+    """Return cross entropy of the true entity among candidates, summed over a batch.
 
     Args:
         true: Distances, (batch,).
@@ -167,7 +163,7 @@ def softmax_loss(true: Tensor, candidates: Tensor, is_true: Tensor, scale: float
 
 
 def corrupt(triples: Tensor, entities: int, negatives: int) -> Tensor:
-    """Triples with subject or object, by a fair coin, exchanged for any entity (bordes2013, Eq. 2).
+    """Return triples with subject or object, by a fair coin, exchanged for any entity (bordes2013, Eq. 2).
 
     Args:
         triples: Int64, (batch, 3).
@@ -181,3 +177,74 @@ def corrupt(triples: Tensor, entities: int, negatives: int) -> Tensor:
     head = torch.rand(drawn.shape, device=triples.device) < 0.5
     subject, relation, object_ = (column[:, None].expand_as(drawn) for column in triples.unbind(1))
     return torch.stack([torch.where(head, drawn, subject), relation, torch.where(head, object_, drawn)], dim=-1)
+
+
+class TransEObjective:
+    """What is trained and what for.
+
+    Args:
+        network: Trained in place.
+        config: Loss and optimiser.
+        validation: (triples, 3); their filtered ranks choose the epoch. None for a training of fixed length.
+        known: All true triples, (triples, 3).
+    """
+
+    def __init__(
+        self,
+        network: TransE,
+        config: TransEConfig,
+        validation: NDArray[np.int64] | None,
+        known: NDArray[np.int64],
+    ) -> None:
+        self.network = network
+        self._config = config
+        self._validation = validation
+        self._known = known
+
+    def loss(self, batch: Tensor) -> tuple[Tensor, int]:
+        """Return the summed loss of triples (batch, 3), with negatives drawn here; what it reads gets unit length."""
+        config, network = self._config, self.network
+        if config.loss == "margin":
+            corrupted = corrupt(batch, network.entities.num_embeddings, config.negatives)
+            # Rows that are not read need no unit length yet: Algorithm 1 gives it to all of them at each step.
+            network.constrain(torch.cat([batch[:, [0, 2]].ravel(), corrupted[..., [0, 2]].ravel()]))
+            return margin_loss(network.distance(batch), network.distance(corrupted), config.margin), len(batch)
+        drawn = torch.randint(network.entities.num_embeddings, (config.negatives,), device=batch.device)
+        network.constrain(torch.cat([batch[:, [0, 2]].ravel(), drawn]))
+        true, candidates = network.distance(batch), network.entities(drawn)
+        losses = [
+            softmax_loss(true, network.distances(batch, candidates, side), batch[:, [end]] == drawn, config.scale)
+            for side, end in zip(SIDES, (0, 2), strict=True)
+        ]
+        return losses[0] + losses[1], len(batch)
+
+    def measures(self) -> Mapping[str, float]:
+        """Return filtered mean reciprocal rank and Hits@10 on validation triples, both ends."""
+        self.network.constrain()
+        if self._validation is None:
+            return {}
+        figures = summarise(rank_triples(self.network.scores, self._validation, self._known).filtered)
+        return {"RR": figures["MRR"], "Hits@10": figures["Hits@10"]}
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Return the optimiser of all vectors; moments and steps are those of the rows that a batch reads."""
+        parameters, rate = self.network.parameters(), self._config.learning_rate
+        if self._config.optimizer == "sgd":
+            return torch.optim.SGD(parameters, lr=rate)
+        return torch.optim.SparseAdam(list(parameters), lr=rate)
+
+
+class _Triples(Dataset[list[int]]):
+    """Triples by key; a whole batch at once, since one at a time would cost more than the step."""
+
+    def __init__(self, triples: NDArray[np.int64]) -> None:
+        self._triples = torch.from_numpy(triples)
+
+    def __getitems__(self, keys: Sequence[Key]) -> Tensor:
+        return self._triples[[row for _, row in keys]]
+
+
+def batches(triples: NDArray[np.int64], size: int, seed: int) -> DataLoader[list[int]]:
+    """Return shuffled batches of triples, int64, (size, 3); an epoch is one pass."""
+    sampler = RowBatches(len(triples), per_epoch=len(triples), size=size, seed=seed)
+    return DataLoader(_Triples(triples), batch_sampler=sampler, collate_fn=lambda batch: batch)

@@ -84,7 +84,7 @@ def _triples(
     kinds: Counter[tuple[str, str]],
     same_as: Mapping[str, str],
 ) -> Iterator[Triple]:
-    """The triples of a table; `names` gets what the table itself calls its entities.
+    """Yield the triples of a table; `names` gets what the table itself calls its entities.
 
     What said something of two records is left out where both are one entity.
     """
@@ -111,13 +111,22 @@ def _vocabulary(identifier: str) -> str:
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
-    """Ids of subject, relation and object, and names of subject and object; empty where there are none."""
+    """Yield ids of subject, relation and object, and names of subject and object; empty where there are none."""
     rows = read_rows(path, None)
     first = next(rows, None)
     if first is None:
         raise DataError(f"triples in {path}", "an empty file", "give a table of subject, relation and object")
     width = len(first[1])
-    places = _places(path, first[1])
+    columns = [cell.strip().lower() for cell in first[1]]
+    # Where subject, relation, object and their names are; none for three columns without names.
+    places = [next((columns.index(name) for name in known if name in columns), None) for known in _COLUMNS]
+    if None in places[:3]:
+        if width != 3:
+            named = " ".join(known[0] for known in _COLUMNS[:3])
+            expected = f"columns {named}, or three columns without names, in {path}"
+            found = " ".join(first[1])[:80] or "an empty line"
+            raise DataError(expected, found, "name the columns in the first line")
+        places = []
     for number, cells in rows if places else chain([first], rows):
         if len(cells) != width:
             raise DataError(f"{width} columns at {path}:{number}", f"{len(cells)} columns", "correct that line")
@@ -126,15 +135,3 @@ def _rows(path: Path) -> Iterator[list[str]]:
             got = repr("\t".join(cells)[:80])
             raise DataError(f"a subject, a relation and an object at {path}:{number}", got, "correct that line")
         yield row
-
-
-def _places(path: Path, head: list[str]) -> list[int | None]:
-    """Where subject, relation, object and their names stand; none for three columns without names."""
-    columns = [cell.strip().lower() for cell in head]
-    found = [next((columns.index(name) for name in known if name in columns), None) for known in _COLUMNS]
-    if None not in found[:3]:
-        return found
-    if len(head) == 3:
-        return []
-    expected = f"columns {' '.join(known[0] for known in _COLUMNS[:3])}, or three columns without names, in {path}"
-    raise DataError(expected, " ".join(head)[:80] or "an empty line", "name the columns in the first line")

@@ -60,19 +60,16 @@ def read_wikidata(
         raise DataError(f"a Wikidata dump ({', '.join(SUFFIXES)}) at {path}", got, "check the path")
     only, below, over = (frozenset(map(str.upper, ids)) for ids in (properties, roots, reached_by))
     kept = _reaching(path, below, over) if below else lambda _: True
-    asked = _called_for(only, below)
+    options = {"--property": only, "--root": below}
+    asked = " and ".join(f"{name} {', '.join(sorted(ids))}" for name, ids in options.items() if ids)
     sought = f"claims{f' of {asked}' if asked else ''} whose value is an item in {path}"
     remedy = "name others, or none" if asked else _REMEDY
     graph = make_graph(_triples(path, only, kept), {}, sought=sought, remedy=remedy)
-    names = _names(path, frozenset((*graph.entities, *graph.relations)))
+    wanted = frozenset((*graph.entities, *graph.relations))
+    called = _entities(path, lambda each: (each["id"], _called(each)) if each["id"] in wanted else None)
+    names = dict(each for each in called if each)
     labels = {relation: names[relation][0] for relation in graph.relations if names.get(relation)}
     return label_relations(name_entities(graph, names), labels)
-
-
-def _called_for(properties: frozenset[str], roots: frozenset[str]) -> str:
-    """What claims were asked for, in the words of the command line."""
-    options = {"--property": properties, "--root": roots}
-    return " and ".join(f"{name} {', '.join(sorted(ids))}" for name, ids in options.items() if ids)
 
 
 def _reaching(path: Path, roots: frozenset[str], reached_by: frozenset[str]) -> Callable[[_Entity], bool]:
@@ -108,14 +105,8 @@ def _triples(path: Path, properties: frozenset[str], kept: Callable[[_Entity], b
         yield from triples
 
 
-def _names(path: Path, wanted: frozenset[str]) -> dict[str, list[str]]:
-    """Names of the items and properties that are wanted, the label first."""
-    found = _entities(path, lambda each: (each["id"], _called(each)) if each["id"] in wanted else None)
-    return dict(each for each in found if each)
-
-
 def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str]]:
-    """(property, item) of the claims that are about items."""
+    """Return (property, item) of the claims that are about items."""
     # An empty map is an empty list in the dump.
     claims = entity.get("claims") or {}
     found = []
@@ -130,17 +121,14 @@ def _claims(entity: _Entity, properties: Collection[str]) -> list[tuple[str, str
 
 
 def _called(entity: _Entity) -> list[str]:
-    label, aliases = (_english(entity.get(name) or {}) for name in ("labels", "aliases"))
+    """Return the names of an item or property, the label first, each in the first of the languages that there is."""
+    texts = (entity.get(name) or {} for name in ("labels", "aliases"))
+    label, aliases = (next((each[name] for name in _LANGUAGES if each.get(name)), None) for each in texts)
     return [text["value"] for text in ([label] if label else []) + (aliases or [])]
 
 
-def _english(texts: dict[str, Any]) -> Any:
-    """What a map has in the first of the languages that it has, None for none."""
-    return next((texts[language] for language in _LANGUAGES if texts.get(language)), None)
-
-
 def _entities(path: Path, read: Callable[[_Entity], _Read]) -> Iterator[_Read]:
-    """What `read` makes of each item and property; it is called here because here the line is known."""
+    """Yield what `read` makes of each item and property; it is called here because here the line is known."""
     for number, line in read_lines(path):
         text = line.strip().rstrip(",")
         if text in ("", "[", "]"):

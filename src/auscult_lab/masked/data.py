@@ -43,8 +43,8 @@ class Texts:
     documents: int
     held_out_documents: int
 
-    def told(self) -> dict[str, Any]:
-        """Counts and a digest."""
+    def describe(self) -> dict[str, Any]:
+        """Return counts and a digest."""
         digest = hashlib.sha256()
         for text in (*self.training, *self.held_out):
             digest.update(len(text).to_bytes(4, "little") + text.tobytes())
@@ -108,12 +108,7 @@ class TextBatch:
 
 
 class TextExamples(Dataset[Tensor]):
-    """Texts by epoch and row; an epoch changes nothing, as masks are drawn where the loss is computed.
-
-    Args:
-        texts: Token ids.
-        padding: What fills a batch's shorter texts.
-    """
+    """Texts by epoch and row; an epoch changes nothing, as masks are drawn where the loss is computed."""
 
     def __init__(self, texts: Sequence[Tokens], padding: int) -> None:
         self._texts = texts
@@ -126,7 +121,7 @@ class TextExamples(Dataset[Tensor]):
         return torch.from_numpy(self._texts[key[1]].astype(np.int64))
 
     def collate(self, texts: Sequence[Tensor]) -> TextBatch:
-        """One batch."""
+        """Return one batch."""
         ids = pad_sequence(list(texts), batch_first=True, padding_value=self._padding)
         lengths = torch.tensor([len(text) for text in texts])
         return TextBatch(ids, (torch.arange(ids.shape[1]) < lengths.unsqueeze(1)).long())

@@ -55,7 +55,7 @@ class MaskedExperiment(DataExperiment):
         return self
 
     def backbone_name(self) -> str:
-        """The backbone with environment variables expanded.
+        """Return the backbone with environment variables expanded.
 
         Raises:
             ConfigError: One of them is not set.
@@ -63,7 +63,7 @@ class MaskedExperiment(DataExperiment):
         return backbone_name(self.backbone, "backbone")
 
     def begins_with(self) -> list[str]:
-        """The backbone; an encoder with random weights has read nothing, whatever its tokenizer was made of."""
+        """Return the backbone; an encoder with random weights has read nothing, whatever its tokenizer was made of."""
         return [self.backbone_name()] if self.encoder is None else []
 
 

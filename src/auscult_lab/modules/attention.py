@@ -33,7 +33,7 @@ class CrossAttention(nn.Module):
         self.product = nn.Parameter(torch.empty(dim).uniform_(-bound, bound))
 
     def forward(self, query: Tensor, query_mask: Tensor, texts: Tensor, mask: Tensor) -> Tensor:
-        """V, (texts, words, 4 * dim); row i of the query goes with text i.
+        """Return V, (texts, words, 4 * dim); row i of the query goes with text i.
 
         Args:
             query: (texts, query words, dim).
@@ -67,7 +67,7 @@ class InnerAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The sums, (rows, dim), and the weights, (rows, vectors): 0 at padding, in sum 1 where a row has a vector.
+        """Return sums, (rows, dim), and weights, (rows, vectors): 0 at padding, in sum 1 where a row has a vector.
 
         Args:
             vectors: (rows, vectors, dim).
@@ -135,7 +135,7 @@ class TermGate(nn.Module):
         self.weight = nn.Linear(width, 1, bias=False)
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Weights, (batch, query words), 0 where no word is.
+        """Return weights, (batch, query words), 0 where no word is.
 
         Args:
             words: (batch, query words, width).

@@ -1,13 +1,15 @@
 """A Hugging Face encoder and its tokenizer as one module; the only file that opens either.
 
 Any encoder that `AutoModel` opens will do, by hub name ("dmis-lab/biobert-v1.1") or from a local folder, whose weights
-are safetensors: a pickle may run code when it is read.
+are safetensors: a pickle may run code when it is read. Many texts are read a few at a time, similar lengths together,
+because padding costs as much as words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -25,12 +27,7 @@ _HUB_NAME = re.compile(r"\w[\w.\-]*(/[\w.\-]+)?")
 
 
 class Backbone(nn.Module):
-    """Texts to token states.
-
-    Args:
-        model: The encoder.
-        tokenizer: Its tokenizer.
-    """
+    """Texts to token states."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         super().__init__()
@@ -65,7 +62,7 @@ class Backbone(nn.Module):
     def tokenize(
         self, texts: Sequence[str], second: Sequence[str] | None = None, *, max_tokens: int
     ) -> dict[str, Tensor]:
-        """Padded token ids of texts, or of pairs of which the second is cut where both are too long.
+        """Return padded token ids of texts, or of pairs of which the second is cut where both are too long.
 
         Returns:
             The tokenizer's fields ("input_ids", "attention_mask", ...), each (texts, tokens), on the processor.
@@ -75,19 +72,19 @@ class Backbone(nn.Module):
         return {name: torch.tensor(rows) for name, rows in batch.items()}
 
     def cut(self, text: str, max_tokens: int) -> str:
-        """A text up to the end of its last token but those it is too long by; marks around it are not counted."""
+        """Cut a text behind so many tokens; marks around it are not counted."""
         _, offsets = self.pieces(text, max_tokens)
         return text[: offsets[-1][1]] if offsets else ""
 
     def pieces(self, text: str, max_tokens: int) -> tuple[list[int], list[tuple[int, int]]]:
-        """Token ids of a text's beginning without marks, and the characters each token is made of."""
+        """Return token ids of a text's beginning without marks, and the characters each token is made of."""
         limited = self.tokenizer(
             text, add_special_tokens=False, truncation=True, max_length=max_tokens, return_offsets_mapping=True
         )
         return limited["input_ids"], limited["offset_mapping"]
 
     def layers(self, batch: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        """States of every layer, each (texts, tokens, dim): the embeddings' first, the last layer's last."""
+        """Return states of every layer, each (texts, tokens, dim): the embeddings' first, the last layer's last."""
         read = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}, output_hidden_states=True)
         states: tuple[Tensor, ...] = read.hidden_states
         return states
@@ -99,12 +96,12 @@ class Backbone(nn.Module):
         return table
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        """Last hidden states, (texts, tokens, dim)."""
+        """Return last hidden states, (texts, tokens, dim)."""
         states: Tensor = self.model(**{name: rows.to(self.device) for name, rows in batch.items()}).last_hidden_state
         return states
 
     def forgetful(self, batch: dict[str, Tensor]) -> Tensor:
-        """As `forward`, but activations are not held: they are computed again on the way back."""
+        """Return as `forward`, but activations are not held: they are computed again on the way back."""
         names = list(batch)
         # On its own device: from where its arguments are, checkpointing tells whose random numbers to draw again.
         rows = [each.to(self.device) for each in batch.values()]
@@ -125,7 +122,7 @@ class Backbone(nn.Module):
 
 
 def pool(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
-    """One vector a text, (texts, dim): the first token's state, or the mean over all tokens.
+    """Return one vector a text, (texts, dim): the first token's state, or the mean over all tokens.
 
     Args:
         states: (texts, tokens, dim).
@@ -156,7 +153,7 @@ def open_backbone(name_or_path: str) -> Backbone:
 
 
 def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging Face encoder") -> tuple[Any, Any]:
-    """A model of an encoder, and its tokenizer.
+    """Return a model of an encoder, and its tokenizer.
 
     Args:
         name_or_path: A hub name or a folder.
@@ -176,7 +173,23 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
         raise
     except Exception as error:
         # A damaged file comes as an error of one of three libraries, of half a dozen kinds.
-        raise _refused(name_or_path, error, what) from error
+        folder = Path(name_or_path)
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        # The library takes what is no folder for a name of the hub, and calls a misspelt path no good name.
+        beside = folder.parent != Path() and folder.parent.is_dir()
+        expected, got = what, f"{name_or_path!r} ({reason})"
+        if folder.is_dir() and any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
+            remedy = "have them written as safetensors, with save_pretrained, where the pickle is trusted"
+            expected, got = f"{what} with weights as safetensors", f"{name_or_path!r} with a pickle of them"
+        elif folder.is_dir():
+            remedy = "give a folder saved with save_pretrained, or copy it again"
+        elif folder.exists() or beside or not _HUB_NAME.fullmatch(name_or_path):
+            got = f"{name_or_path!r}, {'which is a file' if folder.exists() else 'where there is no folder'}"
+            remedy = "correct the path"
+        else:
+            got = f"{name_or_path!r}, which is no folder here, nor opens from the hub ({reason})"
+            remedy = "correct the path of the folder, or give a hub name on a machine with a network"
+        raise ModelError(expected, got, remedy) from error
     kind = model.config.model_type
     if getattr(model.config, "max_position_embeddings", None) is None or model.config.is_encoder_decoder:
         found = f"{name_or_path!r}, of type '{kind}', which has none of its own or a decoder"
@@ -187,27 +200,8 @@ def _open(name_or_path: str, opens: Callable[[str], Any], what: str = "a Hugging
     return model, tokenizer
 
 
-def _refused(name_or_path: str, error: Exception, what: str) -> ModelError:
-    """What to say of an encoder that does not open."""
-    folder = Path(name_or_path)
-    reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-    if folder.is_dir():
-        if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors")):
-            remedy = "have them written as safetensors, with save_pretrained, where the pickle is trusted"
-            return ModelError(f"{what} with weights as safetensors", f"{name_or_path!r} with a pickle of them", remedy)
-        remedy = "give a folder saved with save_pretrained, or copy it again"
-        return ModelError(what, f"{name_or_path!r} ({reason})", remedy)
-    # The library takes what is no folder for a name of the hub, and tells of a misspelt path that it is no good name.
-    beside = folder.parent != Path() and folder.parent.is_dir()
-    if folder.exists() or beside or not _HUB_NAME.fullmatch(name_or_path):
-        found = "which is a file" if folder.exists() else "where there is no folder"
-        return ModelError(what, f"{name_or_path!r}, {found}", "correct the path")
-    remedy = "correct the path of the folder, or give a hub name on a machine with a network"
-    return ModelError(what, f"{name_or_path!r}, which is no folder here, nor opens from the hub ({reason})", remedy)
-
-
 def new_encoder(kind: str, settings: Mapping[str, Any]) -> Any:
-    """An encoder of the library with random weights.
+    """Return an encoder of the library with random weights.
 
     Args:
         kind: As the library names it: "longformer".
@@ -242,15 +236,22 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
 
     def begun(name: str) -> Any:
         if shape is not None:
-            config = _reshaped(AutoConfig.from_pretrained(name), shape)
+            config, remedy = AutoConfig.from_pretrained(name), "correct 'encoder' in the experiment file"
+            if unknown := [field for field in shape if not hasattr(config, field)]:
+                raise ConfigError(f"settings of a {config.model_type} encoder", ", ".join(unknown), remedy)
+            changed = {**config.to_dict(), **shape}
+            if changed["hidden_size"] % changed["num_attention_heads"]:
+                found = f"{changed['hidden_size']} for {changed['num_attention_heads']} attention heads"
+                raise ConfigError("a hidden_size that its attention heads divide among them", found, remedy)
+            config = type(config).from_dict(changed)
             return AutoModelForMaskedLM.from_config(config)  # type: ignore[no-untyped-call]
-        told = logging.get_verbosity()
+        before = logging.get_verbosity()
         # It calls a checkpoint that has no predicting layer corrupted.
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
             return AutoModelForMaskedLM.from_pretrained(name, use_safetensors=True)
         finally:
-            logging.set_verbosity(told)
+            logging.set_verbosity(before)
 
     model, tokenizer = _open(name_or_path, begun, "a Hugging Face encoder that predicts masked tokens")
     if tokenizer.mask_token is None:
@@ -258,20 +259,8 @@ def open_masked_language_model(name_or_path: str, shape: Mapping[str, int] | Non
     return model, tokenizer, Backbone(model.base_model, tokenizer).limit
 
 
-def _reshaped(config: Any, shape: Mapping[str, int]) -> Any:
-    unknown = [name for name in shape if not hasattr(config, name)]
-    remedy = "correct 'encoder' in the experiment file"
-    if unknown:
-        raise ConfigError(f"settings of a {config.model_type} encoder", ", ".join(unknown), remedy)
-    changed = {**config.to_dict(), **shape}
-    if changed["hidden_size"] % changed["num_attention_heads"]:
-        found = f"{changed['hidden_size']} for {changed['num_attention_heads']} attention heads"
-        raise ConfigError("a hidden_size that its attention heads divide among them", found, remedy)
-    return type(config).from_dict(changed)
-
-
 def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """What chooses tokens and replaces them, of (texts, tokens) and where they are marks.
+    """Return what chooses tokens and replaces them, of (texts, tokens) and where they are marks.
 
     Args:
         tokenizer: Whose tokens they are.
@@ -284,7 +273,7 @@ def masking(tokenizer: Any, share: float) -> Callable[[Tensor, Tensor], tuple[Te
 
 
 def find_file(name_or_path: str, file: str) -> Path | None:
-    """A file of a saved model: in its folder, or of a hub name's; None where it has no such file.
+    """Return a file of a saved model: in its folder, or of a hub name's; None where it has no such file.
 
     Raises:
         MissingExtraError: When `transformers` is not installed.
@@ -304,5 +293,42 @@ def find_file(name_or_path: str, file: str) -> Path | None:
 
 
 def fastest_device() -> torch.device:
-    """The first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another GPU, or none."""
+    """Return the first GPU that torch can use, else the processor. `CUDA_VISIBLE_DEVICES` chooses another, or none."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def batches(lengths: Sequence[int], size: int | None) -> Iterator[list[int]]:
+    """Yield positions of texts, shortest first, a batch at a time.
+
+    Args:
+        lengths: Of each text, in any unit.
+        size: Texts in a batch; None for all in one.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    step = size or max(1, len(order))
+    for start in range(0, len(order), step):
+        yield order[start : start + step]
+
+
+def in_order(results: Iterable[tuple[Sequence[int], Tensor]], *, dim: int = 0, empty: Sequence[int] = (0,)) -> Tensor:
+    """Join the results of batches in the order of the texts.
+
+    Args:
+        results: Of each batch the positions of its texts, as `batches` gave them, and a tensor.
+        dim: The dimension of the texts in it.
+        empty: Shape of the result where there is no batch.
+    """
+    rows: list[int] = []
+    parts: list[Tensor] = []
+    for batch, part in results:
+        rows += batch
+        parts.append(part)
+    if not parts:
+        return torch.zeros(*empty)
+    joined = torch.cat(parts, dim=dim)
+    return joined.index_select(dim, torch.tensor(rows, device=joined.device).argsort())
+
+
+def single_precision(tensor: Tensor) -> AbstractContextManager[object]:
+    """Compute scores of vectors in single precision, whatever transformers run in: bfloat16 would make ties."""
+    return torch.autocast(tensor.device.type, enabled=False)

@@ -39,7 +39,7 @@ KNOWN: Mapping[str, KnownEncoder] = {
 
 
 def digest_of_weights(folder: Path) -> str:
-    """SHA-256 of an encoder's weights, in hexadecimal.
+    """Return the SHA-256 of an encoder's weights, in hexadecimal.
 
     Args:
         folder: As transformers saves one.
@@ -55,7 +55,7 @@ def digest_of_weights(folder: Path) -> str:
 
 
 def name_of_weights(digest: str, otherwise: str) -> str:
-    """The name that an encoder is published under, or what it is called here.
+    """Return the name that an encoder is published under, or what it is called here.
 
     Args:
         digest: Of `digest_of_weights`.

@@ -20,30 +20,25 @@ from torch import Tensor, nn
 
 
 def cosine_matrix(query: Tensor, passage: Tensor) -> Tensor:
-    """Cosines between word vectors: (batch, queries, dim) and (batch, words, dim) to (batch, queries, words).
+    """Return cosines between word vectors: (batch, queries, dim) and (batch, words, dim) to (batch, queries, words).
 
     Vectors of zeros (padding) have cosine 0 with all; which cells hold words is for `cells` to say.
     """
     return nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(passage, dim=-1).transpose(1, 2)
 
 
-def dot_matrix(query: Tensor, passage: Tensor) -> Tensor:
-    """Inner products between word vectors, (batch, query words, passage words)."""
-    return query @ passage.transpose(1, 2)
-
-
 def identity_matrix(query: Tensor, passage: Tensor) -> Tensor:
-    """1 where query and passage have the same word id, (batch, query words, passage words), float."""
+    """Return 1 where query and passage have the same word id, (batch, query words, passage words), float."""
     return (query.unsqueeze(2) == passage.unsqueeze(1)).float()
 
 
 def cells(query: Tensor, passage: Tensor) -> Tensor:
-    """Where an interaction matrix holds two words: masks (batch, q) and (batch, p) to bool (batch, q, p)."""
+    """Return where an interaction matrix holds two words: masks (batch, q) and (batch, p) to bool (batch, q, p)."""
     return query.unsqueeze(2) & passage.unsqueeze(1)
 
 
 def masked_softmax(values: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """Softmax over the places where the mask is True; 0 elsewhere, and everywhere where it is True nowhere."""
+    """Return Softmax over the places where the mask is True; 0 elsewhere, and everywhere where it is True nowhere."""
     lowest = torch.finfo(values.dtype).min
     weights = torch.softmax(values.masked_fill(~mask, lowest), dim=dim)
     return weights.masked_fill(~mask, 0.0)
@@ -54,12 +49,12 @@ _SLACK = 1e-6
 
 
 def bin_numbers(similarities: Tensor, bins: int) -> Tensor:
-    """The bin, int64 in 0 to bins - 1, of similarities in [-1, 1]; the last is for exact matches."""
+    """Return the bin, int64 in 0 to bins - 1, of similarities in [-1, 1]; the last is for exact matches."""
     return ((similarities + (1.0 + _SLACK)) * ((bins - 1) / 2)).floor().long().clamp(0, bins - 1)
 
 
 def bin_counts(similarities: Tensor, passage: Tensor, bins: int) -> Tensor:
-    """How many passage words fall into each bin (guo2016); it has no gradient.
+    """Count the passage words that fall into each bin (guo2016); it has no gradient.
 
     Args:
         similarities: (batch, query words, passage words), in [-1, 1].
@@ -74,7 +69,7 @@ def bin_counts(similarities: Tensor, passage: Tensor, bins: int) -> Tensor:
 
 
 def bin_sums(similarities: Tensor, passage: Tensor, bins: int) -> Tensor:
-    """The sum of the similarities in each bin (yang2016); arguments and result as in `bin_counts`.
+    """Return the sum of the similarities in each bin (yang2016); arguments and result as in `bin_counts`.
 
     The gradient goes to the similarities, not through the choice of their bins.
     """
@@ -115,7 +110,7 @@ class KernelPooling(nn.Module):
         self.widths = (exact_sigma, *(sigma for _ in range(kernels - 1)))
 
     def forward(self, similarities: Tensor, query: Tensor, passage: Tensor) -> Tensor:
-        """Soft term frequencies, summed in logarithm over the query's words.
+        """Return soft term frequencies, summed in logarithm over the query's words.
 
         Args:
             similarities: (batch, query words, passage words), or (batch, matrices, query words, passage words).
@@ -133,7 +128,7 @@ class KernelPooling(nn.Module):
 
 
 def soft_counts(similarities: Tensor, centres: tuple[float, ...], widths: tuple[float, ...]) -> Tensor:
-    """Sums of Gaussian kernels over the last dimension: (..., words) to (..., kernels).
+    """Return sums of Gaussian kernels over the last dimension: (..., words) to (..., kernels).
 
     One kernel at a time, and recomputed for the gradient: no more is kept than the similarities themselves, where
     differentiating the plain expression keeps three arrays of their size for every kernel.
@@ -175,7 +170,7 @@ class _SoftCounts(torch.autograd.Function):
 
 
 def _rows(similarities: Tensor) -> int:
-    """Rows of a block that stays in a processor's cache while all kernels pass over it."""
+    """Return rows of a block that stays in a processor's cache while all kernels pass over it."""
     return max(1, _BLOCK // max(1, similarities.shape[-1]))
 
 
@@ -184,7 +179,7 @@ def _blocks(values: Tensor, rows: int) -> tuple[Tensor, ...]:
 
 
 def k_max(values: Tensor, mask: Tensor, k: int) -> Tensor:
-    """The k largest values along the last dimension, largest first.
+    """Return the k largest values along the last dimension, largest first.
 
     Args:
         values: (..., words).
@@ -203,7 +198,7 @@ def k_max(values: Tensor, mask: Tensor, k: int) -> Tensor:
 
 
 def dynamic_max_pool(maps: Tensor, query: Tensor, passage: Tensor, grid: tuple[int, int]) -> Tensor:
-    """Maxima over a grid laid over each example's own words (pang2016, dynamic pooling).
+    """Return maxima over a grid laid over each example's own words (pang2016, dynamic pooling).
 
     Grid row a of r covers the query words from floor(a n / r) up to ceil((a + 1) n / r), where n is the number of
     words of this example, so that cells overlap where there are fewer words than rows; columns likewise.
@@ -229,7 +224,7 @@ def dynamic_max_pool(maps: Tensor, query: Tensor, passage: Tensor, grid: tuple[i
 
 
 def encode_positions(vectors: Tensor, mask: Tensor) -> Tensor:
-    """A mean of word vectors that keeps something of their order (sukhbaatar2015, section 4.1).
+    """Return a mean of word vectors that keeps something of their order (sukhbaatar2015, section 4.1).
 
     One vector a text, m = sum over j of l_j * x_j, elementwise, with l_kj = (1 - j/J) - (k/d)(1 - 2j/J).
 

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.embedding import WordTable
-from auscult_lab.modules.vocabulary import Vocabulary
+from auscult_lab.modules.vocabulary import Vocabulary, WordTable
 
 BOUNDARY = "#"
 
@@ -68,16 +67,16 @@ class LetterGrams(WordTable):
         self.ends = torch.cat([self.ends, ends])
 
     def spell(self, word: str) -> list[int]:
-        """Rows of the weights for a word's grams, as often as it holds them."""
+        """Return rows of the weights for a word's grams, as often as it holds them."""
         return [self._rows[gram] for gram in letter_grams(word, self._lengths) if gram in self._rows]
 
     def bags(self, ids: Tensor) -> Tensor:
-        """The layer over all grams of a text: ids (batch, words) to (batch, dim). Needs one place."""
+        """Return the layer over all grams of a text: ids (batch, words) to (batch, dim). Needs one place."""
         distinct, at = torch.unique(ids, return_inverse=True)
         return nn.functional.embedding_bag(at, self._layer(distinct), mode="sum")
 
     def windows(self, ids: Tensor) -> Tensor:
-        """The layer over windows of words: ids (batch, windows, places) to (batch, windows, dim)."""
+        """Return the layer over windows of words: ids (batch, windows, places) to (batch, windows, dim)."""
         distinct, at = torch.unique(ids, return_inverse=True)
         table = self._layer(distinct).view(len(distinct) * self.places, self.dim)
         at = at * self.places + torch.arange(self.places, device=ids.device)
@@ -95,20 +94,20 @@ class LetterGrams(WordTable):
 
 
 def letter_grams(word: str, lengths: range) -> list[str]:
-    """Runs of letters of a word between boundary marks, but for those that hold nothing but marks."""
+    """Return runs of letters of a word between boundary marks, but for those that hold nothing but marks."""
     marked = f"{BOUNDARY}{word}{BOUNDARY}"
     runs = [marked[at : at + length] for length in lengths for at in range(len(marked) - length + 1)]
     return [run for run in runs if run.strip(BOUNDARY)]
 
 
 def windows_of(ids: Tensor, width: int) -> Tensor:
-    """Windows with a word in the middle: ids (batch, words) to (batch, words, width); 0 beyond a text's ends."""
+    """Return windows with a word in the middle: ids (batch, words) to (batch, words, width); 0 beyond a text's ends."""
     before = (width - 1) // 2
     return nn.functional.pad(ids, (before, width - 1 - before)).unfold(1, width, 1)
 
 
 def _common_grams(vocabulary: Vocabulary, lengths: range, most: int | None) -> list[str]:
-    """Grams in alphabetical order; where only some are kept, those whose words occur in most passages."""
+    """Return grams in alphabetical order; where only some are kept, those whose words occur in most passages."""
     weights: defaultdict[str, float] = defaultdict(float)
     for word, idf in zip(vocabulary.words, vocabulary.idf.tolist(), strict=True):
         for gram in letter_grams(word, lengths):

@@ -16,12 +16,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequen
 
 
 class _Bidirectional(nn.Module):
-    """One forward and one backward network.
-
-    Args:
-        input_dim: Length of an input vector.
-        hidden_dim: Length of each direction's state.
-    """
+    """One forward and one backward network."""
 
     cell: ClassVar[type[nn.LSTM] | type[nn.GRU]]
 
@@ -51,14 +46,14 @@ class BidirectionalLstm(_Bidirectional):
     cell = nn.LSTM
 
     def forward(self, inputs: PackedSequence) -> PackedSequence:
-        """States of every step, forward ⊕ backward: packed (steps, 2 * hidden_dim), laid out as the inputs."""
+        """Return states of every step, forward ⊕ backward: packed (steps, 2 * hidden_dim), laid out as the inputs."""
         padded, lengths = _sorted_rows(inputs)
         ahead, back = self.both_ways(padded, lengths.to(padded.device))
         states = pack_padded_sequence(torch.cat([ahead, back], dim=-1), lengths, batch_first=True)
         return like(inputs, states.data)
 
     def end_states(self, inputs: PackedSequence) -> tuple[Tensor, Tensor]:
-        """Forward state at the last step and backward state at the first, each (sequences, hidden_dim)."""
+        """Return forward state at the last step and backward state at the first, each (sequences, hidden_dim)."""
         padded, lengths = _sorted_rows(inputs)
         ahead, back = self.both_ways(padded, lengths.to(padded.device))
         ends = ahead[torch.arange(len(lengths)), lengths - 1], back[:, 0]
@@ -72,7 +67,7 @@ class BidirectionalGru(_Bidirectional):
     cell = nn.GRU
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """States of every step, forward ⊕ backward: (sequences, steps, 2 * hidden_dim), zeros at padding.
+        """Return states of every step, forward ⊕ backward: (sequences, steps, 2 * hidden_dim), zeros at padding.
 
         Args:
             inputs: (sequences, steps, input_dim); there may be no sequence, and sequences without a step.
@@ -83,7 +78,7 @@ class BidirectionalGru(_Bidirectional):
 
 
 def _sorted_rows(packed: PackedSequence) -> tuple[Tensor, Tensor]:
-    """Padded (sequences, steps, dim) and lengths, longest first as the packed layout has them."""
+    """Return padded (sequences, steps, dim) and lengths, longest first as the packed layout has them."""
     return pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes), batch_first=True)
 
 
@@ -93,11 +88,11 @@ def pack(sequences: list[Tensor]) -> PackedSequence:
 
 
 def like(packed: PackedSequence, data: Tensor) -> PackedSequence:
-    """The same layout around other per-step data."""
+    """Return the same layout around other per-step data."""
     return PackedSequence(data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
 
 
 def unpack(packed: PackedSequence) -> list[Tensor]:
-    """Sequences (steps, dim) in their original order."""
+    """Return sequences (steps, dim) in their original order."""
     padded, lengths = pad_packed_sequence(packed, batch_first=True)
     return [padded[row, :length] for row, length in enumerate(lengths.tolist())]

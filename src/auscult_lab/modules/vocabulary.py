@@ -2,17 +2,22 @@
 
 A subword table (floret) has a vector for any word. Words that a plain table (GloVe, word2vec) lacks get a vector
 drawn at random, once for each spelling, as zhu2019 (section 5.3) does: equal words still match each other.
+
+Word tables are what a ranker keeps for every word it knows, with room for words that training never saw.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from auscult.interfaces import FloatArray
 from auscult_lab.modules.word_vectors import WordVectors
@@ -41,10 +46,6 @@ class Vocabulary:
         """Length of a word vector."""
         return int(self.vectors.shape[1])
 
-    def look_up(self, words: Sequence[str]) -> FloatArray:
-        """Vectors of any words, (words, dim)."""
-        return look_up(self.source, words)
-
 
 def build_vocabulary(
     passages: Iterable[Sequence[str]],
@@ -53,7 +54,7 @@ def build_vocabulary(
     queries: Iterable[Sequence[str]] = (),
     min_count: int = 1,
 ) -> Vocabulary:
-    """The vocabulary of the training texts.
+    """Return the vocabulary of the training texts.
 
     Args:
         passages: The words of every training passage; idf is taken over them.
@@ -77,21 +78,88 @@ def build_vocabulary(
 
 
 def inverse_document_frequency(passages: int, holders: int) -> float:
-    """ln((N + 1) / (n + 1)) + 1, of a word that n of N passages hold; at least 1."""
+    """Return ln((N + 1) / (n + 1)) + 1, of a word that n of N passages hold; at least 1."""
     return math.log((passages + 1) / (holders + 1)) + 1.0
 
 
 def look_up(source: WordVectors, words: Sequence[str]) -> FloatArray:
-    """Vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
+    """Return vectors of words, (words, dim); those without one are drawn at random, seeded by spelling.
 
     The draw is uniform over [-0.25, 0.25], as is usual for words that pre-trained vectors lack.
     """
     vectors = np.array(source.lookup(words), dtype=np.float32).reshape(len(words), source.dim)
     for row in np.flatnonzero(~vectors.any(axis=1)).tolist():
-        vectors[row] = _random_vector(words[row], source.dim)
+        seed = int.from_bytes(hashlib.blake2b(words[row].encode(), digest_size=8).digest(), "big")
+        vectors[row] = np.random.default_rng(seed).uniform(-0.25, 0.25, source.dim).astype(np.float32)
     return vectors
 
 
-def _random_vector(word: str, dim: int) -> FloatArray:
-    seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
-    return np.random.default_rng(seed).uniform(-0.25, 0.25, dim).astype(np.float32)
+class WordTable(nn.Module, ABC):
+    """A brick that keeps something for every word, and can be told of words that training did not know."""
+
+    @abstractmethod
+    def add_words(self, words: Sequence[str]) -> None:
+        """Make room for further words; their ids follow the ones known so far. What is added is not saved."""
+
+
+class WordEmbedding(WordTable):
+    """Word vectors, trained further or kept as they are.
+
+    Args:
+        vocabulary: Words and their vectors.
+        trainable: Train the vectors with the network; those of words added later never are.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, *, trainable: bool) -> None:
+        super().__init__()
+        self._source = vocabulary.source
+        self.dim = vocabulary.dim
+        rows = torch.cat([torch.zeros(1, self.dim), torch.from_numpy(vocabulary.vectors).float()])
+        self.rows = nn.Parameter(rows, requires_grad=trainable)
+        self.register_buffer("added", torch.zeros(0, self.dim), persistent=False)
+        self.added: Tensor
+
+    def add_words(self, words: Sequence[str]) -> None:
+        """Look up the vectors of further words."""
+        found = torch.from_numpy(look_up(self._source, words)).to(self.rows)
+        self.added = torch.cat([self.added, found])
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return vectors, (*ids.shape, dim); the padding's are zeros, and get no gradient."""
+        known = ids < len(self.rows)
+        vectors = nn.functional.embedding(torch.where(known, ids, 0), self.rows, padding_idx=0)
+        if known.all():
+            return vectors
+        added = nn.functional.embedding(torch.where(known, 0, ids - len(self.rows)), self.added)
+        return torch.where(known.unsqueeze(-1), vectors, added)
+
+    def distinct(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors of texts' distinct words, (distinct, dim), the first zeros, and which is where, as `ids`.
+
+        What lies outside a text has the first.
+        """
+        # Padding is put in front, so that it is always there and always the first.
+        flat = nn.functional.pad(ids.masked_fill(~mask, 0).flatten(), (1, 0))
+        words, rows = torch.unique(flat, return_inverse=True)
+        vectors: Tensor = self(words)
+        return vectors.masked_fill((words == 0).unsqueeze(1), 0.0), rows[1:].view_as(ids)
+
+
+class WordIdf(WordTable):
+    """Inverse document frequencies, which are not trained."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._unseen = vocabulary.unseen_idf
+        self.register_buffer("idf", torch.cat([torch.zeros(1), torch.from_numpy(vocabulary.idf).float()]))
+        self.register_buffer("added", torch.zeros(0), persistent=False)
+        self.idf: Tensor
+        self.added: Tensor
+
+    def add_words(self, words: Sequence[str]) -> None:
+        """Add words that are as rare as a word that no training passage holds."""
+        self.added = torch.cat([self.added, torch.full((len(words),), self._unseen).to(self.idf)])
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return Idf, of the shape of the ids; the padding's is 0."""
+        return torch.cat([self.idf, self.added])[ids]

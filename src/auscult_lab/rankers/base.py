@@ -10,15 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.embedding import WordTable
+from auscult_lab.modules.vocabulary import WordTable
 
 PADDING = 0
 """The id of no word; words have ids from 1."""
+Encoded = TypeVar("Encoded")
+"""What a ranker knows of passages without the query."""
 
 
 @dataclass(slots=True)
@@ -34,16 +36,16 @@ class Tokens:
     mask: Tensor
 
     def to(self, device: torch.device) -> Tokens:
-        """The same on another device."""
+        """Return the same on another device."""
         return Tokens(self.ids.to(device), self.mask.to(device))
 
     def __getitem__(self, rows: Tensor) -> Tokens:
-        """Some texts of the batch, or some several times."""
+        """Return some texts of the batch, or some several times."""
         return Tokens(self.ids[rows], self.mask[rows])
 
 
 def pad(laid_out: Sequence[Tensor]) -> Tokens:
-    """One batch of texts of different lengths: each dimension is filled up with padding to the largest.
+    """Return one batch of texts of different lengths: each dimension is filled up with padding to the largest.
 
     Args:
         laid_out: Int64 tensors of one number of dimensions, as `Ranker.lay_out_query` and `lay_out_passage` give them.
@@ -59,7 +61,7 @@ def pad(laid_out: Sequence[Tensor]) -> Tokens:
 
 
 def batches(laid_out: Sequence[Tensor], size: int) -> Iterator[tuple[list[int], Tokens]]:
-    """Texts of similar length together, so that little padding is computed: positions and padded batch."""
+    """Yield texts of similar length together, so that little padding is computed: positions and padded batch."""
     order = sorted(range(len(laid_out)), key=lambda row: laid_out[row].numel())
     for start in range(0, len(order), size):
         rows = order[start : start + size]
@@ -94,14 +96,14 @@ class Ranker(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """Scores, (batch,), higher is better; row i of the query goes with row i of the passage."""
+        """Return scores, (batch,), higher is better; row i of the query goes with row i of the passage."""
 
     def lay_out_query(self, words: Sequence[int]) -> Tensor:
-        """A query's word ids, as the network reads them: cut to `max_query_words`."""
+        """Return a query's word ids, as the network reads them: cut to `max_query_words`."""
         return torch.tensor(words[: self.config.max_query_words], dtype=torch.long)
 
     def lay_out_passage(self, sentences: Sequence[Sequence[int]]) -> Tensor:
-        """A passage's word ids, as the network reads them: in one row, cut to `max_passage_words`."""
+        """Return a passage's word ids, as the network reads them: in one row, cut to `max_passage_words`."""
         words = list(chain.from_iterable(sentences))
         return torch.tensor(words[: self.config.max_passage_words], dtype=torch.long)
 
@@ -112,36 +114,42 @@ class Ranker(nn.Module, ABC):
                 module.add_words(words)
 
 
-@runtime_checkable
-class ReadsPassagesAlone(Protocol):
-    """A ranker whose passages' vectors do not depend on the query, so that a collection is encoded only once."""
+class ReadsPassagesAlone(Ranker, Generic[Encoded]):
+    """A ranker that reads passages without the query, so that a collection is encoded only once."""
 
-    keeps_passages: bool
-    """Whether `encode_passage` gives one vector for each passage; a ranker may have it and keep more."""
+    keeps_passages: ClassVar[bool] = True
+    """Whether `encode_passage` gives one vector for each passage; a ranker may give more."""
 
-    def encode_passage(self, passage: Tokens) -> Tensor:
-        """Vectors of passages, (batch, dim)."""
-        ...
+    @abstractmethod
+    def encode_passage(self, passage: Tokens) -> Encoded:
+        """Return all of passages that does not depend on the query; it can be indexed by rows of the batch."""
 
-    def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,), of the queries with the encoded passages."""
-        ...
+    @abstractmethod
+    def match(self, query: Tokens, encoded: Encoded) -> Tensor:
+        """Return scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+
+    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
+        """See `Ranker.forward`."""
+        return self.match(query, self.encode_passage(passage))
 
 
-@runtime_checkable
-class ReadsPassagesFirst(Protocol):
+class ReadsPassagesFirst(Ranker):
     """A ranker that computes something for each place of a passage before it meets the query, in a costly way.
 
-    Unlike a vector of the whole passage it is not small; see `KeptPlaces`.
+    Unlike a vector of the whole passage it is not small; see `scorer.keep_places`.
     """
 
     words_per_place: int
     """A passage of n words has ceil(n / words_per_place) places."""
 
+    @abstractmethod
     def read_passage(self, passage: Tokens) -> Tensor:
-        """What of passages does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
-        ...
+        """Return what does not depend on the query, (batch, places, dim); beyond a passage's end, anything."""
 
+    @abstractmethod
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
-        """Scores, (batch,), of the queries with the passages that were read."""
-        ...
+        """Return scores, (batch,), of the queries with the passages that were read."""
+
+    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
+        """See `Ranker.forward`."""
+        return self.compare(query, passage, self.read_passage(passage))

@@ -1,4 +1,4 @@
-"""Neural rankers for `stages.train`: queries over passages, a vocabulary, a network, and the validation of it.
+"""Training of neural rankers for `stages.train`: queries over passages, a vocabulary, a network, loss and validation.
 
 SHARED/words-HASH/    word vectors, beside a training's folder: for all experiments that would train the same ones
 """
@@ -6,29 +6,125 @@ SHARED/words-HASH/    word vectors, beside a training's folder: for all experime
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from auscult.concepts.opening import open_knowledge_base
 from auscult.errors import ConfigError
 from auscult_lab.cdv.word_vectors import given_word_vectors, word_vectors
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
 from auscult_lab.rankers.base import Ranker
-from auscult_lab.rankers.data import QueryPool, RankingExamples, among_all, gather_asked, make_queries
-from auscult_lab.rankers.experiment import RankingExperiment
-from auscult_lab.rankers.objective import RankingObjective, validation_queries
-from auscult_lab.rankers.persistence import save
+from auscult_lab.rankers.data import (
+    HardNegatives,
+    QueryPool,
+    RankingBatch,
+    RankingExamples,
+    among_all,
+    gather_asked,
+    make_queries,
+)
+from auscult_lab.rankers.experiment import RankingExperiment, RankingTraining
 from auscult_lab.rankers.registry import ranker_kind
-from auscult_lab.rankers.scorer import Lexicon
-from auscult_lab.training.batches import row_loader
+from auscult_lab.rankers.scorer import Lexicon, save, score_passages
+from auscult_lab.training.batches import place_measures, row_loader, wrong_ahead
 from auscult_lab.training.data import TrainingData, gather, read
 from auscult_lab.training.loop import History
+from auscult_lab.training.losses import hinge_loss, listwise_loss
 from auscult_lab.training.schedule import Schedule
 from auscult_lab.training.stages import Build, Record, Run, trained_parameters
+
+_CANDIDATES = 20
+# Where a query has many answers, there must be something left to tell them from.
+_ANSWERS = _CANDIDATES // 4
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationQuery:
+    """A held-out query laid out, its candidates, and which of them answer."""
+
+    query: Tensor
+    passages: tuple[Tensor, ...]
+    answers: tuple[bool, ...]
+
+
+def validation_queries(
+    pool: QueryPool, ranker: Ranker, lexicon: Lexicon, *, number: int, seed: int
+) -> list[ValidationQuery]:
+    """Return held-out queries with 20 candidates each: answers, passages from around them, and what BM25 ranks highest.
+
+    At most a quarter of them are answers. Passages from around are the title's others, or the document's.
+
+    Args:
+        pool: Queries of held-out documents, and passages: of these, or of others too.
+        ranker: Lays them out.
+        lexicon: Words to ids.
+        number: At most so many, drawn at random.
+        seed: Of the draw.
+    """
+    lexicon.learn(pool.words())
+    hard = HardNegatives(pool, _CANDIDATES)
+    order = np.random.default_rng(seed).permutation(len(pool.queries))[:number]
+    passages = {}
+    asked = []
+    for row in sorted(order.tolist()):
+        query = pool.queries[row]
+        rows = list(dict.fromkeys((*query.answers[:_ANSWERS], *query.related, *hard.of(row))))[:_CANDIDATES]
+        for each in rows:
+            if each not in passages:
+                passages[each] = ranker.lay_out_passage([lexicon.ids(sentence) for sentence in pool.passages[each]])
+        asked.append(
+            ValidationQuery(
+                ranker.lay_out_query(lexicon.ids(query.words)),
+                tuple(passages[each] for each in rows),
+                tuple(each in query.answers for each in rows),
+            )
+        )
+    return asked
+
+
+class RankingObjective:
+    """Optimises a ranker and measures it on held-out queries after each epoch."""
+
+    def __init__(self, network: Ranker, choice: RankingTraining, held_out: Sequence[ValidationQuery]) -> None:
+        self.network = network
+        self._choice = choice
+        self._held_out = held_out
+
+    def loss(self, batch: RankingBatch) -> tuple[Tensor, int]:
+        """Return the loss over a batch's queries, and how many there are."""
+        queries = len(batch.query.ids)
+        device = next(self.network.parameters()).device
+        rows = torch.arange(queries).repeat_interleave(1 + batch.negatives)
+        scores = self.network(batch.query[rows].to(device), batch.passage.to(device)).view(queries, -1)
+        if self._choice.loss == "hinge":
+            return hinge_loss(scores, margin=self._choice.margin), queries
+        return listwise_loss(scores), queries
+
+    def measures(self) -> Mapping[str, float]:
+        """Return R@1 and mean reciprocal rank over the held-out queries' candidates; ties count against the ranker."""
+        self.network.eval()
+        device = next(self.network.parameters()).device
+        ahead = [
+            wrong_ahead(score_passages(self.network, asked.query, asked.passages, device=device), asked.answers)
+            for asked in self._held_out
+        ]
+        self.network.train()
+        return place_measures(ahead)
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Return Adam (decoupled weight decay), or Adadelta as zhu2019 (section 5.3)."""
+        choice = self._choice
+        trained = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
+        if choice.optimizer == "adadelta":
+            return torch.optim.Adadelta(trained, lr=choice.learning_rate, weight_decay=choice.weight_decay)
+        return torch.optim.AdamW(trained, lr=choice.learning_rate, weight_decay=choice.weight_decay)
+
 
 _MONITOR = "validation_RR"
 
@@ -57,9 +153,21 @@ def begin(experiment: RankingExperiment, run: Run, materials: Materials) -> Rank
 def read_materials(experiment: RankingExperiment, run: Run) -> Materials:
     """Read queries and passages, and make word vectors and a vocabulary: the same for every ranker of a bench."""
     given = given_word_vectors(experiment.word_vectors)
-    data, training, held_out = _gather(experiment, run.say)
-    words = run.folder.parent / f"words-{_words_key(experiment)}"
-    source, _ = word_vectors(experiment, data, given, words, run.say)
+    # The same for experiments whose word vectors would be trained on the same texts in the same way.
+    decisive = {"corpora", "validation", "knowledge", "word_vectors", "seed"}
+    if experiment.queries == "headings":
+        data = gather(experiment, run.say)
+        training, held_out = make_queries(data.documents), make_queries(data.held_out)
+    else:
+        decisive |= {"queries", "never_learn"}
+        asked = gather_asked(experiment, run.say)
+        knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
+        further = [document for choice in experiment.word_vectors.texts for document in read(choice, run.say)[1]]
+        texts = asked.documents + further
+        data = TrainingData(documents=[], held_out=[], knowledge=knowledge, pool=None, texts=texts)
+        training, held_out = asked.training, among_all(asked)
+    key = hashlib.sha256(experiment.model_dump_json(include=decisive).encode()).hexdigest()[:12]
+    source, _ = word_vectors(experiment, data, given, run.folder.parent / f"words-{key}", run.say)
     _check(training, held_out)
     vocabulary = build_vocabulary(
         (list(chain.from_iterable(passage)) for passage in training.passages),
@@ -122,20 +230,6 @@ class RankingBuild(Build[RankingExperiment]):
         save(self.ranker, self.vocabulary, folder, name=self.title, training=record)
 
 
-def _gather(experiment: RankingExperiment, tell: Callable[[str], None]) -> tuple[TrainingData, QueryPool, QueryPool]:
-    """What word vectors learn from, training queries, and held-out queries."""
-    if experiment.queries == "headings":
-        data = gather(experiment, tell)
-        return data, make_queries(data.documents), make_queries(data.held_out)
-    asked = gather_asked(experiment, tell)
-    knowledge = open_knowledge_base(experiment.knowledge) if experiment.knowledge is not None else None
-    texts = asked.documents + [
-        document for choice in experiment.word_vectors.texts for document in read(choice, tell)[1]
-    ]
-    data = TrainingData(documents=[], held_out=[], knowledge=knowledge, pool=None, texts=texts)
-    return data, asked.training, among_all(asked)
-
-
 def _check(training: QueryPool, held_out: QueryPool) -> None:
     for pool, which in ((training, "training"), (held_out, "held-out")):
         if not pool.queries:
@@ -147,12 +241,3 @@ def _check(training: QueryPool, held_out: QueryPool) -> None:
     if everything is not None:
         got = f"one ('{' '.join(everything.words)}') that all {len(training.passages)} passages answer"
         raise ConfigError("queries with a wrong passage each to train on", got, "add documents of other entities")
-
-
-def _words_key(experiment: RankingExperiment) -> str:
-    """The same for experiments whose word vectors would be trained on the same texts in the same way."""
-    said = {"corpora", "validation", "knowledge", "word_vectors", "seed"}
-    if experiment.queries == "corpus":
-        said |= {"queries", "never_learn"}
-    content = experiment.model_dump_json(include=said)
-    return hashlib.sha256(content.encode()).hexdigest()[:12]

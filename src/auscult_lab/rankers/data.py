@@ -21,10 +21,9 @@ from auscult.documents.analysis import Analyzer
 from auscult_lab.rankers.base import Ranker, Tokens, pad
 from auscult_lab.rankers.experiment import NegativeChoice
 from auscult_lab.rankers.scorer import Lexicon
-from auscult_lab.scorers.words import passage_words
+from auscult_lab.scorers.lexical import passage_words
 from auscult_lab.training.asked import AskedPart, PassageKey, read_asked
-from auscult_lab.training.batches import Key
-from auscult_lab.training.candidates import BestPassages
+from auscult_lab.training.batches import BestPassages, Key
 from auscult_lab.training.experiment import DataExperiment
 from auscult_lab.training.labels import LabelledDocument
 
@@ -59,7 +58,7 @@ class QueryPool:
     passages: tuple[tuple[tuple[str, ...], ...], ...]
 
     def words(self) -> Iterator[str]:
-        """Every word of every passage and query, with repeats."""
+        """Yield every word of every passage and query, with repeats."""
         for passage in self.passages:
             yield from chain.from_iterable(passage)
         for query in self.queries:
@@ -67,7 +66,7 @@ class QueryPool:
 
 
 def make_queries(documents: Sequence[LabelledDocument]) -> QueryPool:
-    """One query for each title and headings, answered by every passage that has both.
+    """Return one query for each title and headings, answered by every passage that has both.
 
     Passages without words are left out.
     """
@@ -108,7 +107,7 @@ class HardNegatives:
         self._found: dict[int, tuple[int, ...]] = {}
 
     def of(self, row: int) -> tuple[int, ...]:
-        """Passage rows, best first, without the query's answers."""
+        """Return passage rows, best first, without the query's answers."""
         if row not in self._found:
             query = self._pool.queries[row]
             self._found[row] = self._best.of(query.words, self._depth, without=query.answers)
@@ -150,15 +149,7 @@ class Example:
 
 
 class RankingExamples(Dataset[Example]):
-    """Training queries as a data set.
-
-    Args:
-        pool: Queries and passages.
-        ranker: Lays them out.
-        lexicon: Words to ids.
-        choice: The negatives.
-        seed: Of their sampling.
-    """
+    """Training queries as a data set."""
 
     def __init__(self, pool: QueryPool, ranker: Ranker, lexicon: Lexicon, choice: NegativeChoice, *, seed: int) -> None:
         self.pool = pool
@@ -201,24 +192,22 @@ class RankingExamples(Dataset[Example]):
         return chosen
 
     def _wrong(self, query: TrainingQuery, rng: random.Random) -> int:
-        """Any passage that does not answer the query."""
+        """Return any passage that does not answer the query."""
         while (drawn := rng.randrange(len(self._passages))) in query.answers:
             pass
         return drawn
 
     def collate(self, examples: Sequence[Example]) -> RankingBatch:
-        """One batch; negatives of kind "in_batch" are the answers of the queries that follow."""
+        """Return one batch; negatives of kind "in_batch" are the answers of the queries that follow."""
         passages: list[Tensor] = []
         for position, example in enumerate(examples):
+            # The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice.
+            answers = self.pool.queries[example.row].answers
             others = (*examples[position + 1 :], *examples[:position])
-            passages += (*example.passages, *self._borrowed(example, others))
+            borrowed = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
+            missing = self.choice.in_batch - len(borrowed)
+            passages += (*example.passages, *borrowed, *[example.stand_in] * missing)
         return RankingBatch(pad([example.query for example in examples]), pad(passages), self.choice.total)
-
-    def _borrowed(self, example: Example, others: Sequence[Example]) -> list[Tensor]:
-        """The answers of the next queries, without those that answer this one too: a corpus may ask one thing twice."""
-        answers = self.pool.queries[example.row].answers
-        found = [other.passages[0] for other in others if other.answer not in answers][: self.choice.in_batch]
-        return found + [example.stand_in] * (self.choice.in_batch - len(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +237,7 @@ def gather_asked(experiment: DataExperiment, say: Callable[[str], None]) -> Aske
 
 
 def among_all(found: AskedData) -> QueryPool:
-    """The held-out questions over all passages, those of training behind their own, as a search would meet them.
+    """Return the held-out questions over all passages, those of training behind their own, as a search would meet them.
 
     Passages of a few dozen questions are told apart by nearly any model, which then chooses no epoch. Training passages
     that say the same as a held-out one, word for word, are left out.
@@ -259,7 +248,7 @@ def among_all(found: AskedData) -> QueryPool:
 
 
 def make_pool(part: AskedPart) -> QueryPool:
-    """Questions over the passages of documents.
+    """Return questions over the passages of documents.
 
     Passages without words are left out, and so are questions without words or without an answer among the passages.
     A question's `related` passages are the others of the documents that answer it.

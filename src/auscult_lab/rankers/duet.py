@@ -27,12 +27,11 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
-from auscult_lab.modules.convolution import maximum_of_text, pool_text, to_length
-from auscult_lab.modules.dense import Dense, glorot
 from auscult_lab.modules.interaction import cells, identity_matrix
+from auscult_lab.modules.layers import Dense, glorot, maximum_of_text, pool_text, to_length
 from auscult_lab.modules.letter_grams import LetterGrams, windows_of
 from auscult_lab.modules.vocabulary import Vocabulary
-from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
+from auscult_lab.rankers.base import RankerConfig, ReadsPassagesFirst, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,22 +57,17 @@ class DuetConfig(RankerConfig):
     dropout: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse values that make no network.
-
-        Raises:
-            ConfigError: Pooled windows that are no multiple of the stride.
-        """
+        """Check the values; a `ConfigError` is raised for pooled windows that are no multiple of the stride."""
         if self.pool % self.stride:
             wanted = f"'pool' as a multiple of 'stride' ({self.stride})"
             raise ConfigError(wanted, str(self.pool), "correct one of them")
 
 
-class Duet(Ranker):
+class Duet(ReadsPassagesFirst):
     """Matching with local and distributed representations."""
 
     kind = "duet"
     title = "Duet"
-    words_per_place: int
 
     def __init__(self, config: DuetConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -81,10 +75,6 @@ class Duet(Ranker):
         self.words_per_place = config.stride
         self.local = LocalPart(config)
         self.distributed = DistributedPart(config, vocabulary)
-
-    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """See `Ranker.forward`."""
-        return self.compare(query, passage, self.read_passage(passage))
 
     def read_passage(self, passage: Tokens) -> Tensor:
         """See `ReadsPassagesFirst`: its pooled windows behind their layer."""
@@ -108,7 +98,7 @@ class LocalPart(nn.Module):
         self.judge = Dense(sizes, activation=torch.tanh, dropout=config.dropout)
 
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """Scores, (batch,)."""
+        """Return scores, (batch,)."""
         matches = identity_matrix(query.ids, passage.ids) * cells(query.mask, passage.mask)
         each = torch.tanh(self.places(to_length(matches, self.config.max_passage_words, 2)))
         each = each.masked_fill(~query.mask.unsqueeze(-1), 0.0)
@@ -136,7 +126,7 @@ class DistributedPart(nn.Module):
         self.judge = Dense(sizes, activation=torch.tanh, dropout=config.dropout)
 
     def read(self, passage: Tokens) -> Tensor:
-        """V_w of a passage's windows, (batch, windows, maps)."""
+        """Return V_w of a passage's windows, (batch, windows, maps)."""
         # As in C-DSSM, bias and tanh keep the order and may follow the maxima, where there is far less to do.
         maxima, _ = pool_text(
             self._convolve(self.passage_grams, passage), passage.mask, self.config.pool, self.config.stride
@@ -145,7 +135,7 @@ class DistributedPart(nn.Module):
         return windows
 
     def forward(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
-        """Scores, (batch,), of passages that were `read`."""
+        """Return scores, (batch,), of passages that were `read`."""
         strongest = maximum_of_text(self._convolve(self.query_grams, query), query.mask)
         wanted = torch.tanh(self.query_layer(torch.tanh(strongest + self.query_bias)))
         inside = passage.mask[:, :: self.config.stride].unsqueeze(-1)
@@ -154,5 +144,5 @@ class DistributedPart(nn.Module):
         return scores
 
     def _convolve(self, grams: LetterGrams, text: Tokens) -> Tensor:
-        """Windows of words before bias and activation, (batch, words, maps)."""
+        """Return windows of words before bias and activation, (batch, words, maps)."""
         return grams.windows(windows_of(text.ids.masked_fill(~text.mask, 0), self.config.width))

@@ -22,7 +22,7 @@ from auscult_lab.rankers.base import Tokens, pad
 from auscult_lab.rankers.har import HarEvidence, Piece
 from auscult_lab.rankers.registry import RANKERS
 from auscult_lab.rankers.scorer import RankerScorer
-from auscult_lab.scorers.words import passage_words, query_words
+from auscult_lab.scorers.lexical import passage_words, query_words
 
 Weighted = tuple[str, float]
 """A word and its weight."""
@@ -33,11 +33,11 @@ class AttendsToSentences(Protocol):
     """A ranker that has attention over a passage's sentences, such as `Har`."""
 
     def pieces(self, sentences: Sequence[Sequence[int]]) -> list[Piece]:
-        """The rows that a passage's sentences are laid out in."""
+        """Return the rows that a passage's sentences are laid out in."""
         ...
 
     def explain(self, query: Tokens, passage: Tokens) -> HarEvidence:
-        """Where the ranker looks."""
+        """Return where the ranker looks."""
         ...
 
 
@@ -75,12 +75,6 @@ class Evidence:
 def find_evidence(scorer: RankerScorer, query: Query, document: Document, passage: Passage) -> Evidence:
     """Score a passage for a query, and tell where the ranker looked.
 
-    Args:
-        scorer: A ranker with attention over sentences; nothing need be prepared.
-        query: What is asked.
-        document: The passage's.
-        passage: Any of it.
-
     Raises:
         ModelError: The ranker has no attention over sentences.
         QueryError: The query has no words.
@@ -104,14 +98,7 @@ def find_evidence(scorer: RankerScorer, query: Query, document: Document, passag
         score = float(ranker(*pair))
     found = ranker.explain(*pair)
     texts = [document.slice(sentence) for sentence in passage.sentences]
-    read = zip(asked, found.query_words[0].tolist(), strict=False)
-    return Evidence(score, tuple(read), _sentences(texts, words, pieces, found))
-
-
-def _sentences(
-    texts: Sequence[str], words: Sequence[Sequence[str]], pieces: Sequence[Piece], found: HarEvidence
-) -> tuple[SentenceEvidence, ...]:
-    """Each sentence with the weights of its pieces."""
+    # Each sentence has the weights of its pieces.
     weights: list[float | None] = [None] * len(texts)
     read: list[list[Weighted]] = [[] for _ in texts]
     rows = zip(pieces, found.sentences[0].tolist(), found.words[0].tolist(), strict=True)
@@ -119,6 +106,9 @@ def _sentences(
         weights[number] = (weights[number] or 0.0) + weight
         shares = (weight * share for share in within)
         read[number] += zip(words[number][start:end], shares, strict=False)
-    return tuple(
-        SentenceEvidence(text, weight, tuple(own)) for text, weight, own in zip(texts, weights, read, strict=True)
+    parts = zip(texts, weights, read, strict=True)
+    return Evidence(
+        score,
+        tuple(zip(asked, found.query_words[0].tolist(), strict=False)),
+        tuple(SentenceEvidence(text, weight, tuple(own)) for text, weight, own in parts),
     )

@@ -109,7 +109,7 @@ class RankingExperiment(DataExperiment):
         return self
 
     def config(self) -> RankerConfig:
-        """The ranker's settings.
+        """Return the ranker's settings.
 
         Raises:
             ConfigError: A setting the ranker does not have, or a wrong value.

@@ -42,20 +42,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError
 from auscult_lab.modules.attention import CrossAttention, HierarchicalAttention, InnerAttention, Pooled
-from auscult_lab.modules.embedding import WordEmbedding
 from auscult_lab.modules.recurrent import BidirectionalGru
-from auscult_lab.modules.vocabulary import Vocabulary
-from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
-
-Encoded = TypeVar("Encoded")
-"""What a ranker knows of passages without the query."""
+from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding
+from auscult_lab.rankers.base import Encoded, RankerConfig, ReadsPassagesAlone, Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +133,13 @@ class EncodedSentences:
     present: Tensor
 
     def __getitem__(self, rows: Tensor) -> EncodedSentences:
-        """Some passages of the batch, or some several times."""
+        """Return some passages of the batch, or some several times."""
         number = self.present.flatten().cumsum(0).view_as(self.present) - 1
         chosen = number[rows][self.present[rows]]
         return EncodedSentences(self.states[chosen], self.mask[chosen], self.present[rows])
 
 
-class _AttentionRanker(Ranker, Generic[Encoded]):
+class _AttentionRanker(ReadsPassagesAlone[Encoded]):
     """What the three share: words, encoders, the query's attention, and the score."""
 
     def __init__(self, config: HarSimpleConfig, vocabulary: Vocabulary, passage_dim: int) -> None:
@@ -162,20 +158,12 @@ class _AttentionRanker(Ranker, Generic[Encoded]):
         self.word_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
         self.state_dropout = reading_dropout(config.reading_dropout, tied=config.tied_dropout)
 
-    @abstractmethod
-    def encode_passage(self, passage: Tokens) -> Encoded:
-        """All of passages that does not depend on the query; may be kept, and indexed by passages' rows."""
-
-    @abstractmethod
-    def match(self, query: Tokens, encoded: Encoded) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
-
     def forward(self, query: Tokens, passage: Tokens) -> Tensor:
         """See `Ranker.forward`."""
         for each in (self.word_dropout, self.state_dropout):
             if isinstance(each, TiedDropout):
                 each.draw()
-        return self.match(query, self.encode_passage(passage))
+        return super().forward(query, passage)
 
     def _states(self, encoder: BidirectionalGru, ids: Tensor, mask: Tensor) -> Tensor:
         """Eq. 1 and 2: word ids (rows, words) to (rows, words, 2 * gru_dim)."""
@@ -205,7 +193,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
     config: HarConfig
 
     def pieces(self, sentences: Sequence[Sequence[int]]) -> list[Piece]:
-        """The rows that a passage's sentences are laid out in."""
+        """Return the rows that a passage's sentences are laid out in."""
         size, rows, left = self.config.max_sentence_words, [], self.config.max_passage_words
         for number, sentence in enumerate(sentences):
             read = min(len(sentence), left)
@@ -214,7 +202,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
         return rows[: self.config.max_sentences]
 
     def lay_out_passage(self, sentences: Sequence[Sequence[int]]) -> Tensor:
-        """A passage's word ids, (sentences, words): long sentences split, empty ones left out, cut to the maxima."""
+        """Return a passage's word ids, (sentences, words): long sentences split, empty ones left out, all cut."""
         pieces = self.pieces(sentences)
         ids = torch.zeros(len(pieces), max((each.end - each.start for each in pieces), default=0), dtype=torch.long)
         for row, (number, start, end) in enumerate(pieces):
@@ -222,7 +210,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
         return ids
 
     def explain(self, query: Tokens, passage: Tokens) -> HarEvidence:
-        """Where the ranker looks (section 5.4.3); without dropout, whatever mode it is in, and without gradients."""
+        """Return where the ranker looks (section 5.4.3), without dropout, whatever its mode, and without gradients."""
         training = self.training
         self.eval()
         try:
@@ -235,7 +223,7 @@ class _SentenceRanker(_AttentionRanker[Encoded]):
 
     @abstractmethod
     def _pool(self, query: Tensor, query_mask: Tensor, sentences: EncodedSentences) -> Pooled:
-        """Passages, and both levels' attention, from the states of the query and of the sentences."""
+        """Return passages, and both levels' attention, from the states of the query and of the sentences."""
 
 
 class Har(_SentenceRanker[EncodedSentences]):
@@ -252,11 +240,11 @@ class Har(_SentenceRanker[EncodedSentences]):
         self.levels = HierarchicalAttention(4 * dim, config.attention_dim, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> EncodedSentences:
-        """The states of the passages' words, Eq. 2."""
+        """Return the states of the passages' words, Eq. 2."""
         return self._sentences(passage)
 
     def match(self, query: Tokens, encoded: EncodedSentences) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """See `ReadsPassagesAlone.match`."""
         states, asked, _ = self._query(query)
         return self._compare(asked, self._pool(states, query.mask, encoded).passages)
 
@@ -272,7 +260,6 @@ class HarWca(_SentenceRanker[Tensor]):
 
     kind = "har-wca"
     title = "HAR-WCA"
-    keeps_passages = True
 
     def __init__(self, config: HarConfig, vocabulary: Vocabulary) -> None:
         dim = 2 * config.gru_dim
@@ -280,13 +267,13 @@ class HarWca(_SentenceRanker[Tensor]):
         self.levels = HierarchicalAttention(dim, config.attention_dim, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> Tensor:
-        """The pooled passages, (batch, 2 * gru_dim)."""
+        """Return the pooled passages, (batch, 2 * gru_dim)."""
         sentences = self._sentences(passage)
         pooled: Pooled = self.levels(sentences.states, sentences.mask, sentences.present)
         return pooled.passages
 
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """See `ReadsPassagesAlone.match`."""
         return self._compare(self._query(query)[1], encoded)
 
     def _pool(self, query: Tensor, query_mask: Tensor, sentences: EncodedSentences) -> Pooled:
@@ -299,20 +286,19 @@ class HarSimple(_AttentionRanker[Tensor]):
 
     kind = "har-simple"
     title = "HAR-simple"
-    keeps_passages = True
 
     def __init__(self, config: HarSimpleConfig, vocabulary: Vocabulary) -> None:
         super().__init__(config, vocabulary, passage_dim=2 * config.gru_dim)
         self.passage_attention = InnerAttention(2 * config.gru_dim, config.attention_dim, dropout=config.dropout)
 
     def encode_passage(self, passage: Tokens) -> Tensor:
-        """The pooled passages, (batch, 2 * gru_dim)."""
+        """Return the pooled passages, (batch, 2 * gru_dim)."""
         states = self._states(self.passage_encoder, passage.ids, passage.mask)
         pooled: Tensor = self.passage_attention(states, passage.mask)[0]
         return pooled
 
     def match(self, query: Tokens, encoded: Tensor) -> Tensor:
-        """Scores, (batch,); row i of the query goes with passage i of `encode_passage`."""
+        """See `ReadsPassagesAlone.match`."""
         return self._compare(self._query(query)[1], encoded)
 
 
@@ -329,11 +315,11 @@ class TiedDropout(nn.Module):
         self._kept: Tensor | None = None
 
     def draw(self) -> None:
-        """From here on another mask; it is drawn when the first vectors come."""
+        """Use another mask from here on; it is drawn when the first vectors come."""
         self._kept = None
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """The vectors, (..., dim), with the same numbers 0 in each and the others scaled up; as given when asked."""
+        """Return vectors (..., dim) with the same numbers 0 in each, the others scaled up; in evaluation as given."""
         if not self.training:
             return vectors
         if self._kept is None:
@@ -343,12 +329,12 @@ class TiedDropout(nn.Module):
 
 
 def reading_dropout(share: float, *, tied: bool) -> nn.Module:
-    """Dropout of what is read, apart in each text or tied between them."""
+    """Return dropout of what is read, apart in each text or tied between them."""
     return TiedDropout(share) if tied else nn.Dropout(share)
 
 
 def _score_network(dim: int, layers: int, dropout: float) -> nn.Sequential:
-    """Layers of one width with ReLU and dropout between them, and one number at the end."""
+    """Return layers of one width with ReLU and dropout between them, and one number at the end."""
     if layers < 1:
         raise ConfigError("one or more score_layers", str(layers), "correct the experiment's model settings")
     hidden = [part for _ in range(layers - 1) for part in (nn.Linear(dim, dim), nn.ReLU(), nn.Dropout(dropout))]

@@ -28,13 +28,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from auscult.errors import ConfigError
-from auscult_lab.modules.convolution import to_length
-from auscult_lab.modules.dense import Dense
-from auscult_lab.modules.embedding import WordEmbedding
 from auscult_lab.modules.interaction import cells, cosine_matrix
+from auscult_lab.modules.layers import Dense, to_length
 from auscult_lab.modules.recurrent import BidirectionalLstm
-from auscult_lab.modules.vocabulary import Vocabulary
-from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
+from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding
+from auscult_lab.rankers.base import RankerConfig, ReadsPassagesFirst, Tokens
 
 SIMILARITIES = ("tensor", "bilinear", "cosine")
 
@@ -60,7 +58,7 @@ class MvLstmConfig(RankerConfig):
     train_words: bool = True
 
 
-class MvLstm(Ranker):
+class MvLstm(ReadsPassagesFirst):
     """Matching with multiple positional sentence representations.
 
     Raises:
@@ -90,50 +88,41 @@ class MvLstm(Ranker):
             self.passage_part = nn.Linear(2 * config.state, slices, bias=False)
         self.judge = Dense((slices * config.strongest, config.hidden, 1), activation=torch.relu)
 
-    def forward(self, query: Tokens, passage: Tokens) -> Tensor:
-        """See `Ranker.forward`."""
-        return self.compare(query, passage, self.read_passage(passage))
-
     def read_passage(self, passage: Tokens) -> Tensor:
         """See `ReadsPassagesFirst`: the states of its words."""
         return self._read(passage)
+
+    def _read(self, text: Tokens) -> Tensor:
+        """Return both directions' states of each word of texts, (batch, words, 2 * state)."""
+        # A text without words is read as one word of zeros; no cell of it counts.
+        lengths, width = text.mask.sum(1).clamp(min=1).cpu(), text.ids.shape[1]
+        packed = pack_padded_sequence(self.words(text.ids), lengths, batch_first=True, enforce_sorted=False)
+        states: Tensor = pad_packed_sequence(self.reader(packed), batch_first=True, total_length=width)[0]
+        return states
 
     def compare(self, query: Tokens, passage: Tokens, read: Tensor) -> Tensor:
         """See `ReadsPassagesFirst`."""
         similarities = self._similarities(self._read(query), read)
         inside = cells(query.mask, passage.mask)
-        strongest = self._strongest(similarities, inside)
+        # The largest of each slice, falling; 0 where there are no more cells.
+        count, lowest = self.config.strongest, torch.finfo(similarities.dtype).min
+        flat = similarities.masked_fill(~inside.unsqueeze(1), lowest).flatten(2)
+        largest = flat.topk(min(count, flat.shape[2]), dim=2).values
+        real = torch.arange(largest.shape[2], device=flat.device) < inside.flatten(1).sum(1, keepdim=True)
+        strongest = to_length(largest.masked_fill(~real.unsqueeze(1), 0.0), count, 2)
         scores: Tensor = self.judge(strongest.flatten(1)).squeeze(-1)
         return scores
 
-    def _read(self, text: Tokens) -> Tensor:
-        """Both directions' states of each word, (batch, words, 2 * state)."""
-        # A text without words is read as one word of zeros; no cell of it counts.
-        lengths = text.mask.sum(1).clamp(min=1).cpu()
-        packed = pack_padded_sequence(self.words(text.ids), lengths, batch_first=True, enforce_sorted=False)
-        states: Tensor = pad_packed_sequence(self.reader(packed), batch_first=True, total_length=text.ids.shape[1])[0]
-        return states
-
     def _similarities(self, query: Tensor, passage: Tensor) -> Tensor:
-        """Similarities, (batch, slices, query words, passage words)."""
+        """Return similarities, (batch, slices, query words, passage words)."""
         if self.config.similarity == "cosine":
             return cosine_matrix(query, passage).unsqueeze(1)
         turned = torch.einsum("bqd,sde->bsqe", query, self.tensor)
         # One product for all slices: passages are not copied for each.
         together: Tensor = turned.flatten(1, 2) @ passage.transpose(1, 2)
-        products = together.view(*turned.shape[:3], -1)
-        products = products + self.bias[:, None, None]
+        products = together.view(*turned.shape[:3], -1) + self.bias[:, None, None]
         if self.config.similarity == "bilinear":
             return products
         rows: Tensor = self.query_part(query).transpose(1, 2).unsqueeze(3)
         columns: Tensor = self.passage_part(passage).transpose(1, 2).unsqueeze(2)
         return torch.relu(products + rows + columns)
-
-    def _strongest(self, similarities: Tensor, inside: Tensor) -> Tensor:
-        """The largest of each slice, falling: (batch, slices, strongest); 0 where there are no more cells."""
-        count = self.config.strongest
-        lowest = torch.finfo(similarities.dtype).min
-        flat = similarities.masked_fill(~inside.unsqueeze(1), lowest).flatten(2)
-        largest = flat.topk(min(count, flat.shape[2]), dim=2).values
-        real = torch.arange(largest.shape[2], device=flat.device) < inside.flatten(1).sum(1, keepdim=True)
-        return to_length(largest.masked_fill(~real.unsqueeze(1), 0.0), count, 2)

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.embedding import WordEmbedding
 from auscult_lab.modules.interaction import encode_positions
-from auscult_lab.modules.vocabulary import Vocabulary
+from auscult_lab.modules.vocabulary import Vocabulary, WordEmbedding
 from auscult_lab.rankers.base import Ranker, RankerConfig, Tokens
 
 

@@ -8,21 +8,15 @@ from typing import Any
 
 from auscult.errors import ConfigError
 from auscult_lab.modules.vocabulary import Vocabulary
-from auscult_lab.rankers.anmm import Anmm, AnmmConfig
-from auscult_lab.rankers.arc_i import ArcI, ArcIConfig
-from auscult_lab.rankers.arc_ii import ArcII, ArcIIConfig
+from auscult_lab.rankers.arc import ArcI, ArcIConfig, ArcII, ArcIIConfig
 from auscult_lab.rankers.base import Ranker, RankerConfig
-from auscult_lab.rankers.cdssm import Cdssm, CdssmConfig
-from auscult_lab.rankers.conv_knrm import ConvKnrm, ConvKnrmConfig
-from auscult_lab.rankers.drmm import Drmm, DrmmConfig
-from auscult_lab.rankers.drmm_tks import DrmmTks, DrmmTksConfig
-from auscult_lab.rankers.dssm import Dssm, DssmConfig
+from auscult_lab.rankers.drmm import Anmm, AnmmConfig, Drmm, DrmmConfig, DrmmTks, DrmmTksConfig
+from auscult_lab.rankers.dssm import Cdssm, CdssmConfig, Dssm, DssmConfig
 from auscult_lab.rankers.duet import Duet, DuetConfig
 from auscult_lab.rankers.har import Har, HarConfig, HarSimple, HarSimpleConfig, HarWca
-from auscult_lab.rankers.knrm import Knrm, KnrmConfig
-from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig
+from auscult_lab.rankers.knrm import ConvKnrm, ConvKnrmConfig, Knrm, KnrmConfig
+from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig, Pacrr, PacrrConfig
 from auscult_lab.rankers.mv_lstm import MvLstm, MvLstmConfig
-from auscult_lab.rankers.pacrr import Pacrr, PacrrConfig
 from auscult_lab.rankers.position_mlp import PositionMlp, PositionMlpConfig
 
 
@@ -76,7 +70,7 @@ def register(ranker: type[Ranker], config: type[RankerConfig]) -> None:
 
 
 def ranker_kind(name: str) -> RankerKind:
-    """The ranker of a name.
+    """Return the ranker of a name.
 
     Raises:
         ConfigError: There is none.

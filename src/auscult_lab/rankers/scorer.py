@@ -1,48 +1,49 @@
-"""A neural ranker as a `Scorer`: words to ids, passages laid out once, scores in batches of similar length.
+"""A neural ranker as a `Scorer`, and its folder on disk.
 
-What rankers read off a collection's passages before any query, kept in memory as far as it fits.
+Passages are laid out once, and scored in batches of similar length. What a ranker reads off a passage without the query
+is kept in memory as far as it fits.
+
+A folder holds `model.json` (kind, settings, words) and `model.safetensors` (weights, vectors). The vectors of training
+words may have been trained further, so they stand beside the table for words met later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from auscult.documents import Document
 from auscult.documents.passage_rows import distinct_passages, rows_of
+from auscult.encoders.folder import REMEDY, SETTINGS, as_tuples, opening
+from auscult.errors import ModelError
+from auscult.files.json_text import parse_json
+from auscult.files.reading import digest_of_file
+from auscult.files.writing import renewed_folder, write_json
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
+from auscult_lab.modules.arrays import read_arrays, with_prefix, write_arrays
+from auscult_lab.modules.backbone import in_order
 from auscult_lab.modules.vocabulary import Vocabulary
+from auscult_lab.modules.word_vectors import from_state
 from auscult_lab.rankers.base import Ranker, ReadsPassagesAlone, ReadsPassagesFirst, Tokens, batches, pad
-from auscult_lab.scorers.words import passage_words, query_words
+from auscult_lab.rankers.registry import ranker_kind
+from auscult_lab.scorers.lexical import passage_words, query_words
 
 KEPT_BYTES = 1 << 30
 """All of a collection's passages are kept where they need no more than this, and none of them otherwise."""
 
 
-class KeptPlaces:
-    """The places of a collection's passages, one after the other, without padding.
-
-    Args:
-        places: (all places, dim).
-        sizes: Places of each passage.
-    """
-
-    def __init__(self, places: Tensor, sizes: Sequence[int]) -> None:
-        self._parts = torch.split(places, list(sizes))
-
-    def __getitem__(self, rows: Sequence[int]) -> Tensor:
-        """Some passages, (passages, most places of them, dim), zeros beyond a passage's end."""
-        return torch.nn.utils.rnn.pad_sequence([self._parts[row] for row in rows], batch_first=True)
-
-
 def keep_places(
     ranker: ReadsPassagesFirst, passages: Sequence[Tensor], *, batch_size: int, most: int = KEPT_BYTES
-) -> KeptPlaces | None:
+) -> tuple[Tensor, ...] | None:
     """Read a collection's passages once, without gradients; the ranker's mode is the caller's.
 
     Args:
@@ -52,7 +53,8 @@ def keep_places(
         most: Bytes.
 
     Returns:
-        None where they would need more bytes than `most`, which is seen after the first few passages.
+        The places of each passage, (places, dim), without padding. None where they would need more bytes than `most`,
+        which is seen after the first few passages.
     """
     sizes = [max(1, -(-len(each) // ranker.words_per_place)) for each in passages]
     ends = torch.tensor(sizes).cumsum(0).tolist()
@@ -66,7 +68,7 @@ def keep_places(
                 kept = read.new_empty(ends[-1], read.shape[2])
             for row, places in zip(rows, read, strict=True):
                 kept[ends[row] - sizes[row] : ends[row]] = places[: sizes[row]]
-    return None if kept is None else KeptPlaces(kept, sizes)
+    return None if kept is None else torch.split(kept, sizes)
 
 
 BATCH = 32
@@ -74,12 +76,7 @@ BATCH = 32
 
 
 class Lexicon:
-    """Ids of words, from 1; a word met for the first time gets the next id, and the ranker is told of it.
-
-    Args:
-        ranker: Whose word tables grow.
-        vocabulary: The words it was trained with.
-    """
+    """Ids of words, from 1; a word met for the first time gets the next id, and the ranker is told of it."""
 
     def __init__(self, ranker: Ranker, vocabulary: Vocabulary) -> None:
         self._ranker = ranker
@@ -94,7 +91,7 @@ class Lexicon:
                 self._ids[word] = len(self._ids) + 1
 
     def ids(self, words: Sequence[str]) -> list[int]:
-        """The ids of words."""
+        """Return the ids of words."""
         self.learn(words)
         return [self._ids[word] for word in words]
 
@@ -131,7 +128,7 @@ class RankerScorer:
         self.lexicon = Lexicon(ranker, vocabulary)
         self._passages: list[Tensor] = []
         self._vectors: Tensor | None = None
-        self._kept: KeptPlaces | None = None
+        self._kept: tuple[Tensor, ...] | None = None
         self._rows: dict[str, int] = {}
 
     def prepare(self, documents: Iterable[Document]) -> None:
@@ -149,31 +146,17 @@ class RankerScorer:
             self.ranker.lay_out_passage([self.lexicon.ids(sentence) for sentence in sentences])
             for sentences in words.values()
         ]
-        self._vectors = self._encode(self._passages)
-        self._kept = self._read(self._passages)
-
-    def _encode(self, laid_out: list[Tensor]) -> Tensor | None:
-        """Vectors of all passages, where the ranker makes them without the query."""
-        if not isinstance(self.ranker, ReadsPassagesAlone) or not self.ranker.keeps_passages or not laid_out:
-            return None
-        self.ranker.eval()
-        with torch.inference_mode():
-            order: list[int] = []
-            encoded: list[Tensor] = []
-            for rows, passages in batches(laid_out, self._batch_size):
-                order += rows
-                encoded.append(self.ranker.encode_passage(passages))
-            return torch.cat(encoded)[torch.tensor(order).argsort()]
-
-    def _read(self, laid_out: list[Tensor]) -> KeptPlaces | None:
-        """The places of all passages, where the ranker reads them without the query and memory allows."""
-        if not isinstance(self.ranker, ReadsPassagesFirst):
-            return None
-        self.ranker.eval()
-        return keep_places(self.ranker, laid_out, batch_size=self._batch_size, most=self._keep_bytes)
+        ranker, size = self.ranker.eval(), self._batch_size
+        self._vectors = self._kept = None
+        if isinstance(ranker, ReadsPassagesAlone) and ranker.keeps_passages and self._passages:
+            with torch.inference_mode():
+                dealt = batches(self._passages, size)
+                self._vectors = in_order((rows, ranker.encode_passage(passages)) for rows, passages in dealt)
+        if isinstance(ranker, ReadsPassagesFirst):
+            self._kept = keep_places(ranker, self._passages, batch_size=size, most=self._keep_bytes)
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Scores for passages of the prepared collection, float32 (passages,); higher is better.
+        """Return scores for passages of the prepared collection, float32 (passages,); higher is better.
 
         Raises:
             ModelError: `prepare` has not been called.
@@ -183,29 +166,23 @@ class RankerScorer:
         if not len(rows):
             return np.zeros(0, dtype=np.float32)
         query_ids = self.ranker.lay_out_query(self.lexicon.ids(query_words(query)))
-        self.ranker.eval()
+        ranker, laid_out = self.ranker.eval(), [self._passages[row] for row in rows]
+        asked, scores = pad([query_ids]), np.empty(len(rows), dtype=np.float32)
         with torch.inference_mode():
-            if self._vectors is not None and isinstance(self.ranker, ReadsPassagesAlone):
+            if self._vectors is not None and isinstance(ranker, ReadsPassagesAlone):
                 kept = self._vectors[torch.from_numpy(rows)]
-                scores = self.ranker.match(repeat(pad([query_ids]), len(kept)), kept)
-                return np.asarray(scores.numpy(), dtype=np.float32)
-            laid_out = [self._passages[row] for row in rows]
-            if self._kept is not None and isinstance(self.ranker, ReadsPassagesFirst):
-                return self._compare(self.ranker, self._kept, query_ids, rows.tolist())
-            return score_passages(self.ranker, query_ids, laid_out, batch_size=self._batch_size)
-
-    def _compare(self, ranker: ReadsPassagesFirst, kept: KeptPlaces, query: Tensor, rows: Sequence[int]) -> FloatArray:
-        """Scores of passages whose places are kept."""
-        asked = pad([query])
-        scores = np.empty(len(rows), dtype=np.float32)
-        for at, batch in batches([self._passages[row] for row in rows], self._batch_size):
-            read = kept[[rows[each] for each in at]]
-            scores[at] = ranker.compare(repeat(asked, len(at)), batch, read).numpy()
-        return scores
+                return np.asarray(ranker.match(repeat(asked, len(kept)), kept).numpy(), dtype=np.float32)
+            if self._kept is not None and isinstance(ranker, ReadsPassagesFirst):
+                for at, batch in batches(laid_out, self._batch_size):
+                    # (passages, most places of them, dim), zeros beyond a passage's end.
+                    read = pad_sequence([self._kept[rows[each]] for each in at], batch_first=True)
+                    scores[at] = ranker.compare(repeat(asked, len(at)), batch, read).numpy()
+                return scores
+            return score_passages(ranker, query_ids, laid_out, batch_size=self._batch_size)
 
 
 def repeat(query: Tokens, times: int) -> Tokens:
-    """A batch of one query, for as many passages."""
+    """Return a batch of one query, for as many passages."""
     return Tokens(query.ids.expand(times, -1), query.mask.expand(times, -1))
 
 
@@ -217,7 +194,7 @@ def score_passages(
     batch_size: int = BATCH,
     device: torch.device | None = None,
 ) -> FloatArray:
-    """Scores of passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.
+    """Score passages for one query, float32 (passages,), without gradients; the ranker's mode is the caller's.
 
     Args:
         ranker: The network.
@@ -233,3 +210,70 @@ def score_passages(
         for rows, batch in batches(passages, batch_size):
             scores[rows] = ranker(repeat(asked, len(rows)), batch.to(where)).float().cpu().numpy()
     return scores
+
+
+KIND = "ranker"
+_WEIGHTS = "model.safetensors"
+
+
+def save(
+    ranker: Ranker,
+    vocabulary: Vocabulary,
+    folder: Path,
+    *,
+    name: str,
+    training: Mapping[str, object] | None = None,
+) -> None:
+    """Write a model folder, whole or not at all.
+
+    Raises:
+        DataError: The place cannot be written to.
+    """
+    arrays, source = vocabulary.source.state()
+    tensors = {f"network.{key}": value for key, value in ranker.state_dict().items()}
+    tensors |= {f"source.{key}": torch.from_numpy(value) for key, value in arrays.items()}
+    tensors |= {
+        "vocabulary.vectors": torch.from_numpy(vocabulary.vectors),
+        "vocabulary.idf": torch.from_numpy(vocabulary.idf),
+    }
+    settings = {
+        "kind": KIND,
+        "name": name,
+        "model": ranker.kind,
+        "config": dataclasses.asdict(ranker.config),
+        "source": dict(source),
+        "unseen_idf": vocabulary.unseen_idf,
+        "words": list(vocabulary.words),
+    }
+    with renewed_folder(folder, last=SETTINGS) as fresh:
+        write_arrays(fresh / _WEIGHTS, tensors)
+        digest = digest_of_file(fresh / _WEIGHTS)
+        write_json(fresh / SETTINGS, {**settings, "weights_sha256": digest, "training": dict(training or {})})
+
+
+def load(folder: Path) -> RankerScorer:
+    """Read a model folder.
+
+    Raises:
+        ModelError: A file is missing, damaged or of another training.
+    """
+    with opening("a whole ranker's folder", folder):
+        described = (folder / SETTINGS).read_bytes()
+        settings = parse_json(described)
+        if digest_of_file(folder / _WEIGHTS) != settings["weights_sha256"]:
+            raise ModelError("the weights that model.json tells of", f"others in {folder}", REMEDY)
+        tensors = read_arrays(folder / _WEIGHTS)
+        kind = ranker_kind(settings["model"])
+        vocabulary = Vocabulary(
+            tuple(settings["words"]),
+            tensors["vocabulary.vectors"].numpy(),
+            tensors["vocabulary.idf"].numpy(),
+            from_state(
+                {key: value.numpy() for key, value in with_prefix("source.", tensors).items()}, settings["source"]
+            ),
+            float(settings["unseen_idf"]),
+        )
+        ranker = kind.ranker(kind.config(**as_tuples(settings["config"])), vocabulary)
+        ranker.load_state_dict(with_prefix("network.", tensors))
+    fingerprint = hashlib.sha256(described).hexdigest()
+    return RankerScorer(ranker, vocabulary, name=settings["name"], fingerprint=fingerprint)

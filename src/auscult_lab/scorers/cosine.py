@@ -85,7 +85,7 @@ class InverseDocumentFrequencies:
         return cls(holders, number)
 
     def __call__(self, word: str) -> float:
-        """The idf of a word, >= 0; ln(N + 1) for one that no text holds."""
+        """Return the idf of a word, >= 0; ln(N + 1) for one that no text holds."""
         return math.log((self.texts + 1) / (self._holders[word] + 1))
 
 
@@ -153,7 +153,7 @@ class CosineScorer:
         self._positions = positions
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Cosines for passages of the prepared collection.
+        """Return cosines for passages of the prepared collection.
 
         Args:
             query: What is asked; its own words where there are some, else its entity and aspects.
@@ -176,7 +176,7 @@ class CosineScorer:
         return np.where(units.any(axis=1), scores, np.float32(NO_WORD_SCORE))
 
     def _encode(self, texts: Sequence[Sequence[str]]) -> FloatArray:
-        """Unit vectors of texts, (texts, dim); zeros for a text without a known word that has weight."""
+        """Return unit vectors of texts, (texts, dim); zeros for a text without a known word that has weight."""
         number = {word: row for row, word in enumerate(dict.fromkeys(word for text in texts for word in text))}
         table = self._vectors.lookup(list(number))
         weights = np.array([1.0 if self._idf is None else self._idf(word) for word in number], dtype=np.float32)

@@ -89,7 +89,7 @@ class EncoderScorer:
         self._collection.rows, self._collection.wordless = rows, wordless
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Mean sentence cosine of passages of the prepared collection.
+        """Return the mean sentence cosine of passages of the prepared collection.
 
         Args:
             query: What is asked.
@@ -114,7 +114,7 @@ class EncoderScorer:
         return scores
 
     def only(self, part: str) -> EncoderScorer:
-        """A scorer by one part of the vectors ("entity" or "aspect"), over the same collection.
+        """Return a scorer by one part of the vectors ("entity" or "aspect"), over the same collection.
 
         What either of them prepares, both have.
 

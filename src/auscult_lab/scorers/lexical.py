@@ -29,14 +29,14 @@ the paper's: Lucene's `LMDirichletSimilarity` adds one to the counts behind p(t)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from auscult.documents import Document
+from auscult.documents import Document, Passage
 from auscult.documents.analysis import Analyzer
 from auscult.documents.passage_rows import distinct_passages, rows_of
 from auscult.errors import ConfigError, DataError, ModelError, naming_extra
@@ -92,11 +92,7 @@ class QueryLikelihoodConfig:
     analyzer: Analyzer = field(default_factory=Analyzer)
 
     def __post_init__(self) -> None:
-        """Check the range.
-
-        Raises:
-            ConfigError: `mu` is not positive.
-        """
+        """Check that mu is positive; else raise a `ConfigError`."""
         if self.mu <= 0:
             raise ConfigError("mu above 0", str(self.mu), "give about the mean length of a passage, or 2000")
 
@@ -106,21 +102,24 @@ class _TermIndex(Protocol):
     """Whether a passage without any term of the query scores 0, and none less."""
 
     def score_all(self, terms: Sequence[str]) -> FloatArray:
-        """Scores of every indexed passage, shape (passages,)."""
+        """Return scores of every indexed passage, shape (passages,)."""
 
 
 class _TermScorer:
     """What all scorers share: reading passages, and picking the asked ones out of all scores."""
 
-    def __init__(self, name: str, analyzer: Analyzer, min_characters: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Bm25Config | TfIdfConfig | QueryLikelihoodConfig,
+        build: Callable[[list[list[str]]], _TermIndex],
+    ) -> None:
         self.name = name
-        self._analyzer = analyzer
-        self._min_characters = min_characters
+        self._analyzer = config.analyzer
+        self._min_characters = config.min_characters
+        self._build = build
         self._positions: dict[str, int] = {}
         self._index: _TermIndex | None = None
-
-    def _build(self, passages: list[list[str]]) -> _TermIndex:
-        raise NotImplementedError
 
     def prepare(self, documents: Iterable[Document]) -> None:
         """Read the collection: passage text only, no title, no heading, no question.
@@ -145,7 +144,7 @@ class _TermScorer:
         self._index = self._build(passages)
 
     def score(self, query: Query, passage_ids: Sequence[str]) -> FloatArray:
-        """Scores for passages of the prepared collection; the query's words are its entity and aspects.
+        """Return scores for passages of the prepared collection; the query's words are its entity and aspects.
 
         Args:
             query: What is asked.
@@ -169,63 +168,34 @@ class _TermScorer:
 
 
 class Bm25Scorer(_TermScorer):
-    """BM25 over passages.
-
-    Args:
-        config: Parameters; the defaults are the published ones.
-        name: How tables call it.
-    """
+    """BM25 over passages."""
 
     def __init__(self, config: Bm25Config | None = None, name: str = "BM25") -> None:
         self.config = config or Bm25Config()
-        super().__init__(name, self.config.analyzer, self.config.min_characters)
-
-    def _build(self, passages: list[list[str]]) -> _TermIndex:
-        return Bm25Index(passages, self.config.k1, self.config.b)
+        super().__init__(name, self.config, lambda passages: Bm25Index(passages, self.config.k1, self.config.b))
 
 
 class TfIdfScorer(_TermScorer):
     """TF-IDF over passages (Lucene's `ClassicSimilarity`, with which arnold2020's figures were made).
 
     zhu2019 (section 5.2) ranks by the cosine of TF-IDF vectors instead.
-
-    Args:
-        config: Parameters.
-        name: How tables call it.
     """
 
     def __init__(self, config: TfIdfConfig | None = None, name: str = "TF-IDF") -> None:
         self.config = config or TfIdfConfig()
-        super().__init__(name, self.config.analyzer, self.config.min_characters)
-
-    def _build(self, passages: list[list[str]]) -> _TermIndex:
-        return _TfIdfIndex(passages)
+        super().__init__(name, self.config, _TfIdfIndex)
 
 
 class QueryLikelihoodScorer(_TermScorer):
-    """Query likelihood with Dirichlet smoothing over passages.
-
-    Args:
-        config: Parameters.
-        name: How tables call it.
-    """
+    """Query likelihood with Dirichlet smoothing over passages."""
 
     def __init__(self, config: QueryLikelihoodConfig | None = None, name: str = "QL") -> None:
         self.config = config or QueryLikelihoodConfig()
-        super().__init__(name, self.config.analyzer, self.config.min_characters)
-
-    def _build(self, passages: list[list[str]]) -> _TermIndex:
-        return _QueryLikelihoodIndex(passages, self.config.mu)
+        super().__init__(name, self.config, lambda passages: _QueryLikelihoodIndex(passages, self.config.mu))
 
 
 class Bm25Index:
-    """BM25 over passages given as terms.
-
-    Args:
-        passages: Their terms.
-        k1: Saturation of a term's frequency.
-        b: Strength of length normalisation.
-    """
+    """BM25 over passages given as terms."""
 
     lowest_is_zero = True
 
@@ -238,7 +208,7 @@ class Bm25Index:
         self._model.index(passages, show_progress=False)
 
     def score_all(self, terms: Sequence[str]) -> FloatArray:
-        """Scores of every passage, shape (passages,)."""
+        """Return scores of every passage, shape (passages,)."""
         known = self._model.get_tokens_ids(list(terms))
         if not known:
             return np.zeros(self._size, dtype=np.float32)
@@ -260,7 +230,7 @@ class _TermCounts:
     lengths: npt.NDArray[np.int64]
 
     def repeats(self, terms: Sequence[str]) -> tuple[list[int], npt.NDArray[np.float64]]:
-        """Columns of a query's known terms, and how often it repeats each."""
+        """Return columns of a query's known terms, and how often it repeats each."""
         found = Counter(self.columns[term] for term in terms if term in self.columns)
         return list(found), np.fromiter(found.values(), dtype=np.float64, count=len(found))
 
@@ -321,3 +291,16 @@ class _QueryLikelihoodIndex:
         if not columns:
             return np.zeros(len(self._length_loss), dtype=np.float32)
         return np.asarray(self._gains[:, columns] @ repeats + repeats.sum() * self._length_loss, dtype=np.float32)
+
+
+_analyse = Analyzer()
+
+
+def query_words(query: Query) -> list[str]:
+    """Return the words a ranker reads of a query: entity and aspects, or the question where there are none."""
+    return _analyse(query_text(query))
+
+
+def passage_words(document: Document, passage: Passage) -> list[list[str]]:
+    """Return the words a ranker reads of a passage, sentence by sentence: its text only, no title and no heading."""
+    return [_analyse(document.slice(sentence)) for sentence in passage.sentences]

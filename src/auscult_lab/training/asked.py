@@ -16,7 +16,7 @@ from auscult.errors import ConfigError
 from auscult.interfaces import Corpus
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.scorers.words import query_words
+from auscult_lab.scorers.lexical import query_words
 from auscult_lab.training.data import read
 from auscult_lab.training.experiment import CorpusChoice, DataExperiment
 
@@ -55,7 +55,7 @@ class AskedPart:
     documents: Mapping[PassageKey, Document]
 
     def answered(self, rows: Mapping[PassageKey, int]) -> Iterator[tuple[int, Question, tuple[int, ...]]]:
-        """The questions that some passages answer: their number, themselves, and the rows of their answers in order."""
+        """Yield the questions that some passages answer: number, question, and the rows of its answers in order."""
         for number, question in enumerate(self.questions):
             answers = tuple(sorted(rows[key] for key in question.answers if key in rows))
             if answers:

@@ -1,15 +1,22 @@
-"""Batches of rows, dealt out to the processes of a multi-device training, that can go on in the middle of an epoch."""
+"""Batches of rows for a training of one or several processes, which can go on in the middle of an epoch.
+
+Also the wrong passages that look right, those BM25 ranks highest (robertson1995), and how many are ahead of the answer.
+"""
 
 from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any, Protocol, Self, cast
 
+import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
+
+from auscult.interfaces import FloatArray
+from auscult_lab.scorers.lexical import Bm25Index
 
 Key = tuple[int, int]
 """An epoch and a row (of a query, a passage, a document): what an example is asked for by."""
@@ -48,11 +55,11 @@ class _DealtBatches(Sampler[list[Key]], ABC):
 
     @abstractmethod
     def _count(self) -> int:
-        """Batches of an epoch, of all processes together."""
+        """Return batches of an epoch, of all processes together."""
 
     @abstractmethod
     def _batches(self) -> list[list[int]]:
-        """The rows of each batch of this epoch, the same in every process."""
+        """Return the rows of each batch of this epoch, the same in every process."""
 
 
 class RowBatches(_DealtBatches):
@@ -77,17 +84,15 @@ class RowBatches(_DealtBatches):
         return -(-self._per_epoch // self._size)
 
     def _batches(self) -> list[list[int]]:
-        first = self.epoch * self._per_epoch
-        rows = [self._row(number) for number in range(first, first + self._per_epoch)]
+        first, rows = self.epoch * self._per_epoch, []
+        for number in range(first, first + self._per_epoch):
+            done, position = divmod(number, self._rows)
+            if self._pass[0] != done:
+                order = list(range(self._rows))
+                random.Random(f"{self._seed}/{done}").shuffle(order)
+                self._pass = (done, order)
+            rows.append(self._pass[1][position])
         return [rows[start : start + self._size] for start in range(0, len(rows), self._size)]
-
-    def _row(self, number: int) -> int:
-        done, position = divmod(number, self._rows)
-        if self._pass[0] != done:
-            order = list(range(self._rows))
-            random.Random(f"{self._seed}/{done}").shuffle(order)
-            self._pass = (done, order)
-        return self._pass[1][position]
 
 
 class Examples(Protocol):
@@ -98,12 +103,12 @@ class Examples(Protocol):
     def __getitem__(self, key: Key, /) -> Any: ...
 
     def collate(self, found: Any, /) -> Any:
-        """One batch."""
+        """Return one batch."""
         ...
 
 
 def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> DataLoader[Any]:
-    """Batches of rows for the training loop; see `RowBatches`."""
+    """Return batches of rows for the training loop; see `RowBatches`."""
     batches = RowBatches(len(examples), per_epoch=per_epoch, size=size, seed=seed)
     # A generator of its own: making an iterator would otherwise take from the chance that dropout draws from.
     return DataLoader(
@@ -115,7 +120,7 @@ def row_loader(examples: Examples, *, per_epoch: int, size: int, seed: int) -> D
 
 
 def rows_an_epoch(most: int | None, rows: int) -> int:
-    """How many of so many rows an epoch shows, where it shows at most `most`; None for all."""
+    """Return how many of so many rows an epoch shows, where it shows at most `most`; None for all."""
     return rows if most is None else min(most, rows)
 
 
@@ -149,7 +154,47 @@ class DocumentBatches(_DealtBatches):
 
 
 def this_process() -> tuple[int, int]:
-    """This process' rank among those that train together, and how many there are."""
+    """Return this process' rank among those that train together, and how many there are."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
     return 0, 1
+
+
+class BestPassages:
+    """A collection of passages, searched with BM25."""
+
+    def __init__(self, passages: Sequence[Sequence[str]]) -> None:
+        self._index = Bm25Index([list(words) for words in passages], k1=1.2, b=0.75)
+
+    def of(self, words: Sequence[str], depth: int, *, without: Collection[int]) -> tuple[int, ...]:
+        """Return rows of passages that share a word with the query, best first.
+
+        Args:
+            words: Of the query.
+            depth: At most so many, and as many more as `without` may have taken from them.
+            without: Rows that are left out.
+        """
+        scores = self._index.score_all(words)
+        fetched = min(depth + len(without), len(scores))
+        best = np.argpartition(-scores, fetched - 1)[:fetched]
+        best = best[np.lexsort((best, -scores[best]))]
+        return tuple(int(row) for row in best if row not in without and scores[row] > 0)
+
+
+def wrong_ahead(scores: FloatArray, answers: Sequence[bool]) -> int:
+    """Count the wrong candidates that do not score below the best answer: ties count against the model.
+
+    So do scores that are no numbers, which are neither above nor below anything: a diverged model has all ahead.
+
+    Args:
+        scores: (candidates,).
+        answers: Which of them answer; at least one.
+    """
+    right = np.array(answers)
+    return int((~(scores[~right] < scores[right].max())).sum())
+
+
+def place_measures(ahead: Sequence[int]) -> dict[str, float]:
+    """Return R@1 and RR (mean reciprocal rank) of queries with so many wrong candidates ahead of the best answer."""
+    ranks = np.array(ahead, dtype=np.float64) + 1.0
+    return {"R@1": float((ranks == 1).mean()), "RR": float((1.0 / ranks).mean())}

@@ -21,7 +21,7 @@ from auscult.errors import ConfigError
 from auscult.files.records import left_out
 from auscult.interfaces import Corpus
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.modules.averaged_words import tokenize
+from auscult_lab.modules.word_vectors import tokenize
 from auscult_lab.training.experiment import CorpusChoice, DataExperiment
 from auscult_lab.training.labels import LabelledDocument, label_documents, title_words
 
@@ -39,12 +39,12 @@ class NamePool:
     names: tuple[tuple[str, ...], ...]
 
     def draw(self, rng: random.Random) -> tuple[str, ...]:
-        """One name, uniformly."""
+        """Return one name, uniformly."""
         return self.names[rng.randrange(len(self.names))]
 
 
 def name_pool(knowledge: KnowledgeBase, excluded: Sequence[str] = ()) -> NamePool:
-    """Every name and synonym of up to eight words, without the excluded ones.
+    """Return every name and synonym of up to eight words, without the excluded ones.
 
     Args:
         knowledge: Where names come from.
@@ -61,7 +61,7 @@ def name_pool(knowledge: KnowledgeBase, excluded: Sequence[str] = ()) -> NamePoo
 
 
 def replace_words(sentence: Sequence[str], old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The sentence with every occurrence of the words `old` replaced by `new`."""
+    """Return the sentence with every occurrence of the words `old` replaced by `new`."""
     size, place = len(old), 0
     replaced: list[str] = []
     old = list(old)
@@ -136,12 +136,7 @@ def gather(experiment: DataExperiment, say: Callable[[str], None]) -> TrainingDa
 
 
 def read(choice: CorpusChoice, say: Callable[[str], None]) -> tuple[Corpus, list[Document]]:
-    """One corpus choice and its documents.
-
-    Args:
-        choice: Which.
-        say: Told what was left out.
-    """
+    """Return one corpus choice and its documents."""
     corpus = open_corpus(choice.name, skip_bad=choice.skip_bad)
     documents = list(corpus.documents(choice.split))
     for line in left_out(corpus):

@@ -93,11 +93,7 @@ class EncoderTraining(Settings):
 
 
 def backbone_name(said: str, field: str) -> str:
-    """A hub name or folder with environment variables and the home folder expanded.
-
-    Args:
-        said: As an experiment file has it.
-        field: Where it does.
+    """Return a hub name or folder with environment variables and the home folder expanded.
 
     Raises:
         ConfigError: A variable is not set.
@@ -107,7 +103,7 @@ def backbone_name(said: str, field: str) -> str:
 
 
 def expanded(said: str, field: str, remedy: str = "set it, or say in the experiment file what it stands for") -> str:
-    """A setting with environment variables and the home folder expanded.
+    """Return a setting with environment variables and the home folder expanded.
 
     Args:
         said: As an experiment file has it.
@@ -184,7 +180,7 @@ class DataExperiment(Settings):
         return str(self.model_dump(include={"model"})["model"])
 
     def begins_with(self) -> list[str]:
-        """The models that it takes an encoder or word vectors from, by hub name, folder, or name of a shipped one.
+        """Return the models that it takes an encoder or word vectors from: hub names, folders, or shipped ones' names.
 
         Raises:
             ConfigError: An environment variable in a name is not set.
@@ -203,6 +199,6 @@ class DataExperiment(Settings):
         for field, choices in (("corpora", self.corpora), ("word_vectors.texts", self.word_vectors.texts)):
             for choice in choices:
                 if not learnable(choice.name):
-                    told = "is to measure models with, never to learn from; leave it out, and evaluate on it"
-                    raise ValueError(f"{field}: {choice.name} {told}")
+                    reason = "is to measure models with, never to learn from; leave it out, and evaluate on it"
+                    raise ValueError(f"{field}: {choice.name} {reason}")
         return self

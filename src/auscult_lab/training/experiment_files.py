@@ -55,7 +55,7 @@ class Published(BaseModel):
 
 
 def experiments_in(path: Path) -> list[Path]:
-    """All experiments of a file, or of the files of a folder in the order of their names.
+    """Return all experiments of a file, or of the files of a folder in the order of their names.
 
     Args:
         path: A file, one of its variants (FILE:VARIANT), or a folder.
@@ -74,15 +74,12 @@ def experiments_in(path: Path) -> list[Path]:
 
 
 def variant_path(file: Path, variant: str) -> Path:
-    """The path of one of a file's variants: FILE:VARIANT."""
+    """Return the path of one of a file's variants: FILE:VARIANT."""
     return file.with_name(f"{file.name}:{variant}")
 
 
 def read_model_name(path: Path) -> str:
-    """Which model an experiment is about: "cdv" where it does not say.
-
-    Args:
-        path: A file, or FILE:VARIANT.
+    """Return the model that an experiment is about: "cdv" where it does not say.
 
     Raises:
         ConfigError: The file is no readable YAML of fields, or has other variants.
@@ -91,10 +88,7 @@ def read_model_name(path: Path) -> str:
 
 
 def read_published(path: Path) -> Published | None:
-    """The published figures that an experiment's model stands beside.
-
-    Args:
-        path: A file, or FILE:VARIANT.
+    """Return the published figures that an experiment's model stands beside.
 
     Returns:
         With the model's title as its row, where neither file nor variant names one; None where there are none.
@@ -112,10 +106,7 @@ def read_published(path: Path) -> Published | None:
 
 
 def read_compared(path: Path) -> tuple[str, ...]:
-    """The experiments from whose results an experiment's are to be told, each planned as better than those.
-
-    Args:
-        path: A file, or FILE:VARIANT.
+    """Return the experiments from whose results an experiment's are to be told, each planned as better than those.
 
     Returns:
         Their names; of experiments that need not be compared with it in every comparison.
@@ -136,10 +127,6 @@ def _compared(fields: _Fields, path: Path) -> tuple[str, ...]:
 def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
     """Read an experiment and check it against one kind of them.
 
-    Args:
-        path: A file, or FILE:VARIANT.
-        kind: The fields that it may have.
-
     Raises:
         ConfigError: Naming the file and every field that is wrong.
     """
@@ -152,7 +139,7 @@ def check_experiment(path: Path, kind: type[_Kind]) -> _Kind:
 
 
 def with_fields(fields: Mapping[str, object], said: Iterable[tuple[str, str]]) -> _Fields:
-    """Fields of an experiment, changed one by one.
+    """Return fields of an experiment, changed one by one.
 
     Args:
         fields: Nested as in a file.
@@ -193,7 +180,7 @@ def check_fields(fields: object, kind: type[_Kind], found: str) -> _Kind:
 
 
 def _resolved(path: Path, depth: int = 0) -> _Fields:
-    """All fields of an experiment; of a base (`depth` above 0) those it hands on."""
+    """Return all fields of an experiment; of a base (`depth` above 0) those it hands on."""
     file, variant = _parted(path)
     own = _parse(file)
     variants = _variants(own, file)
@@ -214,7 +201,7 @@ def _resolved(path: Path, depth: int = 0) -> _Fields:
 
 
 def _variant(variants: Mapping[str, _Fields] | None, name: str, file: Path, depth: int = 0) -> _Fields:
-    """What a variant says, and the variants it is based on."""
+    """Return what a variant says, merged with the variants it is based on."""
     if variants is None:
         raise ConfigError(f"a variant '{name}'", f"{file} without variants", "name the file alone")
     if name not in variants:
@@ -238,7 +225,7 @@ def _forget(fields: _Fields) -> None:
 
 
 def _variants(fields: _Fields, file: Path) -> Mapping[str, _Fields] | None:
-    """The variants that a file holds, by name; None where it is one experiment."""
+    """Return the variants that a file holds, by name; None where it is one experiment."""
     if "variants" not in fields:
         return None
     found: Any = fields["variants"]
@@ -253,7 +240,7 @@ def _variants(fields: _Fields, file: Path) -> Mapping[str, _Fields] | None:
 
 
 def _parted(path: Path) -> tuple[Path, str | None]:
-    """The file, and the variant that stands behind its name."""
+    """Return the file, and the variant that stands behind its name."""
     name, colon, variant = path.name.rpartition(":")
     return (path.with_name(name), variant) if colon and name and not path.is_file() else (path, None)
 
@@ -299,7 +286,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> _Fields:
-    """The base's fields under one's own; fields of fields are merged, lists are replaced."""
+    """Return the base's fields under one's own; fields of fields are merged, lists are replaced."""
     merged = dict(base)
     for name, value in own.items():
         below = merged.get(name)

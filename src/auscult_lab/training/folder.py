@@ -60,11 +60,18 @@ def claim(experiment: Settings, folder: Path) -> None:
         DataError: It cannot be written to.
     """
     meant = what_variables_stand_for(experiment)
-    try:
-        _check_same(experiment, meant, folder)
-    except BegunOtherwiseError:
+    remedy = "choose another --out, or throw away what the folder holds: with --restart, or by deleting it"
+    fault = None
+    if is_another(experiment, folder):
+        fault = BegunOtherwiseError(f"the experiment that {folder} was begun with", "other settings", remedy)
+    elif (folder / _STANDS_FOR).is_file():
+        before = _read_json(folder / _STANDS_FOR)
+        if other := [field for field, digest in meant.items() if before.get(field, digest) != digest]:
+            expected = f"what '{other[0]}' stood for when {folder} was begun"
+            fault = BegunOtherwiseError(expected, "something else", f"set the variable back, {remedy}")
+    if fault is not None:
         if not _is_only_begun(folder):
-            raise
+            raise fault
         # It failed on a mistake that is mended now.
         for file in folder.iterdir():
             file.unlink()
@@ -76,19 +83,6 @@ def claim(experiment: Settings, folder: Path) -> None:
             write_text(folder / _DESCRIBED, experiment.model_dump_json(indent=1))
         except OSError as error:
             raise DataError("a folder to train in", f"{folder}: {error.strerror}", "choose another --out") from error
-
-
-def _check_same(experiment: Settings, meant: dict[str, str], folder: Path) -> None:
-    remedy = "choose another --out, or throw away what the folder holds: with --restart, or by deleting it"
-    if is_another(experiment, folder):
-        raise BegunOtherwiseError(f"the experiment that {folder} was begun with", "other settings", remedy)
-    stands_for = folder / _STANDS_FOR
-    if stands_for.is_file():
-        before = _read_json(stands_for)
-        for field, digest in meant.items():
-            if before.get(field, digest) != digest:
-                expected = f"what '{field}' stood for when {folder} was begun"
-                raise BegunOtherwiseError(expected, "something else", f"set the variable back, {remedy}")
 
 
 def _is_only_begun(folder: Path) -> bool:
@@ -103,7 +97,7 @@ def forget_beginning(folder: Path) -> None:
 
 
 def what_variables_stand_for(experiment: Settings) -> dict[str, str]:
-    """The encoders, graphs and files that an experiment names by environment variables, as far as these are set.
+    """Return the encoders, graphs and files that an experiment names by environment variables, as far as these are set.
 
     Returns:
         By the text in the experiment file, a digest of the files of a folder, or of a file, that it stands for; what
@@ -131,15 +125,13 @@ def _texts(value: Any) -> Iterator[str]:
 def is_another(experiment: Settings, folder: Path) -> bool:
     """Whether a folder was begun with another experiment, or with other settings of this one."""
     described = folder / _DESCRIBED
-    return described.is_file() and not _is(experiment, described)
-
-
-def _is(experiment: Settings, described: Path) -> bool:
-    """Whether a file holds this experiment; settings that are newer than the file stand at their defaults in it."""
-    try:
-        return type(experiment).model_validate_json(described.read_text(encoding="utf-8")) == experiment
-    except ValueError:
+    if not described.is_file():
         return False
+    try:
+        # Settings that are newer than the file are at their defaults in it.
+        return type(experiment).model_validate_json(described.read_text(encoding="utf-8")) != experiment
+    except ValueError:
+        return True
 
 
 def restart(folder: Path) -> None:
@@ -166,7 +158,11 @@ def begin(experiment: Settings, folder: Path, tell: Callable[[str], None]) -> Ou
     claim(experiment, folder)
     kept = folder / _RECORD
     if not kept.is_file():
-        _go_on(folder)
+        # Add this code and machine to those that have worked on it; of what began an older folder nothing is known.
+        origins, own = folder / _ORIGINS, origin()
+        before = _read_json(origins) if origins.is_file() else [dict.fromkeys(own, "")]
+        if before[-1] != own:
+            write_text(origins, json.dumps([*before, own], indent=1))
         return None
     model = folder / "model"
     record = _read_json(kept, "delete it, and the training goes on from where its folder left off")
@@ -186,16 +182,8 @@ def _read_json(path: Path, remedy: str = "train again with --restart, or choose 
         raise DataError("the record of a training", f"{path} ({error})", remedy) from error
 
 
-def _go_on(folder: Path) -> None:
-    """Add this code and machine to those that have worked on a training; of what began an older folder none is told."""
-    kept, own = folder / _ORIGINS, origin()
-    told = _read_json(kept) if kept.is_file() else [dict.fromkeys(own, "")]
-    if told[-1] != own:
-        write_text(kept, json.dumps([*told, own], indent=1))
-
-
 def made_by(folder: Path) -> dict[str, Any]:
-    """What a training's record says of where it comes from; see `provenance.stamp`.
+    """Return what a training's record says of where it comes from; see `provenance.stamp`.
 
     Returns:
         "version", "revision" and "hardware" as it began, empty where a folder of before they were kept does not say;
@@ -206,13 +194,7 @@ def made_by(folder: Path) -> dict[str, Any]:
 
 
 def finish(folder: Path, record: dict[str, Any], save: Callable[[Path], object]) -> Outcome:
-    """Keep the model, then the record that marks the training as finished; by one process of those that train.
-
-    Args:
-        folder: Of the training.
-        record: What to write.
-        save: Given the model's folder, writes it.
-    """
+    """Keep the model, then the record that marks the training as finished; by one process of those that train."""
     model = folder / "model"
     if is_main_process():
         save(model)
@@ -243,12 +225,12 @@ def remember(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def teller(say: Callable[[str], None] | None) -> Callable[[str], None]:
-    """`say` in the process that reports, silence in the others and where there is none."""
-    return say if say is not None and is_main_process() else _silence
+    """Return `say` in the process that reports, silence in the others and where there is none."""
+    return say if say is not None and is_main_process() else lambda _: None
 
 
 def describe(experiment: DataExperiment, history: History, folder: Path) -> dict[str, Any]:
-    """What every training's record says: settings, how the epochs went, and on which code and machine.
+    """Return what every training's record says: settings, epochs, code and machine.
 
     What environment variables stand for, the code and the machine are told as they were when the folder was claimed,
     hours before perhaps; of variables nothing is told by a folder of before it was kept.
@@ -266,7 +248,3 @@ def describe(experiment: DataExperiment, history: History, folder: Path) -> dict
         **({"stands_for": _read_json(stands_for)} if stands_for.is_file() else {}),
         **made_by(folder),
     }
-
-
-def _silence(_: str) -> None:
-    """Says nothing."""

@@ -51,12 +51,12 @@ class LabelledDocument:
 
 
 def title_words(title: str) -> str:
-    """A title as a name: without what stands in parentheses ("Mole (skin)")."""
+    """Return a title as a name: without what stands in parentheses ("Mole (skin)")."""
     return _PARENTHESES.sub("", title).strip() or title.strip()
 
 
 def title_label(document: Document, knowledge: KnowledgeBase | None) -> EntityLabel | None:
-    """The entity a document's title names, known to the knowledge base or not; None without a title."""
+    """Return the entity a document's title names, known to the knowledge base or not; None without a title."""
     name = title_words(document.title)
     if not name:
         return None
@@ -93,7 +93,7 @@ def label_documents(
 
 
 def passage_aspects(passage: Passage) -> tuple[str, ...]:
-    """The normalised headings of a passage; empty where it is unmarked."""
+    """Return the normalised headings of a passage; empty where it is unmarked."""
     return tuple(normalise_heading(passage.heading)) if passage.heading.strip() else ()
 
 

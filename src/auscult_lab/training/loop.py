@@ -10,8 +10,7 @@ import logging
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -45,15 +44,15 @@ class Objective(Protocol):
         ...
 
     def loss(self, batch: Any) -> tuple[Tensor, int]:
-        """The loss of a batch, and how many rows it is a mean of."""
+        """Return the loss of a batch, and how many rows it is a mean of."""
         ...
 
     def measures(self) -> Mapping[str, float]:
-        """Validation measures after an epoch, higher is better; empty for none."""
+        """Return validation measures after an epoch, higher is better; empty for none."""
         ...
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """The optimiser of the network's parameters."""
+        """Return the optimiser of the network's parameters."""
         ...
 
 
@@ -79,7 +78,7 @@ class History:
         return round(sum(epoch["seconds"] for epoch in self.epochs), 1)
 
     def with_queries(self, per_epoch: int) -> list[dict[str, float]]:
-        """Figures of every epoch, and how many queries had been shown at its end."""
+        """Return figures of every epoch, and how many queries had been shown at its end."""
         return [{**epoch, "queries": (row + 1) * per_epoch} for row, epoch in enumerate(self.epochs)]
 
 
@@ -111,7 +110,8 @@ class _Module(lightning.LightningModule):
         self._before = _Part()
 
     def training_step(self, batch: Any, _: int) -> Tensor:
-        torch.manual_seed(_step_seed(self._schedule.seed, self.global_step, self.global_rank))
+        step = f"{self._schedule.seed}/{self.global_step}/{self.global_rank}"
+        torch.manual_seed(int.from_bytes(hashlib.sha256(step.encode()).digest()[:8], "big") >> 1)
         loss, rows = self._objective.loss(batch)
         self.log("loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=rows, sync_dist=True)
         if self._schedule.checkpoint_minutes is not None:
@@ -126,7 +126,9 @@ class _Module(lightning.LightningModule):
         self._began = time.monotonic()
 
     def on_train_epoch_end(self) -> None:
-        loss = self._epoch_loss()
+        # The library's mean; of an epoch that was resumed it knows only the later part.
+        before = self._before.rows
+        loss = self._part.loss / self._part.rows if before else float(self.trainer.callback_metrics["loss"])
         self._check_loss(loss)
         with self.trainer.precision_plugin.val_step_context():
             measures = {f"validation_{name}": value for name, value in self._objective.measures().items()}
@@ -139,12 +141,6 @@ class _Module(lightning.LightningModule):
         listed = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
         self._say(f"epoch {self.current_epoch}: {listed}, {seconds:.0f} s")
         self._part, self._before = _Part(), _Part()
-
-    def _epoch_loss(self) -> float:
-        """The library's mean; of an epoch that was resumed it knows only the later part."""
-        if self._before.rows:
-            return self._part.loss / self._part.rows
-        return float(self.trainer.callback_metrics["loss"])
 
     def _check_loss(self, loss: float) -> None:
         """End a training that has diverged, in all processes, since none may wait for another."""
@@ -203,12 +199,8 @@ class _TimedCheckpoint(_Checkpoint):
             super().on_train_batch_end(trainer, *arguments, **named)
 
 
-def _step_seed(seed: int, step: int, process: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{process}".encode()).digest()[:8], "big") >> 1
-
-
 def _rate(step: int, steps: int, warm_up: float) -> float:
-    """Share of the full learning rate: up in a straight line, then down to 0 at the last step."""
+    """Return the share of the full learning rate: up in a straight line, then down to 0 at the last step."""
     rising = warm_up * steps
     if step < rising:
         return (step + 1) / (rising + 1)
@@ -242,7 +234,13 @@ def fit(
         DataError: A checkpoint is damaged.
         KeyboardInterrupt: The user's.
     """
-    _quiet()
+    # The library's advertisements, and hints that do not apply: here are no worker processes.
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    warnings.filterwarnings("ignore", message=r".*LeafSpec.*")
+    # Batch samplers skip what was trained on before: see `Resumable`.
+    warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
+    warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
     lightning.seed_everything(schedule.seed, verbose=False)
     callbacks = _callbacks(schedule, folder)
     trainer = lightning.Trainer(
@@ -262,10 +260,20 @@ def fit(
     last = folder / f"{_LAST}.ckpt"
     resume = last if schedule.monitor is not None and last.is_file() else None
     module = _Module(objective, schedule, loader, say)
-    stopped = None if resume is None else _stopped_early(resume, callbacks)
+    stopped: list[dict[str, float]] | None = None
+    if resume is not None:
+        # Every epoch's figures where patience had run out, which the library forgets when it resumes.
+        kept, stopping = _read(resume), [each for each in callbacks if isinstance(each, EarlyStopping)]
+        if any(kept["callbacks"][each.state_key]["wait_count"] >= each.patience for each in stopping):
+            stopped = list(kept["auscult_epochs"])
     if stopped is None:
-        with _interruptible():
+        try:
             trainer.fit(module, loader, ckpt_path=resume, weights_only=True)
+        except SystemExit as end:
+            # The library makes an exit of an interrupt, like that of an error.
+            if isinstance(end.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from end
+            raise
     else:
         module.epochs = stopped
     chosen = len(module.epochs) - 1
@@ -277,28 +285,8 @@ def fit(
     return History(module.epochs, chosen)
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Hands an interrupt on, of which the library makes an exit like that of an error."""
-    try:
-        yield
-    except SystemExit as end:
-        if isinstance(end.__context__, KeyboardInterrupt):
-            raise KeyboardInterrupt from end
-        raise
-
-
-def _stopped_early(checkpoint: Path, callbacks: Sequence[Callback]) -> list[dict[str, float]] | None:
-    """Every epoch's figures where patience had run out, which the library forgets when it resumes; None elsewhere."""
-    kept = _read(checkpoint)
-    stopping = [each for each in callbacks if isinstance(each, EarlyStopping)]
-    if any(kept["callbacks"][each.state_key]["wait_count"] >= each.patience for each in stopping):
-        return list(kept["auscult_epochs"])
-    return None
-
-
 def _read(checkpoint: Path) -> dict[str, Any]:
-    """A checkpoint, of which only numbers, texts and their collections are read: nothing in it is run.
+    """Return a checkpoint, of which only numbers, texts and their collections are read: nothing in it is run.
 
     Raises:
         DataError: It is damaged, or holds something else.
@@ -336,13 +324,3 @@ def _callbacks(schedule: Schedule, folder: Path) -> list[Callback]:
 def is_main_process() -> bool:
     """Whether this process should speak and write: of several that train together, one does."""
     return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
-
-
-def _quiet() -> None:
-    """Keep the library's advertisements and hints that do not apply (worker processes) from the user."""
-    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-    warnings.filterwarnings("ignore", message=r".*LeafSpec.*")
-    # Batch samplers skip what was trained on before: see `Resumable`.
-    warnings.filterwarnings("ignore", message=".*your dataloader is not resumable.*")
-    warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")

@@ -15,7 +15,7 @@ from auscult_lab.modules import Task
 
 
 def distance(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> Tensor:
-    """Per-sentence sum over the tasks of ‖decoded - target‖ (arnold2020, Eq. 12 before its mean).
+    """Return per-sentence sum over the tasks of ‖decoded - target‖ (arnold2020, Eq. 12 before its mean).
 
     Args:
         decoded: For each task, (sentences, dim).
@@ -34,17 +34,17 @@ def distance(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> 
 
 
 def distance_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> Tensor:
-    """Mean distance: L_cdv of arnold2020, Eq. 12."""
+    """Return the mean distance: L_cdv of arnold2020, Eq. 12."""
     return distance(decoded, targets).mean()
 
 
 def robust_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> Tensor:
-    """Smoothed Huber form of the distance: L_cdv+ of arnold2020, Eq. 17, quadratic near zero and linear far off."""
+    """Return the smoothed Huber form of the distance: L_cdv+ of arnold2020, Eq. 17, linear far from zero."""
     return ((1 + (distance(decoded, targets) / 4).square()).sqrt() - 1).mean()
 
 
 def cosine_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) -> Tensor:
-    """Mean over sentences of the sum over tasks of 1 - cosine: only directions count. A departure from the paper.
+    """Return the mean over sentences of the sum over tasks of 1 - cosine: only directions count. A departure.
 
     For `AverageSpace` targets, whose length carries no meaning.
     """
@@ -58,7 +58,7 @@ def cosine_loss(decoded: Mapping[Task, Tensor], targets: Mapping[Task, Tensor]) 
 
 
 def contrastive_loss(passages: Tensor, queries: Tensor, labels: Tensor, *, temperature: float) -> Tensor:
-    """Listwise loss over the passages of a batch: each query must prefer its own passage, each passage its query.
+    """Return the listwise loss of a batch: each query must prefer its own passage, each passage its query.
 
     Not in arnold2020; it trains directly what Eq. 14 ranks by, with the other passages of the batch (other entities'
     and other aspects of the same entity) as negatives (as in humeau2020). The passage-to-query half counts 0.5.
@@ -81,7 +81,7 @@ def contrastive_loss(passages: Tensor, queries: Tensor, labels: Tensor, *, tempe
 
 
 def bp_mll(probabilities: Tensor, bits: Tensor) -> Tensor:
-    """BP-MLL (zhang2006): every set bit should be more probable than every unset one.
+    """Return BP-MLL (zhang2006): every set bit should be more probable than every unset one.
 
         E = Σ_{k set, l unset} exp(-(c_k - c_l)) / (|set| · |unset|)
 
@@ -97,7 +97,7 @@ def bp_mll(probabilities: Tensor, bits: Tensor) -> Tensor:
 
 
 def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
-    """Pairwise hinge loss: the answer's score should exceed every negative's by the margin (zhu2019, Eq. 21).
+    """Return pairwise hinge loss: the answer's score should exceed every negative's by the margin (zhu2019, Eq. 21).
 
         L = Σ_i max(0, M - score(q, d_pos) + score(q, d_neg_i))
 
@@ -114,7 +114,7 @@ def hinge_loss(scores: Tensor, *, margin: float) -> Tensor:
 
 
 def listwise_loss(scores: Tensor) -> Tensor:
-    """Softmax cross entropy of the answer among its negatives (huang2013, Eq. 5 and 6, without their smoothing factor).
+    """Return softmax cross entropy of the answer among its negatives (huang2013, Eq. 5 and 6, without smoothing).
 
     Args:
         scores: (queries, 1 + negatives), the answer's first.

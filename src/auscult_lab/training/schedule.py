@@ -48,7 +48,7 @@ class Schedule:
 
     @classmethod
     def of(cls, *settings: object, seed: int, monitor: str) -> Self:
-        """What settings of an experiment say by these fields' names; of several that say one, the first counts."""
+        """Take what settings of an experiment say by these fields' names; of several that say one, the first counts."""
         said: dict[str, Any] = {"seed": seed, "monitor": monitor}
         for each in fields(cls):
             for saying in settings:
@@ -58,7 +58,7 @@ class Schedule:
 
 
 def native_precision() -> Precision:
-    """Half precision where what trains has instructions for it: the GPU if there is one, else the processor.
+    """Return half precision where what trains has instructions for it: the GPU if there is one, else the processor.
 
     Returns:
         "bf16"; "16-mixed" on GPUs of before bfloat16; "float32" on processors without it, where that is faster.
@@ -73,7 +73,7 @@ def native_precision() -> Precision:
 
 
 def parameter_groups(parameters: Iterable[nn.Parameter], *, decay: float, rate: float) -> list[dict[str, Any]]:
-    """Parameters of one rate as optimisers take them: biases and gains are not decayed; no group is empty."""
+    """Return parameters of one rate as optimisers take them: biases and gains are not decayed; no group is empty."""
     found = list(parameters)
     groups = [
         {"params": [each for each in found if each.dim() > 1], "weight_decay": decay, "lr": rate},

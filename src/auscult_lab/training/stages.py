@@ -5,10 +5,9 @@
 Each family gives what differs, as a `Build`. A training that was killed goes on where it stopped: what costs time is
 kept in its folder (`training.folder`), and each stage first looks for what an earlier process left.
 
-What a model had read before its training, in the encoder or word vectors that it begins with.
-
-Without it, a model that begins with another's encoder would count as new to documents which that one was trained on.
-An encoder that was trained elsewhere may have read anything: the record names it.
+The record also says what a model had read before its training, in the encoder or word vectors that it begins with:
+otherwise a model that begins with another's encoder would count as new to documents which that one was trained on. An
+encoder that was trained elsewhere may have read anything: the record names it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _FIELD = "backbone_corpora"
 
 
 def corpora_read_before(*begun_with: str) -> dict[str, Any]:
-    """The corpora that encoders have learned from, and the encoders that these began with, and so on.
+    """Return the corpora that encoders have learned from, and the encoders that these began with, and so on.
 
     Args:
         begun_with: Each a hub name, a folder, or the name of a shipped model.
@@ -51,14 +50,20 @@ def corpora_read_before(*begun_with: str) -> dict[str, Any]:
     """
     read: list[Any] = []
     for name in begun_with:
-        for choice in _read_by(model_folder(name)):
+        if (model := _model_of(model_folder(name))) is None:
+            continue
+        record = training_record(model)
+        experiment = _fields(record, "experiment")
+        of_words = (_fields(experiment, "word_vectors"), _fields(_fields(experiment, "sentences"), "vectors"))
+        texts = [choice for each in of_words for choice in _listed(each, "texts")]
+        for choice in (*_listed(record, "corpora"), *_listed(record, _FIELD), *texts):
             if choice not in read:
                 read.append(choice)
     return {_FIELD: read} if read else {}
 
 
 def encoder_begun_with(*begun_with: str) -> dict[str, Any]:
-    """The encoder that a training begins with: the first of a chain, where it was passed on by models made here.
+    """Return the encoder that a training begins with: the first of a chain, where it was passed on by models made here.
 
     Args:
         begun_with: As for `corpora_read_before`; word vectors are no encoder.
@@ -72,7 +77,11 @@ def encoder_begun_with(*begun_with: str) -> dict[str, Any]:
         ModelError: The model that one is part of cannot be read.
     """
     for name in begun_with:
-        folder = _weights_folder(name)
+        folder: Path | None = model_folder(name)
+        if folder is not None and not folder.is_dir():
+            files = (find_file(name, file) for file in ("model.safetensors", "pytorch_model.bin"))
+            # None where a hub name has no files on this machine.
+            folder = next((file.parent for file in files if file is not None), None)
         if folder is not None and (digest := digest_of_weights(folder)):
             return {"encoder": _first_of_chain(name, folder, digest)}
     return {}
@@ -93,34 +102,10 @@ def _first_of_chain(name: str, folder: Path, digest: str) -> dict[str, Any]:
     return {"name": title, "sha256": digest, "through": [], "training_known": from_nothing}
 
 
-def _weights_folder(name: str) -> Path | None:
-    """Where an encoder's files are; None where a hub name has none on this machine."""
-    folder = model_folder(name)
-    if folder.is_dir():
-        return folder
-    found = next(filter(None, (find_file(name, file) for file in ("model.safetensors", "pytorch_model.bin"))), None)
-    return None if found is None else found.parent
-
-
 def _model_of(inside: Path) -> Path | None:
-    """The model made here that a folder is, or is part of."""
+    """Return the model made here that a folder is, or is part of."""
     folders = (inside, inside.parent) if inside.is_dir() else ()
     return next((folder for folder in folders if (folder / "model.json").is_file()), None)
-
-
-def _read_by(inside: Path) -> list[Any]:
-    model = _model_of(inside)
-    if model is None:
-        return []
-    record = training_record(model)
-    return [*_listed(record, "corpora"), *_listed(record, _FIELD), *_texts_of_words(record)]
-
-
-def _texts_of_words(record: Mapping[str, object]) -> list[Any]:
-    """What only the word vectors of a model were trained on."""
-    experiment = _fields(record, "experiment")
-    of_words = (_fields(experiment, "word_vectors"), _fields(_fields(experiment, "sentences"), "vectors"))
-    return [choice for each in of_words for choice in _listed(each, "texts")]
 
 
 def _listed(record: Mapping[str, object], field: str) -> list[Any]:
@@ -253,7 +238,26 @@ def train(
         CorpusMissingError: A corpus of the experiment is not on this machine.
         ModelError: A model that it begins with cannot be opened.
     """
-    return carry_out(experiment, folder, lambda run: _trained(experiment, run, prepare), say=say, progress=progress)
+
+    def work(run: Run) -> tuple[Record, Callable[[Path], object]]:
+        # First, because a wrong name should fail before minutes of reading.
+        begun_with = experiment.begins_with()
+        read_before = corpora_read_before(*begun_with) | encoder_begun_with(*begun_with)
+        build = prepare(experiment, run)
+        prepared = time.monotonic() - run.began
+        run.say(build.about)
+        history = build.train()
+        record = {
+            "kind": build.kind,
+            "model": build.title,
+            **describe(experiment, history, run.folder),
+            **build.to_record(history),
+            "preparation_seconds": round(prepared, 1),
+            **read_before,
+        }
+        return record, lambda folder: build.save(folder, record)
+
+    return carry_out(experiment, folder, work, say=say, progress=progress)
 
 
 def carry_out(
@@ -282,27 +286,6 @@ def carry_out(
         forget_beginning(folder)
         raise
     return finish(folder, record, save)
-
-
-def _trained(
-    experiment: DataExperiment, run: Run, prepare: Callable[[Any, Run], Build[Any]]
-) -> tuple[Record, Callable[[Path], object]]:
-    # First, because a wrong name should fail before minutes of reading.
-    begun_with = experiment.begins_with()
-    read_before = corpora_read_before(*begun_with) | encoder_begun_with(*begun_with)
-    build = prepare(experiment, run)
-    prepared = time.monotonic() - run.began
-    run.say(build.about)
-    history = build.train()
-    record = {
-        "kind": build.kind,
-        "model": build.title,
-        **describe(experiment, history, run.folder),
-        **build.to_record(history),
-        "preparation_seconds": round(prepared, 1),
-        **read_before,
-    }
-    return record, lambda folder: build.save(folder, record)
 
 
 def trained_parameters(*modules: nn.Module) -> int:

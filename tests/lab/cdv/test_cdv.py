@@ -19,8 +19,8 @@ from auscult.understanding import Query
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.persistence import load, save
 from auscult_lab.cdv.spaces import BloomConfig, BloomEncoder, bloom_bits
-from auscult_lab.modules.averaged_words import AveragedWords, structural_flags
 from auscult_lab.modules.recurrent import BidirectionalLstm, pack, unpack
+from auscult_lab.modules.word_vectors import AveragedWords, structural_flags
 from random_cdv import documents, make_encoder, subwords
 
 KINDS = pytest.mark.parametrize("kind", ["average", "bloom"])

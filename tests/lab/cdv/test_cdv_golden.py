@@ -19,8 +19,8 @@ from auscult.understanding import Query
 from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
 from auscult_lab.cdv.spaces import BloomConfig, bloom_bits
-from auscult_lab.modules.averaged_words import FLAGS, AveragedWords
 from auscult_lab.modules.recurrent import pack
+from auscult_lab.modules.word_vectors import FLAGS, AveragedWords
 from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from cdv_by_hand import (
     Vector,

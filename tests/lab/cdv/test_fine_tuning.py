@@ -13,18 +13,16 @@ from auscult.documents.building import Section, build_document
 from auscult.encoders import load_model, training_record
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.cdv.data import DocumentExamples, collate
-from auscult_lab.cdv.encoder import CdvEncoder
+from auscult_lab.cdv.encoder import CdvEncoder, PooledTransformer
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.cdv.fine_tuning import JointNetwork
 from auscult_lab.cdv.network import CdvConfig, CdvNetwork
+from auscult_lab.cdv.objective import JointNetwork
 from auscult_lab.cdv.persistence import fingerprint, load, save
 from auscult_lab.cdv.spaces import AverageSpace
-from auscult_lab.cdv.transformer import PooledTransformer
 from auscult_lab.families.table import train
-from auscult_lab.modules.averaged_words import structural_flags
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.modules.recurrent import pack
-from auscult_lab.modules.word_vectors import SubwordTable
+from auscult_lab.modules.word_vectors import SubwordTable, structural_flags
 from auscult_lab.training import loop
 from auscult_lab.training.batches import DocumentBatches
 from auscult_lab.training.data import gather
@@ -218,7 +216,7 @@ def test_examples_hold_texts_in_the_order_of_their_rows(corpus: Path, ontology: 
     data = gather(asked, lambda _: None)
     table = SubwordTable(np.ones((50, 6), dtype=np.float32), min_n=4, max_n=5, hash_count=1)
     space = AverageSpace(table, np.zeros(6, np.float32))
-    examples = DocumentExamples.of(asked, data, None, {"entity": space, "aspect": space}, max_sentences=3)
+    examples = DocumentExamples(asked, data, None, {"entity": space, "aspect": space}, max_sentences=3)
     batch = collate([examples[0, row] for row in (0, 1, 2)])
     # Of documents of one length, a packed layout has every first sentence before every second.
     assert len(batch.texts) == len(batch.inputs.data) == 9

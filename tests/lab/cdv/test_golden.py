@@ -12,9 +12,10 @@ from auscult.concepts import KnowledgeBase, MentionLinker
 from auscult.documents.building import Section, build_document
 from auscult_lab.cdv import bloom_training as bloom_training
 from auscult_lab.cdv.data import DocumentExamples
-from auscult_lab.cdv.experiment import BloomTraining
-from auscult_lab.modules.averaged_words import AveragedWords
+from auscult_lab.cdv.experiment import BloomTraining, CdvExperiment
+from auscult_lab.modules.word_vectors import AveragedWords
 from auscult_lab.training import stages
+from auscult_lab.training.data import TrainingData
 from auscult_lab.training.labels import label_documents
 from auscult_lab.training.stages import Run
 from cdv_by_hand import Vector, bloom_code, embedding, weights_of
@@ -79,10 +80,10 @@ def test_targets_are_means_over_title_mentions_and_headings(ontology: Path) -> N
         ],
     )  # fmt: skip
     labelled = list(label_documents([document], knowledge, MentionLinker(knowledge)))
-    made = DocumentExamples(
-        labelled, AveragedWords(Words()), {"entity": table_space(ENTITIES), "aspect": table_space(ASPECTS)},
-        unit_halves=False, max_sentences=396, max_tokens=96, random_window=False, pool=None, substitute=0.0, seed=1,
-    )[0, 0]  # fmt: skip
+    given = {"name": "e", "track": "zero-shot", "corpora": [{"name": "nhs"}], "validation": {"corpora": ["nhs"]}}
+    data = TrainingData(labelled, [], knowledge, None, [])
+    spaces = {"entity": table_space(ENTITIES), "aspect": table_space(ASPECTS)}
+    made = DocumentExamples(CdvExperiment.model_validate(given), data, AveragedWords(Words()), spaces)[0, 0]
     asthma, with_heart, with_gout = (1.0, 0.0, -1.0), (0.5, 0.25, -0.4), (0.3, 0.05, -0.25)
     with_both = (0.2, 0.2, -0.1)
     np.testing.assert_allclose(

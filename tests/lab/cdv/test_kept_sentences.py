@@ -10,8 +10,8 @@ import pytest
 from auscult.documents import Document, Passage, Sentence
 from auscult.errors import DataError
 from auscult.interfaces import FloatArray
-from auscult_lab.cdv import kept_sentences
-from auscult_lab.cdv.kept_sentences import kept_sentences as kept
+from auscult_lab.cdv import data
+from auscult_lab.cdv.data import kept_sentences as kept
 
 
 class Reader:
@@ -41,7 +41,7 @@ DOCUMENTS = [document(number, number % 3) for number in range(7)]
 
 
 def test_a_training_that_was_stopped_reads_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_sentences, "_DOCUMENTS", 2)
+    monkeypatch.setattr(data, "_DOCUMENTS", 2)
     said: list[str] = []
     with pytest.raises(KeyboardInterrupt):
         kept(DOCUMENTS, Reader(stops_at="5"), tmp_path, said.append, max_tokens=8)

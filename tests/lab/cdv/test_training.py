@@ -27,12 +27,10 @@ from auscult_lab.cdv.objective import common_headings, passage_means, retrieval_
 from auscult_lab.cdv.persistence import load
 from auscult_lab.cdv.spaces import AverageSpace
 from auscult_lab.families.table import read_experiment, train
-from auscult_lab.modules.averaged_words import AveragedWords
-from auscult_lab.modules.word_vectors import SubwordTable
+from auscult_lab.modules.word_vectors import AveragedWords, SubwordTable
 from auscult_lab.training import loop
-from auscult_lab.training.batches import DocumentBatches
-from auscult_lab.training.candidates import place_measures, wrong_ahead
-from auscult_lab.training.data import gather, mentions_words, name_pool, replace_words
+from auscult_lab.training.batches import DocumentBatches, place_measures, wrong_ahead
+from auscult_lab.training.data import TrainingData, gather, mentions_words, name_pool, replace_words
 from auscult_lab.training.experiment_files import experiments_in
 from auscult_lab.training.folder import restart
 from auscult_lab.training.labels import label_documents, title_words
@@ -89,14 +87,16 @@ def test_passage_means_leave_out_unlabelled_passages():
     assert means.tolist() == [[2.0, 0.0], [0.0, 5.0]]
 
 
-def examples(documents, **changes) -> DocumentExamples:
+def examples(documents, *, pool=None, substitute=0.0) -> DocumentExamples:
     table = SubwordTable(
         np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32), min_n=4, max_n=5, hash_count=1
     )
     space = AverageSpace(table, np.zeros(6, np.float32))
-    options = {"unit_halves": True, "max_sentences": 396, "max_tokens": 96, "random_window": False, "pool": None,
-               "substitute": 0.0, "seed": 1, **changes}  # fmt: skip
-    return DocumentExamples(documents, AveragedWords(table), {"entity": space, "aspect": space}, **options)
+    given = {"name": "e", "track": "zero-shot", "corpora": [{"name": "nhs"}], "validation": {"corpora": ["nhs"]},
+             "targets": {"kind": "average"}, "labels": {"substitute": substitute}}  # fmt: skip
+    data = TrainingData(documents, [], None, pool, [])
+    spaces = {"entity": space, "aspect": space}
+    return DocumentExamples(CdvExperiment.model_validate(given), data, AveragedWords(table), spaces)
 
 
 def test_examples_hold_targets_of_title_and_heading(ontology: Path):

@@ -10,8 +10,8 @@ from transformers import AutoModel
 
 from auscult.documents.building import Section, build_document
 from auscult.errors import ConfigError, ModelError
+from auscult_lab.cdv.encoder import PooledTransformer
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.cdv.transformer import PooledTransformer
 from auscult_lab.families.table import train
 from small_experiment import settings
 from tiny_bert import save_tiny_bert

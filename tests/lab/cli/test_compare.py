@@ -124,7 +124,6 @@ def test_what_is_done_is_not_done_again(place: Path):
 @pytest.mark.parametrize("model", ["knrm", "har", "duet"])
 def test_a_killed_training_goes_on_and_ends_alike(model: str, place: Path, monkeypatch: pytest.MonkeyPatch):
     """The last two have dropout."""
-    from auscult_lab.rankers import objective
 
     (place / "one.yaml").write_text(yaml.safe_dump({"base": "base.yaml", "name": "one", "model": model}))
     run(place, str(place / "one.yaml"))
@@ -134,21 +133,23 @@ def test_a_killed_training_goes_on_and_ends_alike(model: str, place: Path, monke
     for words in (place / "whole").glob("words-*"):
         (place / "runs").mkdir(exist_ok=True)
         words.rename(place / "runs" / words.name)
-    measures = objective.RankingObjective.measures
+    from auscult_lab.rankers.build import RankingObjective
+
+    measures = RankingObjective.measures
     calls = []
 
-    def dies_in_the_second_epoch(self: objective.RankingObjective):
+    def dies_in_the_second_epoch(self: RankingObjective):
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
         return measures(self)
 
-    monkeypatch.setattr(objective.RankingObjective, "measures", dies_in_the_second_epoch)
+    monkeypatch.setattr(RankingObjective, "measures", dies_in_the_second_epoch)
     killed = CliRunner().invoke(
         app, ["compare", str(place / "one.yaml"), "--out", str(place / "runs"), "--no-progress"]
     )
     assert killed.exit_code != 0
-    monkeypatch.setattr(objective.RankingObjective, "measures", measures)
+    monkeypatch.setattr(RankingObjective, "measures", measures)
     run(place, str(place / "one.yaml"))
     resumed = json.loads((place / "runs" / "one" / "training.json").read_text())
     for before, after in zip(whole["history"], resumed["history"], strict=True):

@@ -16,9 +16,8 @@ from auscult.understanding import Query
 from auscult_lab.cli import model_views
 from auscult_lab.opening import load_ranker
 from auscult_lab.rankers.evidence import find_evidence
-from auscult_lab.rankers.persistence import save
-from auscult_lab.rankers.scorer import RankerScorer
-from auscult_lab.scorers.words import passage_words
+from auscult_lab.rankers.scorer import RankerScorer, save
+from auscult_lab.scorers.lexical import passage_words
 from command import Command
 from rankers import make_ranker, small_vocabulary
 

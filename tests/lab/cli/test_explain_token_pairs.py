@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from auscult.errors import DataError, QueryError
-from auscult_lab.encoders.ck.interactions import find_interactions
-from auscult_lab.encoders.ck.ranker import CkConfig, CkRanker
+from auscult_lab.encoders.ck.ranker import CkConfig, CkRanker, find_interactions
 from auscult_lab.encoders.persistence import save
 from auscult_lab.encoders.registry import create
 from auscult_lab.evaluation.interaction_figure import draw_interactions

@@ -17,8 +17,8 @@ from auscult.encoders import training_record
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, ModelError
 from auscult.understanding import Query
 from auscult_lab.encoders import gathering
+from auscult_lab.encoders.build import PairObjective
 from auscult_lab.encoders.data import PassagePool
-from auscult_lab.encoders.objective import PairObjective
 from auscult_lab.evaluation.tracks import track_on
 from auscult_lab.opening import load_scorer
 

@@ -20,12 +20,11 @@ from auscult.understanding import Query
 from auscult_lab.encoders.base import CaprConfig, PassageText, query_text
 from auscult_lab.encoders.bi import BiEncoder
 from auscult_lab.encoders.cross import CrossEncoder
-from auscult_lab.encoders.encoder import BiDocumentEncoder
 from auscult_lab.encoders.interchange import open_sentence_transformer
 from auscult_lab.encoders.persistence import load, save
 from auscult_lab.encoders.poly import PolyEncoder
 from auscult_lab.encoders.registry import ARCHITECTURES, create
-from auscult_lab.encoders.scorer import CaprScorer
+from auscult_lab.encoders.scorer import BiDocumentEncoder, CaprScorer
 from auscult_lab.evaluation.contenders import open_contenders
 from auscult_lab.modules.backbone import PASSAGE_MARK, QUERY_MARK, open_backbone, pool
 from auscult_lab.opening import load_scorer

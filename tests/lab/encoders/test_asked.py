@@ -11,10 +11,10 @@ import torch
 
 from auscult.errors import ConfigError
 from auscult_lab.encoders.base import PassageText
+from auscult_lab.encoders.build import PairObjective, held_out_queries
 from auscult_lab.encoders.data import PairBatch, PairExamples
 from auscult_lab.encoders.experiment import CaprExperiment, PairNegatives, PairTraining, read_capr_experiment
 from auscult_lab.encoders.gathering import asked_pools
-from auscult_lab.encoders.objective import PairObjective, held_out_queries
 from auscult_lab.encoders.persistence import load
 from auscult_lab.encoders.registry import create
 from auscult_lab.families.table import train

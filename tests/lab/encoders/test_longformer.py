@@ -21,8 +21,16 @@ from transformers import (
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.encoders.base import PassageRanker, PassageText
 from auscult_lab.encoders.build import set_dropout
-from auscult_lab.encoders.long_towers import LongBiEncoder, LongPolyEncoder, LongTowers, _fit
-from auscult_lab.encoders.longformer import GLOBAL, OWN, LongBackbone, stretch
+from auscult_lab.encoders.longformer import (
+    GLOBAL,
+    OWN,
+    LongBackbone,
+    LongBiEncoder,
+    LongPolyEncoder,
+    LongTowers,
+    _fit,
+    stretch,
+)
 from auscult_lab.encoders.persistence import load, save
 from auscult_lab.encoders.registry import create
 from auscult_lab.modules.backbone import Backbone, open_backbone

@@ -17,7 +17,7 @@ from transformers import BertConfig, BertModel, BertTokenizerFast
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError
 from auscult_lab.encoders.base import PassageText
-from auscult_lab.encoders.build import set_dropout
+from auscult_lab.encoders.build import CANDIDATES, PairObjective, held_out_queries, set_dropout
 from auscult_lab.encoders.data import LabelledPassage, PairExamples, PassagePool, label_passages
 from auscult_lab.encoders.experiment import (
     CaprExperiment,
@@ -27,7 +27,6 @@ from auscult_lab.encoders.experiment import (
     read_capr_experiment,
 )
 from auscult_lab.encoders.gathering import read_notes
-from auscult_lab.encoders.objective import CANDIDATES, PairObjective, held_out_queries
 from auscult_lab.encoders.persistence import load
 from auscult_lab.encoders.registry import create
 from auscult_lab.families.table import read_experiment, train

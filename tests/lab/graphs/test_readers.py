@@ -19,8 +19,15 @@ from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
 from auscult.files.reading import read_lines
 from auscult_lab.graphs.graph import KnowledgeGraph
-from auscult_lab.graphs.opening import MENTIONS, graph_of_documents, open_graph
-from auscult_lab.graphs.reading import Part, read_graph, read_obo_relations, read_umls
+from auscult_lab.graphs.opening import (
+    MENTIONS,
+    Part,
+    graph_of_documents,
+    open_graph,
+    read_graph,
+    read_obo_relations,
+    read_umls,
+)
 from auscult_lab.graphs.wikidata import read_wikidata
 from needs import Needs
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from auscult.errors import ConfigError, DataError, QueryError
-from auscult_lab.graphs.graph import KnowledgeGraph, make_graph
+from auscult_lab.graphs.graph import KnowledgeGraph, Neighbours, graph_statistics, make_graph
 from auscult_lab.graphs.neighbourhood import find_entity, neighbourhood
 from auscult_lab.graphs.picture import save_picture
-from auscult_lab.graphs.structure import Neighbours, graph_statistics
 
 TRIPLES = [
     ("DOID:2", "is_a", "DOID:1"),

@@ -21,8 +21,15 @@ from auscult.errors import ConfigError
 from auscult_lab.evaluation.graph_tables import figure_tables
 from auscult_lab.graphs.build import KnowledgeExperiment, digest_of_graph, train
 from auscult_lab.graphs.knowledge_vectors import load
-from auscult_lab.graphs.objective import TransEObjective
-from auscult_lab.graphs.transe import AS_PUBLISHED, TransE, TransEConfig, corrupt, margin_loss, softmax_loss
+from auscult_lab.graphs.transe import (
+    AS_PUBLISHED,
+    TransE,
+    TransEConfig,
+    TransEObjective,
+    corrupt,
+    margin_loss,
+    softmax_loss,
+)
 from auscult_lab.training.folder import Outcome
 from knowledge_graphs import grid_graph
 from places import TESTS

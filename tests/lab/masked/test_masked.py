@@ -19,9 +19,9 @@ from auscult.cli.all_commands import app
 from auscult.encoders import training_record
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.families.table import train
+from auscult_lab.masked.build import UNASKED, MaskedLanguageModel, MaskedObjective
 from auscult_lab.masked.data import TextBatch, read_texts
 from auscult_lab.masked.experiment import MaskedExperiment, MaskedTraining, read_masked_experiment
-from auscult_lab.masked.objective import UNASKED, MaskedLanguageModel, MaskedObjective
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.modules.encoder_identity import digest_of_weights
 from auscult_lab.training import loop

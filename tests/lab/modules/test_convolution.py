@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from auscult_lab.modules.convolution import TextConvolution
-from auscult_lab.modules.embedding import WordEmbedding
+from auscult_lab.modules.layers import TextConvolution
+from auscult_lab.modules.vocabulary import WordEmbedding
 from rankers import small_vocabulary
 
 

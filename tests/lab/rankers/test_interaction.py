@@ -15,14 +15,10 @@ from auscult_lab.modules import interaction
 from auscult_lab.modules.interaction import bin_numbers, dynamic_max_pool, k_max, soft_counts
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
 from auscult_lab.modules.word_vectors import PlainTable
-from auscult_lab.rankers.anmm import Anmm, AnmmConfig
 from auscult_lab.rankers.base import Ranker, Tokens, pad
-from auscult_lab.rankers.conv_knrm import ConvKnrm, ConvKnrmConfig
-from auscult_lab.rankers.drmm import Drmm, DrmmConfig
-from auscult_lab.rankers.drmm_tks import DrmmTks, DrmmTksConfig, DrmmTksHead
-from auscult_lab.rankers.knrm import Knrm, KnrmConfig, KnrmHead
-from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig
-from auscult_lab.rankers.pacrr import Pacrr, PacrrConfig, PacrrHead
+from auscult_lab.rankers.drmm import Anmm, AnmmConfig, Drmm, DrmmConfig, DrmmTks, DrmmTksConfig, DrmmTksHead
+from auscult_lab.rankers.knrm import ConvKnrm, ConvKnrmConfig, Knrm, KnrmConfig, KnrmHead
+from auscult_lab.rankers.match_pyramid import MatchPyramid, MatchPyramidConfig, Pacrr, PacrrConfig, PacrrHead
 
 WORDS = tuple(f"word{number:02}" for number in range(40))
 DIM = 12

@@ -16,11 +16,9 @@ from auscult.errors import ConfigError
 from auscult_lab.modules.letter_grams import LetterGrams, letter_grams
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary
 from auscult_lab.modules.word_vectors import PlainTable
-from auscult_lab.rankers.arc_i import ArcI, ArcIConfig
-from auscult_lab.rankers.arc_ii import ArcII, ArcIIConfig
+from auscult_lab.rankers.arc import ArcI, ArcIConfig, ArcII, ArcIIConfig
 from auscult_lab.rankers.base import PADDING, Ranker, Tokens, pad
-from auscult_lab.rankers.cdssm import Cdssm, CdssmConfig
-from auscult_lab.rankers.dssm import Dssm, DssmConfig
+from auscult_lab.rankers.dssm import Cdssm, CdssmConfig, Dssm, DssmConfig
 from auscult_lab.rankers.duet import Duet, DuetConfig
 from auscult_lab.rankers.mv_lstm import MvLstm, MvLstmConfig
 

@@ -19,7 +19,7 @@ from auscult_lab.cdv.encoder import CdvEncoder
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.tracks import track_on
 from auscult_lab.families.table import train
-from auscult_lab.modules.averaged_words import AveragedWords
+from auscult_lab.modules.word_vectors import AveragedWords
 from auscult_lab.opening import load_ranker
 from auscult_lab.rankers.data import QueryPool, RankingExamples, TrainingQuery, among_all, gather_asked
 from auscult_lab.rankers.experiment import NegativeChoice, RankingExperiment, read_ranking_experiment

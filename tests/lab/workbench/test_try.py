@@ -160,26 +160,27 @@ def test_from_nothing_to_the_page_and_again(tmp_path: Path):
 
 
 def test_a_killed_workbench_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from auscult_lab.rankers import objective
 
     mydata, work = write_folder(tmp_path / "mine"), tmp_path / "work"
     command = ("try", str(mydata), "--out", str(work), "--models", "ql,drmm-tks,knrm")
-    measures = objective.RankingObjective.measures
+    from auscult_lab.rankers.build import RankingObjective
+
+    measures = RankingObjective.measures
     epochs = []
 
-    def dies(self: objective.RankingObjective):
+    def dies(self: RankingObjective):
         # In the second epoch of the second training.
         epochs.append((work / "runs" / "drmm-tks" / "training.json").is_file())
         if epochs.count(True) == 2:
             raise KeyboardInterrupt
         return measures(self)
 
-    monkeypatch.setattr(objective.RankingObjective, "measures", dies)
+    monkeypatch.setattr(RankingObjective, "measures", dies)
     # As of any interrupt, though the training library makes an exit of its own of it.
     invoke(*command, code=130)
     assert epochs.count(True) == 2
     assert not (work / "records.json").exists()
-    monkeypatch.setattr(objective.RankingObjective, "measures", measures)
+    monkeypatch.setattr(RankingObjective, "measures", measures)
     out = invoke(*command)
     assert "drmm-tks already trained" in " ".join(out.split())
     assert {each["model"] for each in json.loads((work / "records.json").read_text())} == {"QL", "DRMM-TKS", "KNRM"}

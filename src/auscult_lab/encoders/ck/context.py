@@ -24,11 +24,12 @@ Cost: one encoding of the pair; for "words" a look-up a token.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from auscult_lab.modules.backbone import Backbone
 
@@ -64,11 +65,11 @@ class Layout:
     places: Tensor
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """All it is made of; `Layout(*tensors)` is the same again."""
+        """Return all it is made of; `Layout(*tensors)` is the same again."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def to(self, device: torch.device) -> Layout:
-        """The same on another device."""
+        """Return the same on another device."""
         return Layout(*(each.to(device) for each in self.tensors()))
 
     @property
@@ -83,15 +84,15 @@ class Layout:
         return self.entities[first, 1 : 1 + self.query.shape[1]]
 
     def of_query(self, states: Tensor) -> Tensor:
-        """The query's own of all tokens' states (parts, tokens, dim): their means over parts, (pairs, query, dim)."""
+        """Return the query's tokens' states, means over parts: (parts, tokens, dim) to (pairs, query, dim)."""
         return self._mean(states[:, 1 : 1 + self.query.shape[1]])
 
     def of_mark(self, states: Tensor) -> Tensor:
-        """The state of [CLS], its mean over parts, (pairs, dim)."""
+        """Return the state of [CLS], its mean over parts, (pairs, dim)."""
         return self._mean(states[:, 0])
 
     def of_passage(self, values: Tensor) -> Tensor:
-        """What belongs to the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
+        """Pick what belongs to the passage's tokens: (parts, tokens, ...) to (pairs, passage tokens, ...)."""
         flat = values.flatten(0, 1).index_select(0, self.places.flatten())
         return flat.view(*self.places.shape, *values.shape[2:])
 
@@ -119,7 +120,9 @@ def lay_out(pairs: Sequence[tuple[Tensor, Tensor]], backbone: Backbone) -> Layou
     for owner, (query, passage) in enumerate(pairs):
         spans.append([])
         begin = query.shape[1] + 2
-        for part in _parts(passage, backbone.limit - _MARKS - query.shape[1]):
+        # The fewest parts that fit, as equal as can be; a passage without tokens is one part.
+        room = backbone.limit - _MARKS - query.shape[1]
+        for part in passage.tensor_split(max(1, math.ceil(passage.shape[1] / room)), dim=1):
             spans[-1].append((len(rows), begin, part.shape[1]))
             rows.append(torch.cat([first, query, between, part, between], dim=1))
             owners.append(owner)
@@ -133,7 +136,12 @@ def lay_out(pairs: Sequence[tuple[Tensor, Tensor]], backbone: Backbone) -> Layou
     column = torch.arange(width)
     mask = column < lengths.unsqueeze(1)
     query_lengths = [query.shape[1] for query, _ in pairs]
-    places, passage_mask = _places(spans, width)
+    # Where the tokens of each passage are, from (row, begin, length) of its parts.
+    found = [torch.cat([torch.arange(length) + row * width + begin for row, begin, length in parts]) for parts in spans]
+    passage_lengths = torch.tensor([len(each) for each in found])
+    places = pad_sequence(found, batch_first=True)
+    if not places.shape[1]:
+        places = torch.zeros(len(found), 1, dtype=torch.long)
     return Layout(
         ids=read[:, PIECE],
         entities=read[:, ENTITY],
@@ -142,13 +150,13 @@ def lay_out(pairs: Sequence[tuple[Tensor, Tensor]], backbone: Backbone) -> Layou
         owners=torch.tensor(owners),
         counts=torch.tensor([float(len(parts)) for parts in spans]),
         query=torch.arange(max(1, *query_lengths)) < torch.tensor(query_lengths).unsqueeze(1),
-        passage=passage_mask,
+        passage=torch.arange(places.shape[1]) < passage_lengths.unsqueeze(1),
         places=places,
     )
 
 
 def layer_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
-    """W^0 to W^L, each (parts, tokens, dim)."""
+    """Return W^0 to W^L, each (parts, tokens, dim)."""
     batch = {"input_ids": layout.ids, "attention_mask": layout.mask}
     if getattr(backbone.model.config, "type_vocab_size", 0) > 1:
         batch["token_type_ids"] = layout.segments
@@ -156,21 +164,5 @@ def layer_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
 
 
 def word_states(backbone: Backbone, layout: Layout) -> tuple[Tensor, ...]:
-    """The wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
+    """Return the wordpieces' vectors alone, (parts, tokens, width of the table), the same in training as afterwards."""
     return (backbone.words(layout.ids),)
-
-
-def _parts(passage: Tensor, room: int) -> Iterator[Tensor]:
-    """The fewest parts that fit, as equal as can be; a passage without tokens is one part."""
-    number = max(1, math.ceil(passage.shape[1] / room))
-    yield from passage.tensor_split(number, dim=1)
-
-
-def _places(spans: Sequence[Sequence[tuple[int, int, int]]], width: int) -> tuple[Tensor, Tensor]:
-    """Where passages' tokens are and their mask, both (pairs, passage tokens), from (row, begin, length) of parts."""
-    found = [torch.cat([torch.arange(length) + row * width + begin for row, begin, length in parts]) for parts in spans]
-    lengths = torch.tensor([len(each) for each in found])
-    places = torch.zeros(len(found), max(1, int(lengths.max())), dtype=torch.long)
-    for at, each in zip(places, found, strict=True):
-        at[: len(each)] = each
-    return places, torch.arange(places.shape[1]) < lengths.unsqueeze(1)

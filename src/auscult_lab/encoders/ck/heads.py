@@ -40,9 +40,9 @@ from auscult.errors import ConfigError
 from auscult_lab.encoders.ck.context import Layout
 from auscult_lab.encoders.ck.knowledge import KnowledgeEncoder
 from auscult_lab.modules.interaction import cells, cosine_matrix
-from auscult_lab.rankers.drmm_tks import DrmmTksConfig, DrmmTksHead
+from auscult_lab.rankers.drmm import DrmmTksConfig, DrmmTksHead
 from auscult_lab.rankers.knrm import KnrmConfig, KnrmHead
-from auscult_lab.rankers.pacrr import PacrrConfig, PacrrHead
+from auscult_lab.rankers.match_pyramid import PacrrConfig, PacrrHead
 
 Activation = Literal["tanh", "logistic"]
 _START = 0.5
@@ -72,12 +72,12 @@ class CkTrans(nn.Module):
             nn.init.orthogonal_(layer.weight, gain=_START * math.sqrt(max(dim, joint_dim)) / length)
 
     def known(self, knowledge: Tensor) -> Tensor:
-        """K U, (..., D_j), of entities' vectors (..., D_e)."""
+        """Return K U, (..., D_j), of entities' vectors (..., D_e)."""
         projected: Tensor = self.knowledge(knowledge)
         return projected
 
     def forward(self, context: Tensor, known: Tensor) -> Tensor:
-        """G of one layer, (..., D_j).
+        """Return G of one layer, (..., D_j).
 
         Args:
             context: (..., D_c).
@@ -99,7 +99,7 @@ HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
 def make_head(
     name: HeadName, settings: Mapping[str, Any], *, matrices: int, query_dim: int, context_width: int
 ) -> KnrmHead | PacrrHead | DrmmTksHead:
-    """A ranker's head.
+    """Return a ranker's head.
 
     Args:
         name: Which.
@@ -148,7 +148,7 @@ class CkHead(nn.Module):
         self.reads_mark = reads_mark
 
     def forward(self, states: Sequence[Tensor], layout: Layout) -> Tensor:
-        """Scores, (pairs,).
+        """Return scores, (pairs,).
 
         Args:
             states: Of each layer, float32 (parts, tokens, D_c).
@@ -165,7 +165,7 @@ class CkHead(nn.Module):
         return scores
 
     def compare(self, states: Sequence[Tensor], layout: Layout) -> tuple[Tensor, Tensor]:
-        """Cosines in every layer, and the query's vectors in the last.
+        """Return cosines in every layer, and the query's vectors in the last.
 
         Returns:
             (pairs, layers, query tokens, passage tokens), 0 where there is no token; (pairs, query tokens, D_j or D_c).

@@ -62,30 +62,20 @@ class KnowledgeEncoder(nn.Module):
             self.register_buffer("table", table, persistent=False)
 
     def align(self, text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
-        """The row of each wordpiece's entity, or that of [UNK].
-
-        Args:
-            text: What is read.
-            offsets: The characters of its wordpieces, in order.
-        """
+        """Return the row of each wordpiece's entity, or that of [UNK]."""
         spans = self.linker.link(text)
-        rows = [self._rows.get(span.entity_id, UNKNOWN) for span in spans]
-        return _rows_of(offsets, spans, rows)
+        found, at = [], 0
+        # One pass over both, as both are in order.
+        for start, end in offsets:
+            while at < len(spans) and spans[at].end <= start:
+                at += 1
+            named = at < len(spans) and spans[at].start < end
+            found.append(self._rows.get(spans[at].entity_id, UNKNOWN) if named else UNKNOWN)
+        return found
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Vectors, (*rows.shape, D_e); zeros for [UNK], which gets no gradient."""
+        """Return vectors, (*rows.shape, D_e); zeros for [UNK], which gets no gradient."""
         return nn.functional.embedding(rows, self.table, padding_idx=UNKNOWN)
-
-
-def _rows_of(offsets: Sequence[tuple[int, int]], spans: Sequence[EntitySpan], rows: Sequence[int]) -> list[int]:
-    """One pass over both, as both are in order."""
-    found = []
-    at = 0
-    for start, end in offsets:
-        while at < len(spans) and spans[at].end <= start:
-            at += 1
-        found.append(rows[at] if at < len(spans) and spans[at].start < end else UNKNOWN)
-    return found
 
 
 LinkerMaker = Callable[[KnowledgeVectors], EntityLinker]
@@ -96,7 +86,7 @@ class NoLinker:
     """Finds no entity."""
 
     def link(self, text: str) -> list[EntitySpan]:
-        """No spans."""
+        """Return no spans."""
         return []
 
 
@@ -124,7 +114,7 @@ def register(name: str, make: LinkerMaker) -> None:
 
 
 def make_linker(name: str, vectors: KnowledgeVectors) -> EntityLinker:
-    """The linker of a name, to the entities of a graph.
+    """Return the linker of a name, to the entities of a graph.
 
     Raises:
         ModelError: There is none.

@@ -20,22 +20,79 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from auscult.errors import ConfigError
+from auscult.errors import ConfigError, DataError, ModelError, QueryError
+from auscult.interfaces import FloatArray
 from auscult_lab.encoders.base import CaprConfig, PassageRanker, PassageText
-from auscult_lab.encoders.ck.context import Layout, lay_out, layer_states, word_states
+from auscult_lab.encoders.ck.context import ENTITY, PIECE, Layout, lay_out, layer_states, word_states
 from auscult_lab.encoders.ck.heads import Activation, CkHead, CkTrans, HeadName, make_head
-from auscult_lab.encoders.ck.interactions import Interactions
 from auscult_lab.encoders.ck.knowledge import OWN, UNKNOWN, KnowledgeEncoder, make_linker
 from auscult_lab.graphs.knowledge_vectors import KnowledgeVectors, load, save
 from auscult_lab.graphs.linking import EntityLinker
-from auscult_lab.modules.backbone import Backbone
-from auscult_lab.modules.batching import batches, in_order, single_precision
+from auscult_lab.modules.backbone import Backbone, batches, in_order, single_precision
+
+if TYPE_CHECKING:
+    from auscult_lab.encoders.scorer import CaprScorer
+    from auscult_lab.rankers.scorer import RankerScorer
+
+View = Literal["last", "mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interactions:
+    """The cosines of a query's and a passage's tokens, layer by layer: what a head of CK-HQA sees (wang2021, Figure 6).
+
+    They say what was found alike, which need not be what the score is made of.
+
+    Cost: one pair of query and passage.
+
+    Attributes:
+        score: Of the pair; scores of different queries cannot be compared.
+        query: Its wordpieces, as far as they were read.
+        query_entities: The preferred name of each one's entity, "" where there is none.
+        passage: Its wordpieces, as far as they were read.
+        passage_entities: As for the query.
+        matrices: Cosines, float32 (layers, query tokens, passage tokens), the embeddings' layer first.
+    """
+
+    score: float
+    query: tuple[str, ...]
+    query_entities: tuple[str, ...]
+    passage: tuple[str, ...]
+    passage_entities: tuple[str, ...]
+    matrices: FloatArray
+
+    def view(self, name: View) -> FloatArray:
+        """Return one matrix, (query tokens, passage tokens): the last layer's, or the mean over layers."""
+        matrix: FloatArray = self.matrices[-1] if name == "last" else np.asarray(self.matrices.mean(axis=0))
+        return matrix
+
+
+def find_interactions(scorer: CaprScorer | RankerScorer, query: str, passage: str) -> Interactions:
+    """Compare a passage with a query.
+
+    Raises:
+        ModelError: The model compares no tokens, or none that it can tell of.
+        QueryError: The query has no words.
+        DataError: The passage has no words.
+    """
+    ranker = scorer.ranker
+    if not isinstance(ranker, CkRanker):
+        raise ModelError("a model of the kind ck", f"'{ranker.kind}'", "train one: architecture: ck")
+    ranker.eval()
+    found = ranker.interactions(query, passage)
+    if not found.query:
+        raise QueryError("a query with words", repr(query), "ask in letters or digits")
+    if not found.passage:
+        raise DataError("a passage with words", repr(passage), "give another text")
+    return found
+
 
 _OWN = "knowledge"
 """What stands for the folder of vectors once a model has its own copy."""
@@ -81,11 +138,7 @@ class CkConfig(CaprConfig):
     activation: Activation = "tanh"
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ConfigError: One is out of range.
-        """
+        """Check the values; one out of range is a `ConfigError`."""
         CaprConfig.__post_init__(self)
         mend = "correct the experiment file"
         if self.cosine or self.pooling != "cls":
@@ -137,24 +190,43 @@ class CkRanker(PassageRanker):
             expected = "a name of its own in the settings' 'linker' for the linker that is given"
             raise ConfigError(expected, repr(config.linker), "choose another name")
         if knowledge is None and config.knowledge:
-            knowledge = load(_folder(config.knowledge))
+            folder = os.path.expandvars(config.knowledge)
+            if "$" in folder:
+                raise ConfigError("a folder whose variables are set", f"knowledge: {folder}", "export the variable")
+            knowledge = load(Path(folder).expanduser())
         if knowledge is not None:
             config = replace(config, knowledge=_OWN, joint_dim=config.joint_dim or _width(config, pairs))
         self.config = config
         self.pairs = pairs
         self.knowledge = knowledge
-        self.head = _make(config, pairs, knowledge, linker)
+        by_layers = config.context == "layers"
+        width = query_dim = _width(config, pairs)
+        encoder = fusion = None
+        if knowledge is not None:
+            linker = make_linker(config.linker, knowledge) if linker is None else linker
+            encoder = KnowledgeEncoder(knowledge, linker, trainable=config.train_knowledge)
+            length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
+            query_dim = config.joint_dim or width
+            fusion = CkTrans((width, length), (encoder.dim, encoder.length), query_dim, config.activation)
+        ranking = make_head(
+            config.head,
+            config.head_settings,
+            matrices=pairs.depth + 1 if by_layers else 1,
+            query_dim=query_dim,
+            context_width=pairs.dim if config.cls else 0,
+        )
+        self.head = CkHead(ranking, fusion, encoder, reads_mark=config.cls)
         if config.context == "words":
             pairs.requires_grad_(False)
             pairs.words.requires_grad_(True)
         self._read_before: dict[tuple[str, int], Tensor] = {}
 
     def backbones(self) -> dict[str, Backbone]:
-        """The encoder: "pairs"."""
+        """Return the encoder: "pairs"."""
         return {"pairs": self.pairs}
 
     def attachments(self) -> dict[str, Callable[[Path], None]]:
-        """The graph's vectors and names."""
+        """Return the graph's vectors and names."""
         vectors = self.knowledge
         return {} if vectors is None else {_OWN: lambda folder: save(vectors, folder)}
 
@@ -167,17 +239,17 @@ class CkRanker(PassageRanker):
         return self._score(pairs, chunk, forgetful=chunk is not None).view(rows.shape)
 
     def keep(self, passages: Sequence[PassageText]) -> list[Tensor]:
-        """Wordpieces and entities of passages, each int32 (2, tokens)."""
+        """Return wordpieces and entities of passages, each int32 (2, tokens)."""
         return [self._read(passage.text, self.config.max_passage_tokens) for passage in passages]
 
     def score_kept(self, query: str, kept: Sequence[Tensor]) -> Tensor:  # type: ignore[override]
-        """Scores of kept passages, float32 (passages,), on the processor."""
+        """Return scores of kept passages, float32 (passages,), on the processor."""
         asked = self._query(query)
         with torch.no_grad():
             return self._score([(asked, passage) for passage in kept], self.batch_size).cpu()
 
     def interactions(self, query: str, passage: str) -> Interactions:
-        """The cosines of all tokens of a query and a passage, in every layer."""
+        """Return the cosines of all tokens of a query and a passage, in every layer."""
         asked = self._query(query)
         read = self._read(passage, self.config.max_passage_tokens)
         layout = lay_out([(asked, read)], self.pairs).to(self.pairs.device)
@@ -186,21 +258,20 @@ class CkRanker(PassageRanker):
             similarities, _ = self.head.compare(states, layout)
             score = self.head(states, layout)
         matrices = similarities[0, :, : asked.shape[1], : read.shape[1]].cpu().numpy()
-        return Interactions(float(score), *self._told(asked), *self._told(read), matrices)
-
-    def _told(self, read: Tensor) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Wordpieces, and the names of their entities, "" for none."""
-        pieces, entities = read.tolist()
         names = self.knowledge.names if self.knowledge is not None else ()
-        named = ("" if row == UNKNOWN else names[row - 1][0] for row in entities)
-        return tuple(self.pairs.tokenizer.convert_ids_to_tokens(pieces)), tuple(named)
+        words = [tuple(self.pairs.tokenizer.convert_ids_to_tokens(text[PIECE].tolist())) for text in (asked, read)]
+        named = [
+            tuple("" if row == UNKNOWN else names[row - 1][0] for row in text[ENTITY].tolist())
+            for text in (asked, read)
+        ]
+        return Interactions(float(score), words[0], named[0], words[1], named[1], matrices)
 
     def _query(self, query: str) -> Tensor:
         # A query as long as the backbone's limit would leave no place for a passage.
         return self._read(query, min(self.config.max_query_tokens, self.pairs.limit // 2))
 
     def _read(self, text: str, limit: int) -> Tensor:
-        """Wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
+        """Return wordpieces and entities of a text's beginning, int32 (2, tokens); found once a text."""
         if (read := self._read_before.get((text, limit))) is None:
             pieces, offsets = self.pairs.pieces(text, limit)
             linked = text[: offsets[-1][1] + _BEYOND] if offsets else ""
@@ -213,60 +284,29 @@ class CkRanker(PassageRanker):
         return read
 
     def _score(self, pairs: Sequence[tuple[Tensor, Tensor]], size: int | None, *, forgetful: bool = False) -> Tensor:
-        """Scores of pairs, (pairs,)."""
-        parts: list[Tensor] = []
-        order: list[list[int]] = []
-        for batch in batches([query.shape[1] + passage.shape[1] for query, passage in pairs], size):
-            layout = lay_out([pairs[row] for row in batch], self.pairs).to(self.pairs.device)
-            # As tensors: from where they are, checkpointing tells whose random numbers to draw again.
-            given = layout.tensors()
-            scores: Tensor = (
-                checkpoint(self._score_batch, *given, use_reentrant=False) if forgetful else self._score_batch(*given)
-            )
-            parts.append(scores)
-            order.append(batch)
-        return in_order(parts, order) if parts else torch.zeros(0)
+        """Return scores of pairs, (pairs,)."""
 
-    def _score_batch(self, *tensors: Tensor) -> Tensor:
-        layout = Layout(*tensors)
-        states = self._states(layout)
-        with single_precision(states[0]):
-            scores: Tensor = self.head(states, layout)
-        return scores
+        def score(*tensors: Tensor) -> Tensor:
+            layout = Layout(*tensors)
+            states = self._states(layout)
+            with single_precision(states[0]):
+                scores: Tensor = self.head(states, layout)
+            return scores
+
+        def score_batch(batch: list[int]) -> Tensor:
+            # As tensors: from where they are, checkpointing tells whose random numbers to draw again.
+            given = lay_out([pairs[row] for row in batch], self.pairs).to(self.pairs.device).tensors()
+            scores: Tensor = checkpoint(score, *given, use_reentrant=False) if forgetful else score(*given)
+            return scores
+
+        dealt = batches([query.shape[1] + passage.shape[1] for query, passage in pairs], size)
+        return in_order((batch, score_batch(batch)) for batch in dealt)
 
     def _states(self, layout: Layout) -> list[Tensor]:
         read = layer_states if self.config.context == "layers" else word_states
         return [layer.float() for layer in read(self.pairs, layout)]
 
 
-def _make(config: CkConfig, pairs: Backbone, vectors: KnowledgeVectors | None, linker: EntityLinker | None) -> CkHead:
-    by_layers = config.context == "layers"
-    width = query_dim = _width(config, pairs)
-    knowledge = fusion = None
-    if vectors is not None:
-        linker = make_linker(config.linker, vectors) if linker is None else linker
-        knowledge = KnowledgeEncoder(vectors, linker, trainable=config.train_knowledge)
-        length = _STATE * width**0.5 if by_layers else float(pairs.words.weight.detach().norm(dim=1).mean())
-        query_dim = config.joint_dim or width
-        fusion = CkTrans((width, length), (knowledge.dim, knowledge.length), query_dim, config.activation)
-    ranking = make_head(
-        config.head,
-        config.head_settings,
-        matrices=pairs.depth + 1 if by_layers else 1,
-        query_dim=query_dim,
-        context_width=pairs.dim if config.cls else 0,
-    )
-    return CkHead(ranking, fusion, knowledge, reads_mark=config.cls)
-
-
 def _width(config: CkConfig, pairs: Backbone) -> int:
-    """D_c; the table of wordpieces is narrower than the layers in some encoders (ALBERT, ELECTRA)."""
+    """Return D_c; the table of wordpieces is narrower than the layers in some encoders (ALBERT, ELECTRA)."""
     return pairs.dim if config.context == "layers" else pairs.words.embedding_dim
-
-
-def _folder(name: str) -> Path:
-    """A folder's name with environment variables expanded."""
-    expanded = os.path.expandvars(name)
-    if "$" in expanded:
-        raise ConfigError("a folder whose variables are set", f"knowledge: {expanded}", "export the variable")
-    return Path(expanded).expanduser()

@@ -1,27 +1,63 @@
-"""Convolution and max pooling over texts of different lengths, where padding is neither read nor counted.
+"""Fully connected layers, and convolution and max pooling over texts of different lengths.
 
-A window belongs to the word it begins at, and reaches beyond the end of the text over zeros: each word has one window,
-a text shorter than a window too. What lies outside a text comes out as zeros (hu2014, Eq. 2 and its gate), so that a
-result of a wide batch is that of a narrow one, with more zeros at its end.
+Padding is neither read nor counted. A window belongs to the word it begins at, and reaches beyond the end of the text
+over zeros: each word has one window, a text shorter than a window too. What lies outside a text comes out as zeros
+(hu2014, Eq. 2 and its gate), so that a result of a wide batch is that of a narrow one, with more zeros at its end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
-from auscult_lab.modules.dense import glorot
+
+class Dense(nn.Module):
+    """Linear layers with an activation between them, none after the last.
+
+    Weights begin as the activations want them: drawn from Glorot's uniform distribution, biases at zero.
+
+    Args:
+        sizes: Length of the input, of every hidden layer, and of the output.
+        activation: Between layers, such as `torch.tanh`.
+        dropout: Share of each layer's input that training leaves out.
+    """
+
+    def __init__(self, sizes: Sequence[int], *, activation: Callable[[Tensor], Tensor], dropout: float = 0.0) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(sizes))
+        self.activation = activation
+        self.dropout = nn.Dropout(dropout)
+        for layer in self.layers:
+            glorot(layer)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Return values (..., sizes[0]) to (..., sizes[-1])."""
+        for number, layer in enumerate(self.layers):
+            values = layer(self.dropout(self.activation(values) if number else values))
+        return values
+
+
+def glorot(layer: nn.Module) -> None:
+    """Draw a layer's weights from +-sqrt(6 / (inputs + outputs)) and set its bias to zero."""
+    if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
+        nn.init.xavier_uniform_(layer.weight)
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+
+
+def tanh_layers(*sizes: int) -> nn.Sequential:
+    """Return linear layers between these sizes, each followed by tanh, the last too, as in guo2016."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(sizes):
+        layers += [nn.Linear(before, after), nn.Tanh()]
+    return nn.Sequential(*layers)
 
 
 class TextConvolution(nn.Module):
-    """Feature maps over windows of words.
-
-    Args:
-        dim: Length of a word's vector.
-        maps: Number of feature maps.
-        width: Words in a window.
-        bias: Add a bias to each map.
-    """
+    """Feature maps over windows of words."""
 
     def __init__(self, dim: int, maps: int, width: int, *, bias: bool = True) -> None:
         super().__init__()
@@ -30,7 +66,7 @@ class TextConvolution(nn.Module):
         glorot(self.convolution)
 
     def forward(self, texts: Tensor, mask: Tensor) -> Tensor:
-        """Maps before any activation: texts (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
+        """Return maps before any activation: (batch, words, dim) and bool (batch, words) to (batch, words, maps)."""
         inside = mask.unsqueeze(-1)
         # All texts in one row, with gaps of zeros between them, so that one product a place of the window does.
         apart = nn.functional.pad(texts.masked_fill(~inside, 0.0), (0, 0, 0, self.width - 1)).flatten(0, 1)
@@ -44,7 +80,7 @@ class TextConvolution(nn.Module):
         return maps.masked_fill(~inside, 0.0)
 
     def over_words(self, vectors: Tensor, rows: Tensor) -> Tensor:
-        """The same over texts of words, each distinct one of which is multiplied once, however often it occurs.
+        """Return the same over texts of words, each distinct one of which is multiplied once, however often it occurs.
 
         Args:
             vectors: Of distinct words, (distinct, dim), as `WordEmbedding.distinct` gives them.
@@ -67,13 +103,7 @@ class TextConvolution(nn.Module):
 
 
 class GridConvolution(nn.Module):
-    """Feature maps over square windows of the cells between two texts.
-
-    Args:
-        maps_in: Maps of the input.
-        maps: Maps of the output.
-        width: Cells along a window's side.
-    """
+    """Feature maps over square windows of the cells between two texts."""
 
     def __init__(self, maps_in: int, maps: int, width: int) -> None:
         super().__init__()
@@ -82,7 +112,7 @@ class GridConvolution(nn.Module):
         glorot(self.convolution)
 
     def forward(self, grid: Tensor, mask: Tensor) -> Tensor:
-        """Maps before any activation: (batch, maps_in, rows, columns), bool (batch, rows, columns) to the same."""
+        """Return maps before any activation, for (batch, maps_in, rows, columns) and bool (batch, rows, columns)."""
         inside = mask.unsqueeze(1)
         more = self.width - 1
         maps: Tensor = self.convolution(nn.functional.pad(grid.masked_fill(~inside, 0.0), (0, more, 0, more)))
@@ -90,14 +120,14 @@ class GridConvolution(nn.Module):
 
 
 def pooled_length(length: int, window: int, times: int) -> int:
-    """How many places are left of a text after it was pooled some times by windows side by side."""
+    """Count the places that are left of a text after it was pooled some times by windows side by side."""
     for _ in range(times):
         length = -(-length // window)
     return length
 
 
 def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = None) -> tuple[Tensor, Tensor]:
-    """Maxima over windows of words, of those words that are in the text.
+    """Return maxima over windows of words, of those words that are in the text.
 
     Args:
         values: (batch, words, maps).
@@ -124,7 +154,7 @@ def pool_text(values: Tensor, mask: Tensor, window: int, stride: int | None = No
 
 
 def pool_grid(grid: Tensor, mask: Tensor, window: int) -> tuple[Tensor, Tensor]:
-    """Maxima over squares of cells, of those cells that lie in both texts.
+    """Return maxima over squares of cells, of those cells that lie in both texts.
 
     Args:
         grid: (batch, maps, rows, columns).
@@ -141,7 +171,7 @@ def pool_grid(grid: Tensor, mask: Tensor, window: int) -> tuple[Tensor, Tensor]:
 
 
 def maximum_of_text(values: Tensor, mask: Tensor) -> Tensor:
-    """Maximum of each map over the words of a text: (batch, words, maps) to (batch, maps); zeros for an empty text."""
+    """Return the maximum of each map over a text, (batch, words, maps) to (batch, maps); zeros for an empty text."""
     highest = values.masked_fill(~mask.unsqueeze(-1), torch.finfo(values.dtype).min).amax(1)
     return highest.masked_fill(~mask.any(1, keepdim=True), 0.0)
 
