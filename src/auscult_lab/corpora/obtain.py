@@ -17,7 +17,7 @@ from auscult.files.digests import digest_of_file, digest_of_unpacked
 from auscult.files.packed import packing
 from auscult.files.writing import put_file
 from auscult_lab.corpora.download import Progress, download, unpack
-from auscult_lab.corpora.medquad_rebuild import rebuild
+from auscult_lab.corpora.medquad_build import rebuild
 
 Report = Callable[[str, int, int | None], None]
 """Called with what is being transferred, the bytes had so far, and the total where it is known."""

@@ -37,7 +37,7 @@ from auscult.files.records import BadRecords, Record, reject
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
-from auscult_lab.corpora.headed import aspect_of
+from auscult_lab.corpora.described import aspect_of
 
 _SPLIT = re.compile(r"_(train|validation|test)(?:_annotations)?\.json(?:\.gz)?")
 _PASSAGES = ("SectionAnnotation", "AspectAnnotation", "EntityAspectAnnotation", "PassageAnnotation")
