@@ -1,13 +1,8 @@
 """Results by source, aspect (arnold2020, Figures 6, 7), question type (zhu2019) and length (wang2021); match rates.
 
-The latter two are their papers' Figures 5.
-
-Lengths of questions in words, as wang2021 groups them (Figure 5), with longer questions told apart.
-
-Counted is what models read: entity and aspects of a query ("gout treatment", on MedQuAD), and the question itself where
-a query has neither, as all have in the paper.
-
-Kinds of questions by their first words, as zhu2019 groups them (Figures 4 and 5).
+Question types go by a question's first words, as in zhu2019 (Figures 4 and 5). Lengths are counted in words, as in
+wang2021 (Figure 5), with longer questions told apart. Counted is what models read: entity and aspects of a query ("gout
+treatment", on MedQuAD), and the question itself where a query has neither, as all have in the paper.
 """
 
 from __future__ import annotations
@@ -17,11 +12,75 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from auscult.documents import Document
 from auscult.interfaces import Ranking
 from auscult.understanding import Query
-from auscult_lab.evaluation.collection import PassageRecord, is_about
 from auscult_lab.evaluation.measures import QueryMeasures
 from auscult_lab.evaluation.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRecord:
+    """One passage's labels.
+
+    Attributes:
+        title: Of its document.
+        source: Of its document.
+        aspect: The corpus' aspect label, or the lower-cased heading where it has none.
+        entity_ids: Of its document.
+    """
+
+    passage_id: str
+    doc_id: str
+    title: str
+    source: str
+    aspect: str
+    entity_ids: tuple[str, ...]
+
+
+def read_passages(documents: Iterable[Document]) -> dict[str, PassageRecord]:
+    """passage_id -> its record, for every passage of a collection."""
+    return {
+        passage.passage_id: PassageRecord(
+            passage.passage_id,
+            document.doc_id,
+            document.title,
+            document.source,
+            passage.aspect or passage.heading.lower(),
+            document.entity_ids,
+        )
+        for document in documents
+        for passage in document.passages
+    }
+
+
+def same_name(first: str, second: str) -> bool:
+    """Whether two names are alike but for case, punctuation and spacing."""
+    return _plain(first) == _plain(second) != ""
+
+
+def is_about(passage: PassageRecord, query: Query, true: Sequence[PassageRecord] = ()) -> bool:
+    """Whether a passage's document is about the query's entity.
+
+    Args:
+        passage: The passage.
+        query: What was asked.
+        true: The query's true answers. What their documents are about is the query's entity too, which
+            matters for queries that name several identifiers or gather documents under several names.
+
+    Returns:
+        True for the query's identifier, its name, or the document or title of a true answer.
+    """
+    if query.entity_id and query.entity_id in passage.entity_ids:
+        return True
+    if same_name(passage.title, query.entity):
+        return True
+    return any(passage.doc_id == each.doc_id or same_name(passage.title, each.title) for each in true)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).strip().lower()
+
 
 QUESTION_TYPES = ("what", "how", "why", "who", "when/where/which", "yes-no", "other")
 """In the order in which they are shown."""

@@ -11,8 +11,7 @@ from typing import Any
 from auscult.errors import ConfigError
 from auscult.files.writing import file_name
 from auscult.interfaces import Scorer
-from auscult_lab.evaluation.breakdown import Group, break_down, match_rates
-from auscult_lab.evaluation.collection import PassageRecord, read_passages
+from auscult_lab.evaluation.breakdown import Group, PassageRecord, break_down, match_rates, read_passages
 from auscult_lab.evaluation.ensembles import Compared
 from auscult_lab.evaluation.measures import MEASURES, QueryMeasures, measure
 from auscult_lab.evaluation.protocol import Run

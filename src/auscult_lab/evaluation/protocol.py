@@ -135,7 +135,7 @@ def _candidates(task: Task, relevant: dict[str, frozenset[str]]) -> Callable[[st
             raise DataError(
                 "candidates that hold every relevant passage",
                 f"'{missing[0]}' missing for query '{query.query_id}'",
-                "insert the true answers (auscult_lab.evaluation.candidates.insert_missing) before re-ranking",
+                "insert the true answers (auscult_lab.evaluation.task.insert_missing) before re-ranking",
             )
     return lambda query_id: given[query_id]
 

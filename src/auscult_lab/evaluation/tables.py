@@ -19,7 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from auscult_lab.evaluation.breakdown import FEW, counted
-from auscult_lab.evaluation.candidates import CANDIDATES
 from auscult_lab.evaluation.pre_trained import encoder_cell, encoder_notes
 from auscult_lab.evaluation.published_figures import (
     PublishedRow,
@@ -28,6 +27,7 @@ from auscult_lab.evaluation.published_figures import (
     published_tables,
 )
 from auscult_lab.evaluation.records import TEST, EvaluationRecord
+from auscult_lab.evaluation.task import CANDIDATES
 from auscult_lab.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")

@@ -25,7 +25,7 @@ from auscult.files.json_text import parse_json
 from auscult.files.writing import whole_or_nothing, write_json, write_text
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Protocol
-from auscult_lab.workbench.sources import find_layout
+from auscult_lab.workbench.files import find_layout
 from auscult_lab.workbench.userdata import SPLITS, Question, UserData
 
 COUNTED = {"train": "training questions", "dev": "development questions", "test": "test questions"}

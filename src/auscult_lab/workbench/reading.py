@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from auscult_lab.workbench.rows import SUFFIXES, Row, Table, read_table
-from auscult_lab.workbench.sources import Layout, find_layout, split_name
+from auscult_lab.workbench.files import SUFFIXES, Layout, Row, Table, find_layout, read_table, split_name
 from auscult_lab.workbench.userdata import Findings, Judged, Place, Question, UserData, UserPassage
 
 _QUESTION_IDS = ("question_id", "query_id", "qid", "q_id", "questionid", "queryid")

@@ -10,11 +10,10 @@ from auscult.errors import ConfigError, DataError
 from auscult.files.writing import file_name, whole_or_nothing
 from auscult.interfaces import Ranking
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.evaluation.candidates import draw_candidates
 from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
 from auscult_lab.evaluation.comparison import Comparison
 from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
-from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.evaluation.task import Task, build_task, draw_candidates
 from auscult_lab.evaluation.trec import read_run, write_run
 from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from auscult_lab.workbench.experiments import Trainable, open_experiments
