@@ -127,7 +127,9 @@ def show_token_pairs(
         characters = {"passage_characters": len(passage), "passage_characters_read": read}
         typer.echo(json.dumps({"model": scorer.name, **characters, **told}))
     else:
-        _print_pairs(found, scorer.name, layers)
+        console = Console(highlight=False)
+        console.print(Text(f"{printable(scorer.name)}  {found.score:.3f}", style="bold"))
+        console.print(_similarity_table(found, _matrix(found, layers)))
         if cut:
             typer.echo(f"Only {cut} were read.")
     if figure is not None:
@@ -139,16 +141,10 @@ def _matrix(found: Interactions, layers: str) -> FloatArray:
 
 
 def _characters_read(ranker: CkRanker, found: Interactions, passage: str) -> int:
-    """How much of a passage became tokens."""
+    """Return how much of a passage became tokens."""
     count = len(found.passage)
     _, places = ranker.pairs.pieces(passage, count + 1)
     return places[count - 1][1] if len(places) > count else len(passage)
-
-
-def _print_pairs(found: Interactions, name: str, layers: str) -> None:
-    console = Console(highlight=False)
-    console.print(Text(f"{printable(name)}  {found.score:.3f}", style="bold"))
-    console.print(_similarity_table(found, _matrix(found, layers)))
 
 
 def _weights_table(rows: list[tuple[str, float | None]], what: str) -> Table:

@@ -112,7 +112,8 @@ def train(
     def say(words: str) -> None:
         console.print(f"[dim]·[/] {escape(words)}")
 
-    given = {param for param in context.params if _typed(context, param)}
+    sources = {param: context.get_parameter_source(param) for param in context.params}
+    given = {param for param, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
     if convert is not None:
         _refuse(given - {"experiment", "convert", "out"}, "--convert")
         _convert(experiment, convert, out)
@@ -256,13 +257,8 @@ def _convert(model: Path | None, form: Form, out: Path | None) -> None:
     typer.echo(f"{out}: {size / 1e6:.1f} MB")
 
 
-def _typed(context: typer.Context, param: str) -> bool:
-    source = context.get_parameter_source(param)
-    return source is not None and source.name == "COMMANDLINE"
-
-
 def _refuse(params: set[str], beside: str) -> None:
-    """Raise ConfigError for what would change nothing: whoever typed it expects that it does."""
+    """Refuse options that would change nothing: whoever typed one expects that it does."""
     if params:
         name = min(params)
         option = {"experiment": "EXPERIMENT", "changed": "--set"}.get(name, f"--{name.replace('_', '-')}")
@@ -270,7 +266,7 @@ def _refuse(params: set[str], beside: str) -> None:
 
 
 def epoch_table(record: Mapping[str, Any]) -> Table:
-    """How the epochs of a training went.
+    """Build a table of the epochs of a training.
 
     Args:
         record: The content of `training.json`.

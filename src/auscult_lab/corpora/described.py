@@ -146,7 +146,7 @@ class DescribedCorpus(SectionedCorpus):
         ]
 
     def _asked(self, split: str) -> Iterator[tuple[Query, list[str]]]:
-        """Each query with its relevant passages; a title that several documents have makes one query an aspect."""
+        """Yield each query with its relevant passages; documents of one title share their queries."""
         aspect_of_section = self._formats[0].aspect
         if split != "test" or aspect_of_section is None:
             return
@@ -247,14 +247,12 @@ def _wikipedia_url(host: str, record: Record) -> str:
     return f"https://{host}/wiki/{quote(record.text('title').replace(' ', '_'), safe='/:(),')}"
 
 
-def _wikipedia_sections(record: Record) -> list[Section]:
-    return [replace(section, aspect=aspect_of(section.heading)) for section in headed_sections(record)]
-
-
 _ENGLISH = Format(
     name="wikipedia",
     source="Wikipedia",
-    sections=_wikipedia_sections,
+    sections=lambda record: [
+        replace(section, aspect=aspect_of(section.heading)) for section in headed_sections(record)
+    ],
     split=lambda record: "test" if record.text("cdv_list", "") == "test" else "train",
     url=partial(_wikipedia_url, "en.wikipedia.org"),
     metadata=("cdv_list", "selected_by", "snapshot"),

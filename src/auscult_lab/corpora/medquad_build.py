@@ -65,13 +65,13 @@ class Candidate:
 
 
 def tokens(text: str) -> list[str]:
-    """Words, case-folded and without diacritics."""
+    """Return words, case-folded and without diacritics."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     return _TOKEN.findall("".join(c for c in decomposed if not unicodedata.combining(c)))
 
 
 def rounded_length(length: int) -> int:
-    """A length as Lucene's one-byte norm (`SmallFloat.intToByte4`) gives it back: exact up to 40."""
+    """Return a length as Lucene's one-byte norm (`SmallFloat.intToByte4`) gives it back: exact up to 40."""
     exact = 24  # 255 less the code of the largest int, 231
     if length < exact:
         return length
@@ -105,7 +105,7 @@ class PassageSearch:
             self._postings[word] = np.array(rows, dtype=np.intp), (_K1 + 1) * idf * np.array(weights)
 
     def best(self, query: str, hits: int = POOL) -> dict[str, float]:
-        """The best passages that share a word with the query, best first: passage_id -> score."""
+        """Return the best passages that share a word with the query, best first: passage_id -> score."""
         scores = np.zeros(len(self.passage_ids))
         # A word that the query repeats counts as often.
         for word in tokens(query):
@@ -152,7 +152,7 @@ _OUTSIDE_POOL = frozenset({"4_MPlus_Health_Topics_QA", "9_CDC_QA"})
 
 
 def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> list[Fields]:
-    """Records of all documents with answers, in the format of `documents.jsonl.gz`.
+    """Return records of all documents with answers, in the format of `documents.jsonl.gz`.
 
     Args:
         tree: All files, in the order of `read_tree`.
@@ -194,7 +194,7 @@ def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) ->
 
 
 def _by_unique_id(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> dict[str, XmlDocument]:
-    """Documents with answers by CDV's id.
+    """Return documents with answers by CDV's id.
 
     Twelve files of CancerGov share an id with another file. The one that CDV drew into its test split keeps
     it; the others are told apart by their file names.
@@ -262,7 +262,7 @@ def _test_record(xml: XmlDocument, doc_id: str, mark: DocumentMark) -> Fields:
 
 
 def test_queries(cdv: CdvAnnotations) -> Iterator[Fields]:
-    """Records of `queries_test.jsonl.gz`: CDV's queries, numbered from `mqt1`."""
+    """Return records of `queries_test.jsonl.gz`: CDV's queries, numbered from `mqt1`."""
     for number, query in enumerate(cdv.queries, start=1):
         yield {
             "query_id": f"mqt{number}",
@@ -279,7 +279,7 @@ def test_queries(cdv: CdvAnnotations) -> Iterator[Fields]:
 
 
 def train_queries(records: Iterable[Fields]) -> list[Fields]:
-    """Records of `queries_train.jsonl.gz`: queries over train documents, grouped by CDV's rule.
+    """Return records of `queries_train.jsonl.gz`: queries over train documents, grouped by CDV's rule.
 
     A passage joins the first query of its aspect that has its entity's name, or its set of UMLS concepts, on
     any of its documents; otherwise it asks a new one. Documents without title ask none.
@@ -320,7 +320,7 @@ def train_queries(records: Iterable[Fields]) -> list[Fields]:
 
 
 def withheld_records(tree: Iterable[XmlDocument]) -> Iterator[Fields]:
-    """Records of `questions_without_answers.jsonl.gz`, by file: documents whose answers are withheld."""
+    """Return records of `questions_without_answers.jsonl.gz`, by file: documents whose answers are withheld."""
     for xml in sorted(tree, key=lambda xml: xml.file):
         if not xml.answered:
             yield {

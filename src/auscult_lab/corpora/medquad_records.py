@@ -280,7 +280,7 @@ class TestTraces:
 
 
 def _traces_of(record: Record) -> tuple[set[str], set[str], set[str]]:
-    """Names, concepts and passages of a record, normalised."""
+    """Return names, concepts and passages of a record, normalised."""
     names = (record.text("title", ""), record.text("entity", ""), *record.texts("synonyms"))
     passages = (passage.text("text") for passage in record.records("passages"))
     return (

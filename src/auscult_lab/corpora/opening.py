@@ -45,10 +45,6 @@ class _Opener(Protocol):
     def __call__(self, path: Path, /, *, name: str, skip_bad: bool) -> Corpus: ...
 
 
-def _open_medquad(path: Path, *, name: str, skip_bad: bool) -> Corpus:
-    return MedQuadCorpus(path, skip_bad)
-
-
 def _open_nfcorpus(path: Path, *, name: str, skip_bad: bool) -> Corpus:
     """Open its authors' edition, or else BEIR's."""
     reader = NfCorpus if is_nfcorpus(path) else BeirCorpus
@@ -66,14 +62,10 @@ def _open_wikisection(path: Path, *, name: str, skip_bad: bool) -> Corpus:
     return WikiSectionCorpus(*files, name=name, skip_bad=skip_bad)
 
 
-def _open_covidqa(path: Path, *, name: str, skip_bad: bool) -> Corpus:
-    return CovidQaCorpus(path / ARTICLES, path / QUESTIONS, name=name, skip_bad=skip_bad)
-
-
 # The readers that catalogue entries name.
 READERS: Mapping[str, _Opener] = MappingProxyType(
     {
-        "medquad": _open_medquad,
+        "medquad": lambda path, *, name, skip_bad: MedQuadCorpus(path, skip_bad),
         "wikipedia": partial(DescribedCorpus, WIKIPEDIA),
         "nhs": partial(DescribedCorpus, NHS),
         "openstax": partial(DescribedCorpus, OPENSTAX),
@@ -87,7 +79,9 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         "wikisection": _open_wikisection,
         "bioasq": BioasqCorpus,
         "consumer_questions": ConsumerQuestionsCorpus,
-        "covidqa": _open_covidqa,
+        "covidqa": lambda path, *, name, skip_bad: CovidQaCorpus(
+            path / ARTICLES, path / QUESTIONS, name=name, skip_bad=skip_bad
+        ),
     }
 )
 

@@ -99,7 +99,7 @@ class Ensemble:
 
 
 def ensembles_of(asked: Sequence[str], models: Mapping[str, Compared], protocol: str) -> list[Ensemble]:
-    """What was asked for, as "NAME+NAME".
+    """Build the ensembles that are named as "NAME+NAME".
 
     Args:
         asked: Names joined by "+".

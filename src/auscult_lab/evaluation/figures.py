@@ -123,7 +123,7 @@ def _evidence(query: Sequence[Shaded], sentences: Sequence[Shaded], title: str, 
 
 
 def _query_lines(query: Sequence[Shaded]) -> list[list[Shaded]]:
-    """The words of each line; a word longer than a line has one to itself."""
+    """Return the words of each line; a word longer than a line has one to itself."""
     lines: list[list[Shaded]] = [[]]
     used = 0
     for text, weight in query:
@@ -161,7 +161,7 @@ def _draw_sentences(axes: Axes, sentences: Sequence[Shaded], wrapped: Sequence[S
 
 
 def _tint(colour: tuple[float, float, float], weight: float, heaviest: float) -> tuple[float, float, float]:
-    """White for weight 0, the colour for the heaviest."""
+    """Return white for weight 0, and the colour for the heaviest."""
     share = weight / heaviest if heaviest else 0.0
     red, green, blue = (1 - share * (1 - part) for part in colour)
     return red, green, blue
@@ -230,7 +230,7 @@ def draw_interactions(
 
 
 def _interactions(query: Sequence[Token], passage: Sequence[Token], similarities: FloatArray, title: str) -> Figure:
-    """All sizes are in inches until they become parts of the figure's."""
+    """Draw the figure. All sizes are in inches until they become parts of the figure's."""
     columns = min(_COLUMNS, len(passage))
     bands = math.ceil(len(passage) / columns)
     width = _LABELS + max(columns * _CELL, 4.0) + 1.0
@@ -264,7 +264,7 @@ def _interactions(query: Sequence[Token], passage: Sequence[Token], similarities
 
 
 def _label(axes: Axes, query: Sequence[Token], passage: Sequence[Token]) -> None:
-    """Rows from above, columns' tokens on top, both without marks."""
+    """Label rows from above and columns on top, both without marks."""
     axes.invert_yaxis()
     axes.xaxis.tick_top()
     axes.set_yticks([row + 0.5 for row in range(len(query))], [text for text, _ in query])

@@ -66,7 +66,7 @@ def rank_against_ties(
 
 
 def chance_of(task: Task, query_id: str) -> np.random.Generator:
-    """What orders false answers that tie: of each query its own, so that a subset is ordered as the whole."""
+    """Return what orders tied false answers: each query's own, so that a subset is ordered as the whole."""
     return np.random.default_rng([task.seed, zlib.crc32(query_id.encode())])
 
 

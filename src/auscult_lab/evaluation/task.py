@@ -125,7 +125,7 @@ class Task:
     names: Names = "shown"
 
     def without_names(self) -> Task:
-        """The task with documents that tell nothing but their texts, whose offsets stay.
+        """Return the task with documents without titles and headings; offsets in texts stay.
 
         For queries that are made of the documents' own titles and headings, which would hand over the answer.
         """
@@ -144,7 +144,7 @@ class Task:
 def select_queries(
     queries: Sequence[Query], *, number: int | None = None, ids: Sequence[str] | None = None, seed: int = 0
 ) -> list[Query]:
-    """A random or given subset of queries, in their original order.
+    """Return A random or given subset of queries, in their original order.
 
     Args:
         queries: All of them.
@@ -227,7 +227,7 @@ def build_task(
 
 
 def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
-    """Every per-query figure is kept by id: a repeated one would be lost unseen."""
+    """Check that ids of queries differ: figures are kept by id, and a repeated one would be lost unseen."""
     query_id, times = Counter(query.query_id for query in queries).most_common(1)[0]
     if times > 1:
         raise DataError(
@@ -238,7 +238,7 @@ def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
 
 
 def _check_judged(corpus: Corpus, documents: Sequence[Document], judgements: Sequence[Judgement]) -> None:
-    """An answer that cannot be found would count against every model, unseen."""
+    """Check that judged passages are there: a missing answer would count against every model, unseen."""
     known = {passage.passage_id for document in documents for passage in document.passages}
     lost = [each for each in judgements if each.relevance > 0 and each.passage_id not in known]
     if lost:

@@ -54,7 +54,7 @@ def _titled(passage: UserPassage, findings: Findings) -> UserPassage:
 
 
 def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kept]:
-    """Rows with words and an id of their own; an exact repeat is dropped."""
+    """Return rows with words and an id of their own; an exact repeat is dropped."""
     seen: dict[str, _Kept] = {}
     repeats = 0
     for row in rows:
@@ -73,7 +73,9 @@ def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kep
             findings.fault(row.place, f"repeated {what} id", found, f"give each {what} an id of its own")
     if repeats:
         findings.warn(f"{repeats:,} {what}s stand in the data twice, word for word; each is taken once.")
-    _repeated_words(list(seen.values()), what, findings)
+    extra = len(seen) - len({row.text for row in seen.values()})
+    if extra:
+        findings.warn(f"{extra:,} {what}s repeat the words of another under an id of their own.")
     return list(seen.values())
 
 
@@ -85,17 +87,10 @@ def _id(row: Question | UserPassage) -> str:
     return row.question_id if isinstance(row, Question) else row.passage_id
 
 
-def _repeated_words(rows: Sequence[_Kept], what: str, findings: Findings) -> None:
-    times = Counter(row.text for row in rows)
-    extra = sum(count - 1 for count in times.values())
-    if extra:
-        findings.warn(f"{extra:,} {what}s repeat the words of another under an id of their own.")
-
-
 def _known(
     rows: Sequence[Judged], questions: set[str], passages: set[str]
 ) -> list[tuple[Judged, list[tuple[str, str]]]]:
-    """Each judgement with what of it nobody knows; a missing id was noted when it was read."""
+    """Return each judgement with its unknown ids; a missing id was noted when it was read."""
     checked = []
     for row in rows:
         said = (("question", row.question_id, questions), ("passage", row.passage_id, passages))
@@ -125,7 +120,7 @@ def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
 def _answered(
     questions: list[Question], judgements: list[Judged], passages: int, findings: Findings
 ) -> tuple[list[Question], list[Judged]]:
-    """Questions with a relevant passage and one that is not, each in one split."""
+    """Return questions with a relevant passage and one that is not, each in one split."""
     relevant = Counter(judged.question_id for judged in judgements if judged.relevance > 0)
     splits: dict[str, dict[str, Place]] = {}
     for judged in judgements:
@@ -183,7 +178,7 @@ def _enough(
 
 
 def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], findings: Findings) -> None:
-    """A test question that training has seen is no test."""
+    """Note test questions that training has seen: they test nothing."""
     learned = {words_of(each.text): each for each in questions if each.split in ("train", "dev")}
     for question in questions:
         known = learned.get(words_of(question.text))
@@ -195,7 +190,7 @@ def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], fi
 def _plain_ids(
     questions: Sequence[Question], passages: Sequence[UserPassage], judgements: Sequence[Judged], findings: Findings
 ) -> tuple[tuple[Question, ...], tuple[UserPassage, ...], tuple[Judged, ...]]:
-    """Ids without white space, which the format of runs cannot hold."""
+    """Replace white space in ids, which the format of runs cannot hold."""
     asked = _plain([each.question_id for each in questions], findings)
     found = _plain([each.passage_id for each in passages], findings)
     return (

@@ -61,7 +61,7 @@ class Table:
 
 
 def format_of(path: Path) -> str:
-    """The format by a file's name: one of `SUFFIXES`, or empty."""
+    """Return the format by a file's name: one of `SUFFIXES`, or empty."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     return suffix if suffix in SUFFIXES else ""
 
@@ -86,7 +86,7 @@ def read_table(path: Path, root: Path, findings: Findings) -> Table:
 
 
 def folded(name: str) -> str:
-    """A column's name in lower case, with underscores."""
+    """Return A column's name in lower case, with underscores."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
@@ -149,7 +149,7 @@ def _object(line: str, here: Place, findings: Findings) -> Row | None:
 
 
 def _half_character(content: dict[str, Any]) -> str | None:
-    """A surrogate without its other half, which JSON can escape and no file can hold."""
+    """Return a surrogate without its other half, which JSON can escape and no file can hold."""
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -176,7 +176,9 @@ def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[
             continue
         if not header:
             header = [folded(cell) for cell in cells]
-            _check_header(header, here, findings)
+            for name in dict.fromkeys(header):
+                if name and header.count(name) > 1:
+                    findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")
         elif len(cells) != len(header):
             found = f"{len(cells)} cells where the header has {len(header)}"
             findings.fault(here, "broken row", found, "put cells that hold commas or line breaks in quotes")
@@ -185,7 +187,7 @@ def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[
 
 
 def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row of a TSV, with the line that the row begins in."""
+    """Return the cells of each row of a TSV, with the line that the row begins in."""
     cells: list[str] = []
     begins = line = 1
     for match in _TABBED_CELL.finditer(text):
@@ -198,7 +200,7 @@ def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row of a CSV, with the line that the row begins in, up to the first that cannot be read."""
+    """Return the cells of each row of a CSV with its first line, up to the first row that cannot be read."""
     separator = separator_of(text.partition("\n")[0], _SEPARATORS)
     begins = 1
     try:
@@ -212,12 +214,6 @@ def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[in
             findings.fault(here, "cell too long", f"more than {_LONGEST_CELL:,} characters", remedy)
         else:
             findings.fault(here, "broken quotes", str(error), 'write a quote inside a cell as ""')
-
-
-def _check_header(header: list[str], here: Place, findings: Findings) -> None:
-    for name in dict.fromkeys(header):
-        if name and header.count(name) > 1:
-            findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")
 
 
 _NAMES = {
@@ -302,19 +298,19 @@ def _look(path: Path) -> Layout:
 
 
 def split_name(said: str) -> str:
-    """train, dev or test, for whichever word is used for it; empty for any other."""
+    """Return "train", "dev" or "test" for any of its usual names; empty for another word."""
     return _SPLIT_NAMES.get(said.strip().lower(), "")
 
 
 def _files(folder: Path) -> list[Path]:
-    """Those in it and in its folders of judgements, but hidden ones."""
+    """Return the files in a folder and in its folders of judgements, but hidden ones."""
     inner = [sub for sub in sorted(folder.iterdir()) if sub.is_dir() and re.fullmatch(_NAMES["judgements"], sub.name)]
     found = (file for place in (folder, *inner) for file in sorted(place.iterdir()))
     return [file for file in found if file.is_file() and not file.name.startswith(".")]
 
 
 def _role(file: Path) -> tuple[str, str]:
-    """What a file holds, and of which split."""
+    """Return the role of a file ("passages", "questions", "judgements" or none) and its split."""
     stem = file.name.removesuffix(".gz").rsplit(".", 1)[0].lower()
     if re.fullmatch(_NAMES["judgements"], file.parent.name):
         return "judgements", split_name(stem)

@@ -58,12 +58,18 @@ def _page(content: ReportContent) -> str:
     script = "\n".join(['"use strict";', *map(_read, _SCRIPTS)])
     style = _read("page.css")
     headline, *sentences = conclude(content.records)
+    data = json.dumps(page_data(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    warnings = "".join(f"<li>{escape(warning)}</li>" for warning in content.warnings)
+    if warnings:
+        title = "<h2>What to know about the data</h2>"
+        warnings = f'<aside class="warnings" aria-label="Warnings">{title}<ul>{warnings}</ul></aside>'
     return Template(_read("page.html")).substitute(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        data=_embedded(page_data(content)),
+        # Without "<" nothing in it can end the script element or begin a comment.
+        data=data.replace("<", "\\u003c"),
         title=escape(content.title),
         version=escape(content.version),
         date=escape(content.date),
@@ -71,24 +77,12 @@ def _page(content: ReportContent) -> str:
         counts="".join(
             f"<div><dt>{escape(name)}</dt><dd>{number:,}</dd></div>" for name, number in content.counts.items()
         ),
-        warnings=_warnings(content.warnings),
+        warnings=warnings,
         headline=escape(headline),
         conclusion=escape(" ".join(sentences)),
         hardware=_listed("Measured on", (record.hardware for record in content.records))
         + _listed(" Trained on", (str(record.training.get("hardware") or "") for record in content.records)),
     )
-
-
-def _embedded(data: dict[str, object]) -> str:
-    """JSON inside a script element: without "<" nothing in it can end the element or begin a comment."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
-def _warnings(warnings: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(warning)}</li>" for warning in warnings)
-    title = "<h2>What to know about the data</h2>"
-    return f'<aside class="warnings" aria-label="Warnings">{title}<ul>{items}</ul></aside>' if items else ""
 
 
 def _listed(what: str, values: Iterable[str]) -> str:
@@ -97,7 +91,7 @@ def _listed(what: str, values: Iterable[str]) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source of a content security policy: this very text and no other."""
+    """Return a source of a content security policy: this very text and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -106,7 +100,7 @@ def _read(name: str) -> str:
 
 
 def page_data(content: ReportContent) -> dict[str, Any]:
-    """What the page's script reads; its keys are described in `layout/state.js`."""
+    """Build the data that the page's script reads; its keys are described in `layout/state.js`."""
     records = best_first(content.records)
     labels = [record.label for record in records]
     return {
@@ -150,7 +144,7 @@ def _models(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
 
 
 def _spent(record: EvaluationRecord, name: str, per: float = 1.0) -> float | None:
-    """Nothing where nothing was trained; None where the training does not say."""
+    """Return 0 where nothing was trained, and None where the training has no such figure."""
     value = 0.0 if record.track == "untrained" else record.training.get(name)
     return None if value is None else _number(value / per)
 
@@ -253,5 +247,5 @@ def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord
 
 
 def _number(value: float | None) -> float | None:
-    """Six significant digits; None for what is missing or no number (the loss of a training that diverged)."""
+    """Round to six significant digits; None for a missing or infinite value (a training that diverged)."""
     return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
