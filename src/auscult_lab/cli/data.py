@@ -183,6 +183,3 @@ def _print_details(details: dict[str, Any]) -> None:
 
 def _size(count: int) -> str:
     return decimal(count) if count else ""
-
-
-__all__ = ["app"]

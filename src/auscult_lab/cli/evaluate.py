@@ -106,7 +106,10 @@ def evaluate(
     console = Console()
     given = _given(context)
     if qrels is not None:
-        _measure_run(console, Path(corpus), qrels, given)
+        others = [name for name in given if name not in ("CORPUS", "QRELS")]
+        if others:
+            raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
+        run_table(Path(corpus), qrels).print_to(console)
         return
     if not model:
         remedy = "try: auscult evaluate medquad --model bm25, or auscult evaluate RUN QRELS"
@@ -239,10 +242,3 @@ def _subset(queries: str) -> tuple[int | None, list[str] | None]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError("a text file of query ids", f"{queries}: {error}", "write one query id a line") from None
     return None, [line.strip() for line in lines if line.strip()]
-
-
-def _measure_run(console: Console, run: Path, qrels: Path, given: Sequence[str]) -> None:
-    others = [name for name in given if name not in ("CORPUS", "QRELS")]
-    if others:
-        raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
-    run_table(run, qrels).print_to(console)

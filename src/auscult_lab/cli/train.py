@@ -124,12 +124,16 @@ def train(
         if not backbone or out is None:
             remedy = "give a pre-trained encoder, and a folder for the model"
             raise ConfigError("--backbone and --out", "one of them missing", remedy)
-        if documents or _is_general(backbone):
+        try:
+            general = bool(documents) or kind_of(backbone).name == GENERAL
+        except ModelError:
+            general = False
+        said = pairs_of("--set", changed)
+        if general:
             _refuse(given & {"architecture", "read"}, "a transformer that is trained on notes")
-            said = pairs_of("--set", changed)
             _adapt_general(console, say, documents, notes, backbone, out, said, skip_bad, restart, progress)
         else:
-            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": pairs_of("--set", changed)}
+            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": said}
             _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
     else:
         _refuse(given & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
@@ -165,13 +169,6 @@ def _train_experiment(
     weigh_evidence(settings, outcome, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
-
-
-def _is_general(backbone: str) -> bool:
-    try:
-        return kind_of(backbone).name == GENERAL
-    except ModelError:
-        return False
 
 
 def _adapt_general(

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -145,21 +145,28 @@ class DescribedCorpus(SectionedCorpus):
             for passage_id in passage_ids
         ]
 
-    def _asked(self, split: str) -> Iterator[tuple[Query, list[str]]]:
-        """Yield each query with its relevant passages; documents of one title share their queries."""
-        aspect_of_section = self._formats[0].aspect
-        if split != "test" or aspect_of_section is None:
-            return
-        found: dict[tuple[str, str], tuple[Query, list[str]]] = {}
-        for draft in self.drafts():
-            if draft.split != split or not draft.title.strip():
-                continue
-            for section in draft.sections:
-                if aspect := aspect_of_section(draft, section):
-                    query_id = f"{draft.doc_id}:{aspect.replace(' ', '_')}"
-                    query = Query(query_id=query_id, entity=draft.title, aspects=(aspect,))
-                    found.setdefault((draft.title.casefold(), aspect), (query, []))[1].append(section.passage_id)
-        yield from found.values()
+    def _asked(self, split: str) -> list[tuple[Query, list[str]]]:
+        aspect = self._formats[0].aspect
+        if split != "test" or aspect is None:
+            return []
+        return heading_queries((draft for draft in self.drafts() if draft.split == split), aspect)
+
+
+def heading_queries(
+    drafts: Iterable[Draft], aspect_of_section: Callable[[Draft, Section], str]
+) -> list[tuple[Query, list[str]]]:
+    """Make a query for each title and aspect of documents, with the ids of the sections that answer it.
+
+    A title that several documents have makes one query an aspect. Documents without a title make none.
+    """
+    found: dict[tuple[str, str], tuple[Query, list[str]]] = {}
+    for draft in drafts:
+        for section in draft.sections if draft.title.strip() else ():
+            if aspect := aspect_of_section(draft, section):
+                query_id = f"{draft.doc_id}:{aspect.replace(' ', '_')}"
+                query = Query(query_id=query_id, entity=draft.title, aspects=(aspect,))
+                found.setdefault((draft.title.casefold(), aspect), (query, []))[1].append(section.passage_id)
+    return list(found.values())
 
 
 def split_by_title(title: str, *, seed: str, share: int) -> str:

@@ -37,7 +37,7 @@ from auscult.files.records import BadRecords, Record, reject
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
-from auscult_lab.corpora.described import aspect_of
+from auscult_lab.corpora.described import aspect_of, heading_queries
 
 _SPLIT = re.compile(r"_(train|validation|test)(?:_annotations)?\.json(?:\.gz)?")
 _PASSAGES = ("SectionAnnotation", "AspectAnnotation", "EntityAspectAnnotation", "PassageAnnotation")
@@ -158,15 +158,9 @@ class WikiSectionCorpus(SectionedCorpus):
         ]
         if given:
             return [_query(record, f"{record.path.name.partition('.')[0]}:q{record.line}") for record in given]
-        found: dict[tuple[str, str], tuple[Query, dict[str, int]]] = {}
-        for draft in self.drafts() if paths else ():
-            for section in draft.sections if draft.split == split and draft.title else ():
-                if section.aspect:
-                    key = (draft.title.casefold(), section.aspect)
-                    query_id = f"{draft.doc_id}:{section.aspect.replace(' ', '_')}"
-                    query = Query(query_id=query_id, entity=draft.title, aspects=(section.aspect,))
-                    found.setdefault(key, (query, {}))[1][section.passage_id] = 1
-        return list(found.values())
+        drafts = (draft for draft in (self.drafts() if paths else ()) if draft.split == split)
+        asked = heading_queries(drafts, lambda draft, section: section.aspect)
+        return [(query, dict.fromkeys(passage_ids, 1)) for query, passage_ids in asked]
 
 
 def split_of(path: Path) -> str:

@@ -64,13 +64,11 @@ class Comparison:
     Attributes:
         records: One per model, in the order given.
         runs: Theirs.
-        measured: Theirs, per query.
         passages: Labels of the collection's passages.
     """
 
     records: tuple[EvaluationRecord, ...]
     runs: tuple[Run, ...]
-    measured: tuple[QueryMeasures, ...]
     passages: Mapping[str, PassageRecord]
 
 
@@ -142,7 +140,7 @@ def compare_runs(
                 training=dict(contender.training),
             )
         )
-    return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
+    return Comparison(records=tuple(records), runs=tuple(runs), passages=passages)
 
 
 def _differences(

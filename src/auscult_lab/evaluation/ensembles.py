@@ -155,6 +155,3 @@ def ensemble_run(task: Task, ensemble: Ensemble, runs: Mapping[str, Run]) -> Run
         ms_per_query=sum(run.ms_per_query for run in own),
         prepare_seconds=sum(run.prepare_seconds for run in own),
     )
-
-
-__all__ = ["Compared", "Ensemble", "check_ensembles", "ensemble_run", "ensembles_of"]

@@ -117,7 +117,10 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
     """
     corpus = STANDS_FOR.get(corpus, corpus)
     tables = tuple(each for name in TABLES if (each := _table(published_content(name), corpus)) is not None)
-    return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
+    if candidates is None:
+        return tables
+    near = (each for each in tables if each.candidates is None or 0.5 < candidates / each.candidates < 2)
+    return tuple(near) or tables
 
 
 def published_measures(corpus: str) -> tuple[str, ...]:
@@ -178,12 +181,6 @@ def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
         ),
         note=content.get("note", ""),
     )
-
-
-def _comparable(published: int | None, measured: float | None) -> bool:
-    if published is None or measured is None:
-        return True
-    return published / 2 < measured < published * 2
 
 
 def published_content(name: str) -> dict[str, Any]:

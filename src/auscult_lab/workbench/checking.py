@@ -34,12 +34,18 @@ def check(data: UserData, findings: Findings) -> UserData:
     if findings.faults and not (questions and passages and data.judgements):
         # What could not be read would be missed by everything else.
         return data
-    judgements = _known(data.judgements, {each.question_id for each in questions}, {e.passage_id for e in passages})
-    for judged, unknown in judgements:
+    known_ids = {each.question_id for each in questions}, {each.passage_id for each in passages}
+    judgements = []
+    # A missing id was noted when it was read.
+    for judged in (each for each in data.judgements if each.question_id and each.passage_id):
+        said = zip(("question", "passage"), (judged.question_id, judged.passage_id), known_ids, strict=True)
+        unknown = [(what, value) for what, value, known in said if value not in known]
         for what, value in unknown:
             remedy = f"add the {what}, or remove the judgement"
             findings.fault(judged.place, f"judgement on an unknown {what}", f"'{value}'", remedy)
-    kept = _once([judged for judged, unknown in judgements if not unknown], findings)
+        if not unknown:
+            judgements.append(judged)
+    kept = _once(judgements, findings)
     questions, kept = _answered(questions, kept, len(passages), findings)
     _enough(data, questions, passages, kept, findings)
     _twice_asked(questions, kept, findings)
@@ -85,17 +91,6 @@ def _splits(*rows: Question | UserPassage) -> dict[str, Place]:
 
 def _id(row: Question | UserPassage) -> str:
     return row.question_id if isinstance(row, Question) else row.passage_id
-
-
-def _known(
-    rows: Sequence[Judged], questions: set[str], passages: set[str]
-) -> list[tuple[Judged, list[tuple[str, str]]]]:
-    """Return each judgement with its unknown ids; a missing id was noted when it was read."""
-    checked = []
-    for row in rows:
-        said = (("question", row.question_id, questions), ("passage", row.passage_id, passages))
-        checked.append((row, [(what, value) for what, value, known in said if value and value not in known]))
-    return [(row, unknown) for row, unknown in checked if row.question_id and row.passage_id]
 
 
 def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
