@@ -42,7 +42,7 @@ from auscult_lab.encoders.base import PassageRanker, PassageText, query_text
 from auscult_lab.encoders.export import FORMS, convert
 from auscult_lab.encoders.persistence import open_model
 from auscult_lab.encoders.scorer import computing_in
-from auscult_lab.evaluation.figure_files import INK, save_as
+from auscult_lab.evaluation.figures import INK, save_as
 
 HERE = Path(__file__).resolve().parent
 RESULT = HERE / "results" / "capr_latency.json"

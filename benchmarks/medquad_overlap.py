@@ -3,7 +3,7 @@
     AUSCULT_DATA=... python benchmarks/medquad_overlap.py [--model cdv] [--seed 0]
 
 1. Counts, for each split that may be trained on, the documents that share a name, a UMLS concept or a whole passage
-   with a test document (`auscult_lab.corpora.medquad`), 13 words in a row, or a concept of the knowledge base.
+   with a test document (`auscult_lab.corpora.medquad_records`), 13 words in a row, or a concept of the knowledge base.
 2. Selects the test queries that share nothing (`study.unseen`) with MedQuAD's documents that the model was
    trained on, and with any document that it was trained on, word vectors included, and writes their ids to
    benchmarks/data/, for `auscult evaluate medquad --queries`.
@@ -30,8 +30,15 @@ from auscult.files.records import Record
 from auscult.files.records import read_records as read_lines
 from auscult.files.writing import write_json
 from auscult.provenance import stamp
-from auscult_lab.corpora.medquad import DOCUMENTS, Shared, TestTraces, normalised_words, strict_documents
-from auscult_lab.corpora.medquad_records import STRICT, in_split
+from auscult_lab.corpora.medquad_records import (
+    DOCUMENTS,
+    STRICT,
+    Shared,
+    TestTraces,
+    in_split,
+    normalised_words,
+    strict_documents,
+)
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
 from auscult_lab.evaluation.records import write_records

@@ -53,8 +53,8 @@ from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
 from auscult.search.fusion import DOUBTFUL
 from auscult.understanding import Query
-from auscult_lab.corpora.consumer_questions import SPLIT
 from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.corpora.questions import DEVELOPMENT
 from auscult_lab.fitting.fitting import Judged, judged_questions
 from open_models import Collection, kept_index
 from unseen_documents import CACHE, task_of
@@ -159,9 +159,9 @@ def without(documents: Sequence[str], index: Path, encoder: DocumentEncoder) -> 
 def measured(encoder: DocumentEncoder, index: Path) -> dict[str, Any]:
     """A model's record, but for where it comes from."""
     corpus = open_corpus(CORPUS)
-    queries = corpus.queries(SPLIT)
+    queries = corpus.queries(DEVELOPMENT)
     correct: dict[str, list[str]] = {}
-    for each in corpus.judgements(SPLIT):
+    for each in corpus.judgements(DEVELOPMENT):
         if each.relevance > 0:
             # An answer is a document of one passage, both of one id.
             correct.setdefault(each.query_id, []).append(each.passage_id)

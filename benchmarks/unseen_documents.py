@@ -47,8 +47,8 @@ from auscult.documents import Document
 from auscult.encoders import load_model, load_reranker
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
-from auscult_lab.corpora.consumer_questions import SPLIT as DEVELOPMENT
 from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.corpora.questions import DEVELOPMENT
 from auscult_lab.encoders.base import PassageText
 from auscult_lab.encoders.scorer import CaprScorer
 from auscult_lab.evaluation.comparison import Contender, compare_runs

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from auscult.documents import Document
 from auscult.interfaces import Judgement
 from auscult.understanding import Query
-from auscult_lab.corpora.medquad import normalised_name, normalised_words
+from auscult_lab.corpora.medquad_records import normalised_name, normalised_words
 
 GRAM = 13
 """Words in a row that make two texts share something (brown2020, appendix C)."""

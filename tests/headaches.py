@@ -7,7 +7,7 @@ from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.documents import Document, Passage
 from auscult.interfaces import Judgement, Ranking
 from auscult.understanding import Query
-from auscult_lab.evaluation.collection import read_passages
+from auscult_lab.evaluation.breakdown import read_passages
 from auscult_lab.evaluation.task import Task
 
 TAXONOMY = KnowledgeBase(

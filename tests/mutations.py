@@ -266,11 +266,11 @@ EVALUATION = (
         ("lab/evaluation/test_measures.py",),
     ),
     Mutation(
-        "candidates: one too many", "auscult_lab/evaluation/candidates.py",
+        "candidates: one too many", "auscult_lab/evaluation/task.py",
         "if len(kept) >= count", "if len(kept) > count", ("lab/evaluation/test_candidates.py",),
     ),
     Mutation(
-        "candidates: the best document's passages stay out", "auscult_lab/evaluation/candidates.py",
+        "candidates: the best document's passages stay out", "auscult_lab/evaluation/task.py",
         "ranked[:1] + siblings[home[order[0]]] + ranked[1:]", "ranked", ("lab/evaluation/test_candidates.py",),
     ),
     Mutation(

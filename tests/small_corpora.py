@@ -13,20 +13,25 @@ from auscult.interfaces import Corpus
 from auscult.sources.files import FilesCorpus
 from auscult.sources.rows import CsvCorpus, JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
-from auscult_lab.corpora.bioasq import BioasqCorpus
-from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus
-from auscult_lab.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult_lab.corpora.covidqa import CovidQaCorpus
-from auscult_lab.corpora.headed import NhsCorpus, OpenStaxCorpus, WikipediaCorpus
+from auscult_lab.corpora.described import (
+    CLINICAL_NOTES,
+    NHS,
+    OPENSTAX,
+    PMC_TRIALS,
+    PUBMEDQA,
+    WIKIPEDIA,
+    DescribedCorpus,
+    PubMedQaCorpus,
+)
 from auscult_lab.corpora.healthqa import HealthQaCorpus
-from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus
-from auscult_lab.corpora.mimic import MimicCorpus
+from auscult_lab.corpora.medquad import MedQuadCorpus, MedQuadXmlCorpus
 from auscult_lab.corpora.nfcorpus import NfCorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import NoteQueriesCorpus
+from auscult_lab.corpora.notes import MimicCorpus
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.corpora.pubmedqa import PmcTrialsCorpus, PubMedQaCorpus
+from auscult_lab.corpora.questions import BioasqCorpus, ConsumerQuestionsCorpus
 from auscult_lab.corpora.wikisection import WikiSectionCorpus
 from places import DATA
 from small_medquad import write_medquad
@@ -55,7 +60,7 @@ def _articles(folder: Path, **fields: object) -> Path:
     return _lines(folder / "articles.jsonl", named)
 
 
-def _notes(folder: Path, count: int = 10) -> ClinicalNotesCorpus:
+def _notes(folder: Path, count: int = 10) -> DescribedCorpus:
     rows = [
         {
             "note_id": f"mts-{n}", "sample_name": f"Consult {n}", "description": "", "medical_specialty": [],
@@ -63,7 +68,7 @@ def _notes(folder: Path, count: int = 10) -> ClinicalNotesCorpus:
         }
         for n in range(count)
     ]  # fmt: skip
-    return ClinicalNotesCorpus(_lines(folder / "notes.jsonl", rows))
+    return DescribedCorpus(CLINICAL_NOTES, _lines(folder / "notes.jsonl", rows))
 
 
 def _medquad(folder: Path) -> MedQuadCorpus:
@@ -164,7 +169,7 @@ def _pubmedqa(folder: Path) -> PubMedQaCorpus:
         }
         for n, name in enumerate(DISEASES)
     ]
-    return PubMedQaCorpus(_lines(folder / "abstracts.jsonl", rows))
+    return PubMedQaCorpus(PUBMEDQA, _lines(folder / "abstracts.jsonl", rows))
 
 
 def _table(folder: Path) -> CsvCorpus:
@@ -195,10 +200,10 @@ def _note_queries(folder: Path) -> NoteQueriesCorpus:
 # By the names of `corpora.opening.READERS`, and the corpora that are opened without one.
 CORPORA: dict[str, Callable[[Path], Corpus]] = {
     "medquad": _medquad,
-    "wikipedia": lambda folder: WikipediaCorpus(_articles(folder, snapshot="2014")),
-    "nhs": lambda folder: NhsCorpus(_articles(folder)),
-    "openstax": lambda folder: OpenStaxCorpus(_articles(folder, book="Anatomy", chapter=["Bone"])),
-    "pmc_trials": lambda folder: PmcTrialsCorpus(_articles(folder)),
+    "wikipedia": lambda folder: DescribedCorpus(WIKIPEDIA, _articles(folder, snapshot="2014")),
+    "nhs": lambda folder: DescribedCorpus(NHS, _articles(folder)),
+    "openstax": lambda folder: DescribedCorpus(OPENSTAX, _articles(folder, book="A", chapter=["Bone"])),
+    "pmc_trials": lambda folder: DescribedCorpus(PMC_TRIALS, _articles(folder)),
     "clinical_notes": _notes,
     "mimic": _mimic,
     "beir": lambda folder: BeirCorpus(write_beir(folder / "beir")),

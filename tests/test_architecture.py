@@ -36,7 +36,6 @@ WIDE = {
         "auscult/search/terminal.py",
         "auscult_lab/cli/",
         "auscult_lab/evaluation/graph_tables.py",
-        "auscult_lab/evaluation/reading_tables.py",
         "auscult_lab/evaluation/tables.py",
     ),
     "mmh3": ("auscult_lab/modules/word_vectors.py", "auscult_lab/cdv/spaces.py"),

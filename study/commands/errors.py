@@ -18,7 +18,7 @@ from auscult.files.writing import check_file, file_name
 from auscult.interfaces import Ranking
 from auscult_lab.corpora.note_labels import NoteLabeller, open_labeller
 from auscult_lab.corpora.opening import makes_queries, open_corpus
-from auscult_lab.evaluation.collection import read_passages
+from auscult_lab.evaluation.breakdown import read_passages
 from auscult_lab.evaluation.measures import measure
 from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records
 from auscult_lab.evaluation.task import Task, build_task

@@ -18,7 +18,7 @@ from auscult.errors import DataError
 from auscult.files.writing import whole_or_nothing
 from auscult.interfaces import Ranking
 from auscult.understanding import Query
-from auscult_lab.evaluation.collection import PassageRecord, is_about
+from auscult_lab.evaluation.breakdown import PassageRecord, is_about
 from auscult_lab.evaluation.task import Task
 
 EntityClass = Literal["same", "ancestor", "descendant", "sibling", "unrelated", "not in taxonomy"]

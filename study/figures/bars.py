@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auscult.drawing import blank_figure
-from auscult_lab.evaluation.figure_files import FORMATS, INK, save_as
+from auscult_lab.evaluation.figures import FORMATS, INK, save_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

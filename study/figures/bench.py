@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
 from auscult_lab.evaluation.breakdown import QUESTION_TYPES
-from auscult_lab.evaluation.figure_files import INK, save_as
+from auscult_lab.evaluation.figures import INK, save_as
 from auscult_lab.evaluation.records import EvaluationRecord
 from study.figures.bars import DARK, LIGHT, finish, label
 from study.figures.lengths import draw_lengths

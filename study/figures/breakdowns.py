@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from auscult.drawing import blank_figure
 from auscult.files.writing import check_folder, file_name
-from auscult_lab.evaluation.figure_files import INK, save_as
+from auscult_lab.evaluation.figures import INK, save_as
 from auscult_lab.evaluation.records import EvaluationRecord, GroupRecord
 from study.errors.classes import ASPECT_CLASSES, ENTITY_CLASSES, RankingError, count_classes
 from study.figures.bars import DARK, LIGHT, canvas, finish, label, save

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from auscult.drawing import blank_figure
 from auscult.errors import DataError
 from auscult_lab.evaluation.breakdown import FEW, LENGTHS, counted
-from auscult_lab.evaluation.figure_files import INK, save_as
+from auscult_lab.evaluation.figures import INK, save_as
 from auscult_lab.evaluation.records import EvaluationRecord
 
 if TYPE_CHECKING:

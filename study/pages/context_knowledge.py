@@ -13,7 +13,8 @@ from typing import Any
 from auscult_lab.evaluation.breakdown import FEW, LENGTHS, counted
 from auscult_lab.evaluation.measures import CUTOFF_MEASURES
 from auscult_lab.evaluation.published_figures import PublishedTable, published_tables
-from auscult_lab.evaluation.records import Difference, EvaluationRecord
+from auscult_lab.evaluation.records import EvaluationRecord
+from auscult_lab.evaluation.statistics import Difference
 from auscult_lab.evaluation.tables import TextTable, percent
 from study.pages.reading import Filed
 from study.published import published_costs

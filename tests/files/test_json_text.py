@@ -106,7 +106,7 @@ _BY_ITSELF = {
     "auscult_lab/corpora/wikisection.py",
     "auscult_lab/evaluation/published_figures.py",
     "auscult_lab/graphs/wikidata.py",
-    "auscult_lab/workbench/rows.py",
+    "auscult_lab/workbench/files.py",
 }
 
 

@@ -22,8 +22,8 @@ from auscult.sources.gathering import Gathered, Gathering
 from auscult.sources.opening import opens_as_files
 from auscult.sources.rows import JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
+from auscult_lab.corpora.notes import TextFolderCorpus
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.corpora.text_folder import TextFolderCorpus
 from small_pdfs import Drawn
 
 

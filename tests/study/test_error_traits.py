@@ -14,7 +14,7 @@ from auscult.documents import Section, build_document
 from auscult.interfaces import Judgement, Ranking
 from auscult.understanding import Query
 from auscult_lab.corpora.note_labels import NoteLabeller
-from auscult_lab.evaluation.collection import read_passages
+from auscult_lab.evaluation.breakdown import read_passages
 from auscult_lab.evaluation.task import Task
 from study.errors.classes import find_errors
 from study.errors.traits import TRAITS, TraitFinder, find_traits, trait_table, write_traits

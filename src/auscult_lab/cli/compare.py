@@ -98,7 +98,7 @@ def compare(
 
 
 def _labels(pairs: Sequence[tuple[str, str]], models: Mapping[str, Contender]) -> list[tuple[str, str]]:
-    """Pairs of which both are compared here, by their labels."""
+    """Return the pairs whose models are both compared here, by their labels."""
     asked = dict.fromkeys(pairs)
     return [(models[a].label, models[b].label) for a, b in asked if a in models and b in models]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,8 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from auscult.catalogue import catalogue, data_dir, entry
+from auscult.catalogue import Entry, catalogue, data_dir, entry
 from auscult.errors import DataError
-from auscult_lab.corpora.description import details_of, state_of, summary_of
 from auscult_lab.corpora.obtain import FileState, check_file, obtain
 
 app = typer.Typer(help="List, inspect and get the data sets of the catalogue.", no_args_is_help=True)
@@ -37,14 +37,14 @@ def list_(as_json: bool = _JSON) -> None:
     root = data_dir()
     if as_json:
         for found in catalogue().values():
-            typer.echo(json.dumps(summary_of(found, root), ensure_ascii=False))
+            typer.echo(json.dumps(_summary(found, root), ensure_ascii=False))
         return
     # In 80 columns no row may take more than two lines: licences by their class, and no frame.
     table = Table("name", "what", "licence", "size", "state", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     for column in (table.columns[0], *table.columns[2:]):
         column.no_wrap = True
     for found in catalogue().values():
-        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), state_of(found, root))
+        table.add_row(found.name, found.title, found.licence_class, _size(found.bytes), _state(found, root))
     console = Console(highlight=False, markup=False)
     console.print(f"Data in {root}", soft_wrap=True)
     console.print(table)
@@ -63,7 +63,7 @@ def show(
     """
     found, root = entry(name), data_dir()
     states = {file.path: check_file(file, root / file.path) for file in found.files} if verify else {}
-    details = details_of(found, root, states)
+    details = _details(found, root, states)
     if as_json:
         typer.echo(json.dumps(details, ensure_ascii=False))
     else:
@@ -110,6 +110,56 @@ def get(
         typer.echo(str(path))
 
 
+def _state(found: Entry, root: Path) -> str:
+    """Say whether a data set is on this machine, and else how it can be had."""
+    missing = found.missing(root)
+    if not missing:
+        return "present"
+    if found.access.instructed:
+        return found.access.value
+    return "missing" if len(missing) == len(found.files) else "incomplete"
+
+
+def _summary(found: Entry, root: Path) -> dict[str, Any]:
+    """Return what a list shows of a data set."""
+    return {
+        "name": found.name,
+        "title": found.title,
+        "licence": found.licence,
+        "licence_class": found.licence_class,
+        "access": found.access.value,
+        "bytes": found.bytes,
+        "state": _state(found, root),
+    }
+
+
+def _details(found: Entry, root: Path, states: Mapping[str, FileState]) -> dict[str, Any]:
+    """Return all that is known of a data set.
+
+    Args:
+        found: Its entry.
+        root: The folder of all data sets.
+        states: Of the files that were verified, by their paths.
+    """
+    details = _summary(found, root) | {
+        "description": found.description,
+        "attribution": found.attribution,
+        "sources": [
+            {"repository": s.repository, "commit": s.commit, "paths": s.paths or ", ".join(s.sha256)}
+            for s in found.sources
+        ],
+        "path": str(found.path(root)),
+        "files": [
+            {"path": f.path, "rows": f.rows, "bytes": f.bytes, "sha256": f.sha256, "content_sha256": f.content_sha256}
+            | ({"state": states[f.path].value} if f.path in states else {})
+            for f in found.files
+        ],
+    }
+    if details["state"] != "present":
+        details["remedy"] = found.remedy(root)
+    return details
+
+
 def _print_details(details: dict[str, Any]) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(f"{details['name']}: {details['title']} ({details['state']})")
@@ -133,6 +183,3 @@ def _print_details(details: dict[str, Any]) -> None:
 
 def _size(count: int) -> str:
     return decimal(count) if count else ""
-
-
-__all__ = ["app"]

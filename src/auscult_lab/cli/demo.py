@@ -66,7 +66,9 @@ def demo(
         console.rule("[bold]3. Measure")
         _measure(console, corpus)
     console.rule("[bold]Where to go next")
-    here, program = escape(str(out)), escape(_program())
+    # What to type: the program's name, or where it is, which `make demo` puts on no path.
+    called = "auscult" if shutil.which("auscult") else os.path.relpath(sys.argv[0])
+    here, program = escape(str(out)), escape(called)
     console.print(
         f"[bold]{program} serve {here}[/]   the page, on what was just indexed: open the address that it prints\n"
         f"{program} search {here} 'What helps against gout?'\n"
@@ -77,13 +79,8 @@ def demo(
     )
 
 
-def _program() -> str:
-    """What to type for this program: its name, or where it is, which `make demo` puts on no path."""
-    return "auscult" if shutil.which("auscult") else os.path.relpath(sys.argv[0])
-
-
 def _documents(console: Console) -> str:
-    """The real corpus where it is or can be downloaded, else the leaflets; says which."""
+    """Return the real corpus where it is or can be downloaded, else the leaflets; say which."""
     try:
         open_corpus(_CORPUS)
     except CorpusMissingError as missing:

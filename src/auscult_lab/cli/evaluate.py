@@ -106,7 +106,10 @@ def evaluate(
     console = Console()
     given = _given(context)
     if qrels is not None:
-        _measure_run(console, Path(corpus), qrels, given)
+        others = [name for name in given if name not in ("CORPUS", "QRELS")]
+        if others:
+            raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
+        run_table(Path(corpus), qrels).print_to(console)
         return
     if not model:
         remedy = "try: auscult evaluate medquad --model bm25, or auscult evaluate RUN QRELS"
@@ -196,7 +199,7 @@ def print_comparison(console: Console, comparison: Comparison, groupings: Sequen
 
 
 def _given(context: typer.Context) -> list[str]:
-    """The options and arguments that were typed, by their names."""
+    """Return the options and arguments that were typed, by their names."""
     return [
         max(param.opts, key=len) if param.param_type_name == "option" else param.name.upper()
         for param in context.command.params
@@ -205,7 +208,7 @@ def _given(context: typer.Context) -> list[str]:
 
 
 def _refuse_without_effect(given: Sequence[str], corpus: str, models: Sequence[str]) -> None:
-    """Raise ConfigError for an option that would change nothing: whoever typed it expects that it does."""
+    """Refuse an option that would change nothing: whoever typed it expects that it does."""
     learned = not all(map(is_untrained, models))
     needed = {
         "--track": ("a --model that has learned", learned),
@@ -218,7 +221,7 @@ def _refuse_without_effect(given: Sequence[str], corpus: str, models: Sequence[s
 
 
 def _protocol(said: str) -> tuple[Protocol, int]:
-    """What is ranked, and how many passages of an end-to-end ranking are kept."""
+    """Parse the protocol, and how many passages of an end-to-end ranking are kept."""
     name, colon, kept = said.partition(":")
     if said == "rerank":
         return "rerank", _DEPTH
@@ -229,24 +232,13 @@ def _protocol(said: str) -> tuple[Protocol, int]:
 
 
 def _subset(queries: str) -> tuple[int | None, list[str] | None]:
-    """The number of queries, or their ids."""
+    """Return the number of queries, or their ids."""
     if not queries:
         return None, None
     if queries.lstrip("+-").isdecimal():
         return int(queries), None
-    return None, _read_ids(Path(queries))
-
-
-def _measure_run(console: Console, run: Path, qrels: Path, given: Sequence[str]) -> None:
-    others = [name for name in given if name not in ("CORPUS", "QRELS")]
-    if others:
-        raise ConfigError("a run and qrels alone", f"{others[0]} beside them", f"leave {others[0]} out")
-    run_table(run, qrels).print_to(console)
-
-
-def _read_ids(path: Path) -> list[str]:
     try:
-        ids = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        lines = Path(queries).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError("a text file of query ids", f"{path}: {error}", "write one query id a line") from None
-    return ids
+        raise DataError("a text file of query ids", f"{queries}: {error}", "write one query id a line") from None
+    return None, [line.strip() for line in lines if line.strip()]

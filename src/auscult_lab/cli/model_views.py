@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from auscult.documents import Document, Passage
 from auscult.errors import naming_extra, printable
 from auscult.interfaces import FloatArray
 from auscult.understanding import Query
-from auscult_lab.evaluation.evidence_figure import check_evidence_figure, draw_evidence
-from auscult_lab.evaluation.interaction_figure import check_interaction_figure, draw_interactions
-from auscult_lab.evaluation.reading_tables import similarity_table, weights_table
+from auscult_lab.evaluation.figures import check_figure, draw_evidence, draw_interactions
 from auscult_lab.opening import load_ranker, load_scorer
 
 if TYPE_CHECKING:
     from auscult_lab.encoders.ck.ranker import CkRanker, Interactions
     from auscult_lab.rankers.evidence import Evidence
+
+_BAR = 10
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_BEST = 3
 
 
 def show_attention(
@@ -44,7 +48,7 @@ def show_attention(
         DataError: The passage has no words, or nothing can be drawn to `figure`.
     """
     if figure is not None:
-        check_evidence_figure(figure)
+        check_figure(figure)
     with naming_extra("lab", "torch", "safetensors"):
         from auscult_lab.rankers.evidence import find_evidence
     scorer = load_ranker(str(ranker))
@@ -72,9 +76,9 @@ def _print_attention(found: Evidence, name: str, where: str) -> None:
     head = Text(f"{printable(name)}  {found.score:.3f}", style="bold")
     head.append(f"   {where}", style="not bold cyan")
     console.print(head)
-    console.print(weights_table([(word, weight) for word, weight in found.query], "query word"))
+    console.print(_weights_table([(word, weight) for word, weight in found.query], "query word"))
     console.print()
-    console.print(weights_table([(_line(each.text), each.weight) for each in found.sentences], "sentence"))
+    console.print(_weights_table([(_line(each.text), each.weight) for each in found.sentences], "sentence"))
 
 
 def _line(text: str) -> str:
@@ -100,7 +104,7 @@ def show_token_pairs(
         DataError: The passage has no words, or nothing can be drawn to `figure`.
     """
     if figure is not None:
-        check_interaction_figure(figure)
+        check_figure(figure)
     with naming_extra("lab", "torch", "safetensors"):
         from auscult_lab.encoders.ck.ranker import CkRanker, find_interactions
     asked = query.terms or query.text
@@ -109,8 +113,10 @@ def show_token_pairs(
     read = _characters_read(scorer.ranker, found, passage) if isinstance(scorer.ranker, CkRanker) else len(passage)
     cut = f"the first {read:,} of {len(passage):,} characters of the text" if read < len(passage) else ""
     if figure is not None:
-        of_query = [(printable(token), printable(name)) for token, name in _named(found.query, found.query_entities)]
-        of_text = [(printable(token), printable(name)) for token, name in _named(found.passage, found.passage_entities)]
+        of_query, of_text = (
+            [(printable(token), printable(name)) for token, name in zip(tokens, entities, strict=True)]
+            for tokens, entities in ((found.query, found.query_entities), (found.passage, found.passage_entities))
+        )
         title = f"{scorer.name}: {asked}{f' ({cut})' if cut else ''}"
         draw_interactions(figure, of_query, of_text, _matrix(found, layers), title=title)
     if as_json:
@@ -118,7 +124,9 @@ def show_token_pairs(
         characters = {"passage_characters": len(passage), "passage_characters_read": read}
         typer.echo(json.dumps({"model": scorer.name, **characters, **told}))
     else:
-        _print_pairs(found, scorer.name, layers)
+        console = Console(highlight=False)
+        console.print(Text(f"{printable(scorer.name)}  {found.score:.3f}", style="bold"))
+        console.print(_similarity_table(found, _matrix(found, layers)))
         if cut:
             typer.echo(f"Only {cut} were read.")
     if figure is not None:
@@ -130,17 +138,41 @@ def _matrix(found: Interactions, layers: str) -> FloatArray:
 
 
 def _characters_read(ranker: CkRanker, found: Interactions, passage: str) -> int:
-    """How much of a passage became tokens."""
+    """Return how much of a passage became tokens."""
     count = len(found.passage)
     _, places = ranker.pairs.pieces(passage, count + 1)
     return places[count - 1][1] if len(places) > count else len(passage)
 
 
-def _named(tokens: tuple[str, ...], entities: tuple[str, ...]) -> list[tuple[str, str]]:
-    return list(zip(tokens, entities, strict=True))
+def _weights_table(rows: list[tuple[str, float | None]], what: str) -> Table:
+    """Return weights as percent and as bars; the heaviest has the longest bar, and is bold."""
+    heaviest = max(weight or 0.0 for _, weight in rows) or 1.0
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("weight", justify="right", no_wrap=True)
+    table.add_column("", width=_BAR, no_wrap=True, style="blue" if what == "query word" else "red")
+    table.add_column(what)
+    for text, weight in rows:
+        share = "not read" if weight is None else f"{100 * weight:.1f} %"
+        style = "dim" if weight is None else "bold" if math.isclose(weight, heaviest) else ""
+        eighths = round((weight or 0.0) / heaviest * 8 * _BAR)
+        bar = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+        table.add_row(share, Text(bar), Text(printable(text), style=style))
+    return table
 
 
-def _print_pairs(found: Interactions, name: str, layers: str) -> None:
-    console = Console(highlight=False)
-    console.print(Text(f"{printable(name)}  {found.score:.3f}", style="bold"))
-    console.print(similarity_table(found, _matrix(found, layers)))
+def _similarity_table(found: Interactions, matrix: FloatArray) -> Table:
+    """Return, for every token of the query, the tokens of the text that are most like it.
+
+    Args:
+        found: Tokens and entities.
+        matrix: Their cosines, (query tokens, passage tokens).
+    """
+    rows = zip(zip(found.query, found.query_entities, strict=True), matrix, strict=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for title in ("query token", "entity", "most similar in the text"):
+        table.add_column(title)
+    for (token, entity), row in rows:
+        best = (-row).argsort(kind="stable")[:_BEST].tolist()
+        alike = ", ".join(f"{printable(found.passage[column])} {row[column]:.2f}" for column in best)
+        table.add_row(Text(printable(token)), Text(printable(entity), style="red"), Text(alike))
+    return table

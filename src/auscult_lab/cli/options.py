@@ -92,7 +92,7 @@ class NoteReading:
     aspects: list[Path] = field(default_factory=list)
 
     def labeller(self) -> NoteLabeller:
-        """What labels notes so.
+        """Open the labeller for this reading.
 
         Raises:
             AuscultError: See `open_labeller`.
@@ -101,14 +101,14 @@ class NoteReading:
         return open_labeller(self.recognizers, knowledge=self.knowledge, tables=self.aspects, how=how)
 
     def __str__(self) -> str:
-        """As it is typed again."""
+        """Format the options as they are typed."""
         own = [("knowledge", [self.knowledge] if self.knowledge else [])]
         own += [("recognizer", self.recognizers), ("aspects", [str(table) for table in self.aspects])]
         return "".join(f" --read '{key}={value}'" for key, values in own for value in values)
 
 
 def note_reading(given: Sequence[str] | None) -> NoteReading:
-    """What `--read` says.
+    """Parse `--read`.
 
     Raises:
         ConfigError: A key is unknown, or the knowledge named twice.
@@ -125,13 +125,13 @@ def note_reading(given: Sequence[str] | None) -> NoteReading:
 
 
 def part_of(properties: list[str] | None, roots: list[str] | None, sources: list[str] | None) -> Part:
-    """What the options name."""
+    """Return the part of a graph that the options name."""
     return Part(tuple(properties or ()), tuple(roots or ()), tuple(sources or ()))
 
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Progress bars on stderr, gone when the work is done."""
+    """Show progress bars on stderr, gone when the work is done."""
     # On stderr, so that the tables can be piped.
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -140,7 +140,7 @@ def progress_bars() -> Iterator[Progress]:
 
 
 def query_bars(bars: Progress) -> Callable[[Contender], Callable[[int, int], None]]:
-    """What makes a bar of a contender's queries, which is gone when they are ranked."""
+    """Return a function that makes a bar of a contender's queries, which is gone when they are ranked."""
 
     def bar_of(contender: Contender) -> Callable[[int, int], None]:
         bar = bars.add_task(escape(contender.label), total=None)

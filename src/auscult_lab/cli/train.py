@@ -112,7 +112,8 @@ def train(
     def say(words: str) -> None:
         console.print(f"[dim]·[/] {escape(words)}")
 
-    given = {param for param in context.params if _typed(context, param)}
+    sources = {param: context.get_parameter_source(param) for param in context.params}
+    given = {param for param, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
     if convert is not None:
         _refuse(given - {"experiment", "convert", "out"}, "--convert")
         _convert(experiment, convert, out)
@@ -123,12 +124,16 @@ def train(
         if not backbone or out is None:
             remedy = "give a pre-trained encoder, and a folder for the model"
             raise ConfigError("--backbone and --out", "one of them missing", remedy)
-        if documents or _is_general(backbone):
+        try:
+            general = bool(documents) or kind_of(backbone).name == GENERAL
+        except ModelError:
+            general = False
+        said = pairs_of("--set", changed)
+        if general:
             _refuse(given & {"architecture", "read"}, "a transformer that is trained on notes")
-            said = pairs_of("--set", changed)
             _adapt_general(console, say, documents, notes, backbone, out, said, skip_bad, restart, progress)
         else:
-            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": pairs_of("--set", changed)}
+            wishes = {"architecture": architecture.value, "skip_bad": skip_bad, "said": said}
             _train_notes(console, say, notes, backbone, out, note_reading(read), wishes, restart, progress)
     else:
         _refuse(given & {"backbone", "architecture", "read", "skip_bad", "changed"}, "an experiment file")
@@ -164,13 +169,6 @@ def _train_experiment(
     weigh_evidence(settings, outcome, folder, say)
     console.print(epoch_table(outcome.record))
     typer.echo(outcome.model)
-
-
-def _is_general(backbone: str) -> bool:
-    try:
-        return kind_of(backbone).name == GENERAL
-    except ModelError:
-        return False
 
 
 def _adapt_general(
@@ -256,13 +254,8 @@ def _convert(model: Path | None, form: Form, out: Path | None) -> None:
     typer.echo(f"{out}: {size / 1e6:.1f} MB")
 
 
-def _typed(context: typer.Context, param: str) -> bool:
-    source = context.get_parameter_source(param)
-    return source is not None and source.name == "COMMANDLINE"
-
-
 def _refuse(params: set[str], beside: str) -> None:
-    """Raise ConfigError for what would change nothing: whoever typed it expects that it does."""
+    """Refuse options that would change nothing: whoever typed one expects that it does."""
     if params:
         name = min(params)
         option = {"experiment": "EXPERIMENT", "changed": "--set"}.get(name, f"--{name.replace('_', '-')}")
@@ -270,7 +263,7 @@ def _refuse(params: set[str], beside: str) -> None:
 
 
 def epoch_table(record: Mapping[str, Any]) -> Table:
-    """How the epochs of a training went.
+    """Build a table of the epochs of a training.
 
     Args:
         record: The content of `training.json`.

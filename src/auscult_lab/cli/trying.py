@@ -98,7 +98,7 @@ def _write_page(console: Console, work: WorkFolder) -> None:
 
 
 def _show_faults(console: Console, error: UnusableDataError) -> None:
-    """A table of what is wrong, a few of each kind."""
+    """Print a table of the faults, a few of each kind."""
     table = Table("File", "Line", "What is wrong", "Found", "What to do", title="The data cannot be used yet")
     kinds: dict[str, list[Fault]] = {}
     for fault in error.faults:

@@ -1,8 +1,1 @@
-"""Corpora: one file per source, the catalogue of what can be had, and opening one by name or path."""
-
-from auscult.catalogue import catalogue, data_dir, locate
-from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus
-from auscult_lab.corpora.opening import open_corpus
-
-__all__ = ["MedQuadCorpus", "MedQuadXmlCorpus", "catalogue", "data_dir", "locate", "open_corpus"]
+"""Corpora: one file per source or kind of source, and opening one by name or path."""

@@ -68,7 +68,7 @@ class BeirCorpus(SectionedCorpus):
         return super().documents()
 
     def queries(self, split: str) -> Sequence[Query]:
-        """The queries that qrels/<split>.tsv judges, in the order of queries.jsonl.
+        """Return the queries that qrels/<split>.tsv judges, in the order of queries.jsonl.
 
         Raises:
             CorpusMissingError: There is no such split, or no queries.jsonl.
@@ -85,7 +85,7 @@ class BeirCorpus(SectionedCorpus):
         return queries
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """The lines of qrels/<split>.tsv, in order.
+        """Return the lines of qrels/<split>.tsv, in order.
 
         Raises:
             CorpusMissingError: There is no such split.

@@ -77,12 +77,12 @@ class CovidQaCorpus(SectionedCorpus):
         )
 
     def queries(self, split: str) -> Sequence[Query]:
-        """The questions; one stands where an entity would, so that any model can rank for it."""
+        """Return the questions; a question takes an entity's place, so that any model can rank for it."""
         asked = ((each.text("question_id"), each.text("question").strip()) for each in self._asked(split))
         return [Query(query_id=query_id, entity=question, text=question) for query_id, question in asked]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """The passages that hold some of an answer.
+        """Return the passages that hold some of an answer.
 
         Raises:
             RecordError: An answer stands in none.
@@ -100,7 +100,7 @@ class CovidQaCorpus(SectionedCorpus):
 
 
 def passage_ranges(text: str) -> list[tuple[int, int]]:
-    """Where the passages of an article stand in its text: half-open ranges, in order."""
+    """Return where the passages of an article are in its text: half-open ranges, in order."""
     head = _LICENCE.search(text, 0, _HEAD) or _TITLE.match(text)
     ranges: list[tuple[int, int]] = []
     begun: int | None = None
@@ -114,7 +114,7 @@ def passage_ranges(text: str) -> list[tuple[int, int]]:
 
 
 def _holding(question: Record, passages: Sequence[Section]) -> list[str]:
-    """The passages that some of an answer stands in, each once."""
+    """Return the passages that hold some of an answer, each once."""
     ranges = []
     for answer in question.records("answers"):
         start, text = answer.fields.get("start"), answer.text("text")

@@ -115,7 +115,8 @@ def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -
             _receive(response, part, have, progress)
     except urllib.error.HTTPError as error:
         if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and have:
-            if _total(error.headers.get("Content-Range", "")) == have:
+            total = re.fullmatch(r"bytes \S+/(\d+)", error.headers.get("Content-Range", ""))
+            if total is not None and int(total[1]) == have:
                 return
             part.unlink()
             raise _Interrupted("a partial file that does not fit the published one") from error
@@ -145,11 +146,6 @@ def _receive(response: _Response, part: Path, have: int, progress: Progress | No
     # http.client ends a body that was cut off like a whole one when it is read in pieces.
     if total is not None and done < total:
         raise _Interrupted(f"only {done} of {total} bytes")
-
-
-def _total(content_range: str) -> int | None:
-    match = re.fullmatch(r"bytes \S+/(\d+)", content_range)
-    return int(match[1]) if match else None
 
 
 # A folder of a git tree: name -> folder, or the (mode, hash) of a file.

@@ -55,7 +55,7 @@ class Group:
 
 
 def split_files(folder: Path) -> dict[str, Path]:
-    """HealthQA's files in a folder, by split; empty where it holds none."""
+    """Return HealthQA's files in a folder, by split; empty where it holds none."""
     found = ((_FILE.fullmatch(path.name), path) for path in sorted(folder.glob("*.txt")))
     return {_SAME.get(match[1], match[1]): path for match, path in found if match}
 
@@ -119,7 +119,7 @@ class HealthQaCorpus:
                         )
 
     def queries(self, split: str) -> Sequence[Query]:
-        """The questions of a split, in order."""
+        """Return the questions of a split, in order."""
         marks = self._marks(split)
         return [
             replace(
@@ -131,7 +131,7 @@ class HealthQaCorpus:
         ]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """The section that each question was written for."""
+        """Return the section that each question was written for."""
         return [
             Judgement(self._query_id(split, group), passage_id)
             for group in self.groups(split)
@@ -139,7 +139,7 @@ class HealthQaCorpus:
         ]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """The given ten of each question; fewer where a text stands among them twice."""
+        """Return the given ten of each question; fewer where a text is among them twice."""
         return {self._query_id(split, group): tuple(group.texts) for group in self.groups(split)}
 
     def groups(self, split: str) -> Iterator[Group]:
@@ -176,7 +176,7 @@ class HealthQaCorpus:
         return f"{self._path(split).stem}-{group.line}"
 
     def _marks(self, split: str) -> dict[int, Query]:
-        """CDV's entity and aspect by the line of the relevant text, which is a group's first."""
+        """Return CDV's entity and aspect by the line of the relevant text, which is a group's first."""
         path = self.folder / ANNOTATIONS
         if split != "test" or not path.is_file():
             return {}

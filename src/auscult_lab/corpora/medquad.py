@@ -1,22 +1,14 @@
-"""MedQuAD from its prepared files (benabacha2019; test split of arnold2020).
-
-What documents of MedQuAD share with its test documents: names, UMLS concepts, passages.
-
-MedQuAD is made of several sites that write about the same diseases, and repeat each other. `train-disjoint` leaves out
-documents whose title is a test entity's name, or whose UMLS concepts are exactly a test document's; `train-strict`
-leaves out all that share anything by the rules of `TestTraces`.
-"""
+"""MedQuAD (benabacha2019; test split of arnold2020), from its prepared files or from the two public repositories."""
 
 from __future__ import annotations
 
 import gzip
-import re
-import unicodedata
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from auscult.documents import Document
 from auscult.errors import ConfigError, CorpusMissingError, DataError
@@ -24,129 +16,44 @@ from auscult.files.records import BadRecords, Record, RecordError, read_records,
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.understanding import Query
 from auscult_lab.corpora import medquad_records as format_
-
-Shared = Literal["name", "concept", "passage"]
-"""What a document may share with a test document."""
-
-NOT_A_NAME = "What I need to know about "
-"""Before the names in titles of some NIDDK pages."""
+from auscult_lab.corpora.medquad_build import candidate_pools, document_records, test_queries, train_queries
+from auscult_lab.corpora.medquad_sources import CdvAnnotations, read_annotations, read_tree
 
 
-def normalised_words(text: str) -> str:
-    """Runs of the letters a to z and of digits, in lower case and without accents, joined by spaces."""
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    return " ".join(re.findall(r"[a-z0-9]+", "".join(c for c in folded if not unicodedata.combining(c))))
+class _MedQuad(ABC):
+    """What both have in common: queries, judgements and candidates out of records."""
 
+    name = "medquad"
 
-def normalised_name(name: str | None) -> str:
-    """`normalised_words` of a title or synonym, without NIDDK's "What I need to know about"."""
-    return normalised_words((name or "").replace(NOT_A_NAME, ""))
+    @abstractmethod
+    def _asked(self, split: str) -> Iterable[Record]:
+        """Return the records of a split's queries, in the order of the prepared files."""
 
+    @abstractmethod
+    def _pools(self) -> Iterable[tuple[str, list[str]]]:
+        """Return each test query's id and candidates."""
 
-class TestTraces:
-    """Names, concepts and passages of the test documents, to find what other documents share with them.
+    def _require(self, split: str | None) -> None:
+        format_.require_split(split)
 
-    A document shares a *name* where its title or one of its synonyms is a title, synonym or CDV's entity of a test
-    document, as `normalised_name` has them; a *concept* where any UMLS identifier of it is one of a test document; a
-    *passage* where the words of one of its passages are those of a test passage, as `normalised_words` has them.
+    def queries(self, split: str) -> Sequence[Query]:
+        """Return the queries of a split, in file order."""
+        return [format_.query_of(record) for record in self._asked(split)]
 
-    Related diseases share nothing by these rules, and neither do other spellings that no field joins, nor passages
-    that have some of their sentences in common.
-    """
+    def judgements(self, split: str) -> Sequence[Judgement]:
+        """Return the relevant passages of a split's queries, in file order."""
+        return [judgement for record in self._asked(split) for judgement in format_.judgements_of(record)]
 
-    __test__ = False
+    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
+        """Return up to 64 passages for each test query, sorted by passage id; none for other splits.
 
-    def __init__(self) -> None:
-        self._names: set[str] = set()
-        self._concepts: set[str] = set()
-        self._passages: set[str] = set()
-
-    def add(self, record: Record) -> None:
-        """Remember a test document.
-
-        Raises:
-            RecordError: A field is missing or of the wrong type.
+        CDV's pools list true answers first. Sorting takes that order away for good.
         """
-        names, concepts, passages = _traces_of(record)
-        self._names |= names
-        self._concepts |= concepts
-        self._passages |= passages
-
-    def shared_by(self, record: Record) -> frozenset[Shared]:
-        """What a document's record shares with a test document; empty for nothing.
-
-        Raises:
-            RecordError: A field is missing or of the wrong type.
-        """
-        names, concepts, passages = _traces_of(record)
-        found: dict[Shared, bool] = {
-            "name": not names.isdisjoint(self._names),
-            "concept": not concepts.isdisjoint(self._concepts),
-            "passage": not passages.isdisjoint(self._passages),
-        }
-        return frozenset(what for what, shared in found.items() if shared)
+        self._require(split)
+        return {query_id: sorted(pool) for query_id, pool in self._pools()} if split == "test" else {}
 
 
-def _traces_of(record: Record) -> tuple[set[str], set[str], set[str]]:
-    """Names, concepts and passages of a record, normalised."""
-    names = (record.text("title", ""), record.text("entity", ""), *record.texts("synonyms"))
-    passages = (passage.text("text") for passage in record.records("passages"))
-    return (
-        set(map(normalised_name, names)) - {""},
-        set(record.texts("umls_cuis")),
-        set(map(normalised_words, passages)) - {""},
-    )
-
-
-def strict_documents(
-    records: Iterable[Record], *, skip_bad: bool = False, report: BadRecords | None = None
-) -> frozenset[str]:
-    """Ids of the training documents that share nothing with a test document (`TestTraces`): `train-strict`.
-
-    Args:
-        records: Of all documents, in any order.
-        skip_bad: Leave out documents with bad fields, instead of raising.
-        report: Where these are counted.
-
-    Raises:
-        RecordError: A field is missing or of the wrong type (unless `skip_bad`).
-    """
-    traces = TestTraces()
-    train = []
-    for record in records:
-        if record.fields.get("split") == "train":
-            train.append(record)
-        elif record.fields.get("split") == "test":
-            with _settled(skip_bad, report):
-                traces.add(record)
-    apart: set[str] = set()
-    for record in train:
-        with _settled(skip_bad, report):
-            if not traces.shared_by(record):
-                apart.add(record.text("doc_id"))
-    return frozenset(apart)
-
-
-@contextmanager
-def _settled(skip_bad: bool, report: BadRecords | None) -> Iterator[None]:
-    try:
-        yield
-    except RecordError as error:
-        settle(error, skip_bad, report)
-
-
-DOCUMENTS = "documents.jsonl.gz"
-QUERIES: Mapping[str, str] = {
-    "test": "queries_test.jsonl.gz",
-    "train": "queries_train.jsonl.gz",
-    "train-disjoint": "queries_train.jsonl.gz",
-    format_.STRICT: "queries_train.jsonl.gz",
-}
-CANDIDATES = "candidates_test_bm25.tsv.gz"
-CANDIDATE_COLUMNS = ("query_id", "rank", "relevance", "passage_id", "bm25_score")
-
-
-class MedQuadCorpus:
+class MedQuadCorpus(_MedQuad):
     """A folder of prepared files: 5,486 documents, CDV's 3,293 test queries, 9,889 train queries.
 
     Splits: "test", "train", and its parts "train-disjoint" and "train-strict" (`medquad_records.SPLITS`): only these
@@ -162,8 +69,6 @@ class MedQuadCorpus:
         bad: What the latest pass over the documents skipped.
     """
 
-    name = "medquad"
-
     def __init__(self, path: Path | str, skip_bad: bool = False, *, splitter: SentenceSplitter | None = None) -> None:
         self.path = Path(path)
         self.bad = BadRecords()
@@ -178,11 +83,11 @@ class MedQuadCorpus:
             ConfigError: No such split.
             RecordError: A record is bad or repeats an id (unless `skip_bad`).
         """
-        require_split(split)
+        self._require(split)
         self.bad = report = BadRecords()
         strict = self._strict(split, report)
         seen: set[str] = set()
-        for record in read_records(self.path / DOCUMENTS, skip_bad=self._skip_bad, report=report):
+        for record in read_records(self.path / format_.DOCUMENTS, skip_bad=self._skip_bad, report=report):
             try:
                 doc_id = record.text("doc_id")
                 if doc_id in seen:
@@ -193,71 +98,118 @@ class MedQuadCorpus:
             except RecordError as error:
                 settle(error, self._skip_bad, report)
 
-    def queries(self, split: str) -> Sequence[Query]:
-        """Queries of a split, in file order."""
-        return [format_.query_of(record) for record in self._asked(split)]
-
-    def judgements(self, split: str) -> Sequence[Judgement]:
-        """Relevant passages of a split's queries, in file order."""
-        return [judgement for record in self._asked(split) for judgement in format_.judgements_of(record)]
-
-    def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """Up to 64 passages for each test query, sorted by passage id; none for other splits.
-
-        The file lists true answers first. Sorting takes that order away for good.
-        """
-        require_split(split)
-        if split != "test":
-            return {}
-        found: dict[str, list[str]] = {}
-        for query_id, passage_id in _read_candidates(self.path / CANDIDATES):
-            found.setdefault(query_id, []).append(passage_id)
-        return {query_id: sorted(passage_ids) for query_id, passage_ids in found.items()}
-
     def _asked(self, split: str) -> Iterator[Record]:
-        require_split(split)
+        self._require(split)
         strict = self._strict(split)
-        for record in read_records(self.path / QUERIES[split]):
+        for record in read_records(self.path / format_.QUERIES[split]):
             if split == "test" or format_.in_split(record, split, strict):
                 yield record
 
     def _strict(self, split: str | None, report: BadRecords | None = None) -> frozenset[str]:
-        """The documents of `train-strict`, where it is asked for."""
+        """Return the ids of `train-strict`, where it is the split."""
         if split != format_.STRICT:
             return frozenset()
-        records = read_records(self.path / DOCUMENTS, skip_bad=self._skip_bad)
-        return strict_documents(records, skip_bad=self._skip_bad, report=report)
+        records = read_records(self.path / format_.DOCUMENTS, skip_bad=self._skip_bad)
+        return format_.strict_documents(records, skip_bad=self._skip_bad, report=report)
+
+    def _pools(self) -> Iterable[tuple[str, list[str]]]:
+        path, remedy = self.path / format_.CANDIDATES, "run: auscult data get medquad"
+        if not path.is_file():
+            raise CorpusMissingError(f"candidates at {path}", "no such file", remedy)
+        columns = format_.CANDIDATE_COLUMNS
+        pools: dict[str, list[str]] = {}
+        number = 0
+        try:
+            with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+                for number, line in enumerate(lines, start=1):
+                    fields = line.rstrip("\r\n").split("\t")
+                    if len(fields) != len(columns) or (number == 1) != (fields[0] == columns[0]):
+                        expected = f"the columns {', '.join(columns)} and one header line"
+                        raise DataError(expected, f"another line ({path}, line {number})", remedy)
+                    if number > 1:
+                        pools.setdefault(fields[0], []).append(fields[3])
+        except (EOFError, OSError, UnicodeDecodeError, zlib.error) as damage:
+            found = f"{damage} ({path}, behind line {number})"
+            raise DataError("a whole gzip file of UTF-8 text", found, remedy) from damage
+        return pools.items()
 
 
-def require_split(split: str | None) -> None:
-    """Refuse a name that is no split's; None means all.
+class MedQuadXmlCorpus(_MedQuad):
+    """MedQuAD read from the public XML tree: documents, queries and candidates of the prepared files.
 
-    Raises:
-        ConfigError: There is no such split.
+    The tree is read once, at first use, and its records (not the documents with their sentences) stay in
+    memory: about 60 MB.
+
+    Args:
+        root: The top folder of a copy of github.com/abachaa/MedQuAD.
+        annotations: A copy of `data/MedQuAD/` of github.com/sebastianarnold/cdv. Without it there are
+            documents, but neither splits nor queries.
+        skip_bad: Leave files out that cannot be read and count them in `bad`, instead of raising.
+        splitter: Finds sentences; the default splitter when not given.
     """
-    if split is not None and split not in format_.SPLITS:
-        raise ConfigError(f"one of the splits {', '.join(format_.SPLITS)}", repr(split), "correct the split")
 
+    def __init__(
+        self,
+        root: Path | str,
+        annotations: Path | str | None = None,
+        *,
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+    ) -> None:
+        self.root = Path(root)
+        self.annotations = Path(annotations) if annotations is not None else None
+        self.bad = BadRecords()
+        self._skip_bad = skip_bad
+        self._splitter = splitter
 
-def _read_candidates(path: Path) -> Iterator[tuple[str, str]]:
-    if not path.is_file():
-        raise CorpusMissingError(f"candidates at {path}", "no such file", "run: auscult data get medquad")
-    number = 0
-    try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, start=1):
-                fields = line.rstrip("\r\n").split("\t")
-                if len(fields) != len(CANDIDATE_COLUMNS) or (number == 1) != (fields[0] == CANDIDATE_COLUMNS[0]):
-                    raise DataError(
-                        f"the columns {', '.join(CANDIDATE_COLUMNS)} and one header line",
-                        f"another line ({path}, line {number})",
-                        "run: auscult data get medquad",
-                    )
-                if number > 1:
-                    yield fields[0], fields[3]
-    except (EOFError, OSError, UnicodeDecodeError, zlib.error) as damage:
-        raise DataError(
-            "a whole gzip file of UTF-8 text",
-            f"{damage} ({path}, behind line {number})",
-            "run: auscult data get medquad",
-        ) from damage
+    def documents(self, split: str | None = None) -> Iterator[Document]:
+        """Stream documents: the test split in CDV's order, then the others by file.
+
+        Raises:
+            CorpusMissingError: The tree or the annotations are not there.
+            ConfigError: No such split, or a split without annotations.
+            DataError: A file is malformed (unless `skip_bad`), or the annotations do not fit the tree.
+        """
+        self._require(split)
+        strict = self._strict(split)
+        for record in self._records:
+            if format_.in_split(record, split, strict):
+                yield format_.document_of(record, self._splitter)
+
+    @cached_property
+    def _cdv(self) -> CdvAnnotations | None:
+        return read_annotations(self.annotations) if self.annotations is not None else None
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        self.bad = BadRecords()
+        tree = list(read_tree(self.root, skip_bad=self._skip_bad, report=self.bad))
+        return [self._as_record(fields) for fields in document_records(tree, self._cdv)]
+
+    def _as_record(self, fields: Mapping[str, Any]) -> Record:
+        return Record(self.root / fields.get("file", ""), 1, fields)
+
+    def _strict(self, split: str | None) -> frozenset[str]:
+        return format_.strict_documents(self._records) if split == format_.STRICT else frozenset()
+
+    def _asked(self, split: str) -> Iterable[Record]:
+        self._require(split)
+        if split == "test":
+            return [self._as_record(fields) for fields in (test_queries(self._cdv) if self._cdv else ())]
+        records = map(self._as_record, train_queries(dict(record.fields) for record in self._records))
+        strict = self._strict(split)
+        return [record for record in records if format_.in_split(record, split, strict)]
+
+    def _pools(self) -> Iterable[tuple[str, list[str]]]:
+        documents, queries = ([dict(record.fields) for record in each] for each in (self._records, self._asked("test")))
+        for query_id, pool in candidate_pools(documents, queries):
+            yield query_id, [candidate.passage_id for candidate in pool]
+
+    def _require(self, split: str | None) -> None:
+        super()._require(split)
+        if split is not None and self.annotations is None:
+            raise ConfigError(
+                "CDV's annotations, which make the splits",
+                "the XML tree alone",
+                "name a copy of data/MedQuAD/ of github.com/sebastianarnold/cdv",
+            )

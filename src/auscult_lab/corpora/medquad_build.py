@@ -3,33 +3,45 @@
 The XML tree gives the texts, CDV's annotations the test split. Nothing is taken on trust: every test passage
 must stand where CDV saw it, character for character.
 
-CDV's candidates for MedQuAD's test queries, drawn again (arnold2020 section 5.1, `PassageIndex`).
-
-All passages of at least 10 characters of the test documents are ranked by BM25 (k1 = 1.2, b = 0.75) as Lucene
-7 computes it: lengths rounded to the values that fit in one byte, weights times k1 + 1, ties by position in
-the index. A query's pool begins with its relevant passages; then come the best passage, all passages of that
-passage's document and the rest of the best 64, without repeats, until there are 64 in all. CDV did not
-publish its pools; its analyser (ICU tokens, ICU folding) is approximated here by word-break rules on folded
-text.
+CDV's candidates for the test queries are drawn again (arnold2020 section 5.1, `PassageIndex`). All passages of at least
+10 characters of the test documents are ranked by BM25 (k1 = 1.2, b = 0.75) as Lucene 7 computes it: lengths rounded to
+the values that fit in one byte, weights times k1 + 1, ties by position in the index. A query's pool begins with its
+relevant passages; then come the best passage, all passages of that passage's document and the rest of the best 64,
+without repeats, until there are 64 in all. CDV did not publish its pools; its analyser (ICU tokens, ICU folding) is
+approximated here by word-break rules on folded text.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.errors import DataError
-from auscult_lab.corpora.medquad import NOT_A_NAME, normalised_name
-from auscult_lab.corpora.medquad_cdv import CdvAnnotations, DocumentMark
-from auscult_lab.corpora.medquad_records import ASPECT_HEADINGS, answer_text, aspect_of
-from auscult_lab.corpora.medquad_xml import XmlDocument
+from auscult.files.reading import packing
+from auscult.files.writing import renewed_folder
+from auscult_lab.corpora.medquad_records import (
+    ASPECT_HEADINGS,
+    CANDIDATE_COLUMNS,
+    CANDIDATES,
+    DOCUMENTS,
+    NOT_A_NAME,
+    QUERIES,
+    WITHHELD,
+    answer_text,
+    aspect_of,
+    normalised_name,
+)
+from auscult_lab.corpora.medquad_sources import CdvAnnotations, DocumentMark, XmlDocument, read_annotations, read_tree
 
 POOL = 64
 SHORTEST = 10
@@ -53,13 +65,13 @@ class Candidate:
 
 
 def tokens(text: str) -> list[str]:
-    """Words, case-folded and without diacritics."""
+    """Return words, case-folded and without diacritics."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     return _TOKEN.findall("".join(c for c in decomposed if not unicodedata.combining(c)))
 
 
 def rounded_length(length: int) -> int:
-    """A length as Lucene's one-byte norm (`SmallFloat.intToByte4`) gives it back: exact up to 40."""
+    """Return a length as Lucene's one-byte norm (`SmallFloat.intToByte4`) gives it back: exact up to 40."""
     exact = 24  # 255 less the code of the largest int, 231
     if length < exact:
         return length
@@ -93,7 +105,7 @@ class PassageSearch:
             self._postings[word] = np.array(rows, dtype=np.intp), (_K1 + 1) * idf * np.array(weights)
 
     def best(self, query: str, hits: int = POOL) -> dict[str, float]:
-        """The best passages that share a word with the query, best first: passage_id -> score."""
+        """Return the best passages that share a word with the query, best first: passage_id -> score."""
         scores = np.zeros(len(self.passage_ids))
         # A word that the query repeats counts as often.
         for word in tokens(query):
@@ -140,7 +152,7 @@ _OUTSIDE_POOL = frozenset({"4_MPlus_Health_Topics_QA", "9_CDC_QA"})
 
 
 def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> list[Fields]:
-    """Records of all documents with answers, in the format of `documents.jsonl.gz`.
+    """Return records of all documents with answers, in the format of `documents.jsonl.gz`.
 
     Args:
         tree: All files, in the order of `read_tree`.
@@ -163,13 +175,14 @@ def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) ->
             "take the whole tree at the commit that the catalogue names",
         )
     test = [_test_record(by_id[doc_id], doc_id, mark) for doc_id, mark in cdv.documents.items()]
-    overlaps = _Overlap(test)
+    names = {normalised_name(record["entity"]) for record in test} - {""}
+    concepts = {frozenset(record["umls_cuis"]) for record in test if record["umls_cuis"]}
     rest = [
         _record(
             xml,
             doc_id,
             {
-                "overlaps_test_entity": overlaps(xml),
+                "overlaps_test_entity": normalised_name(xml.title) in names or frozenset(xml.umls_cuis) in concepts,
                 "in_cdv_source_list": xml.file in cdv.source_files,
                 "cdv_pool": xml.semantic_group == "Disorders" and xml.collection not in _OUTSIDE_POOL,
             },
@@ -180,20 +193,16 @@ def document_records(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) ->
     return test + rest
 
 
-def _plain_id(xml: XmlDocument) -> str:
-    return f"{xml.source}_{xml.document_id}"
-
-
 def _by_unique_id(tree: Sequence[XmlDocument], cdv: CdvAnnotations | None) -> dict[str, XmlDocument]:
-    """Documents with answers by CDV's id.
+    """Return documents with answers by CDV's id.
 
     Twelve files of CancerGov share an id with another file. The one that CDV drew into its test split keeps
     it; the others are told apart by their file names.
     """
-    counts = Counter(_plain_id(xml) for xml in tree)
+    counts = Counter(xml.plain_id for xml in tree)
     by_id = {}
     for xml in tree:
-        doc_id = _plain_id(xml)
+        doc_id = xml.plain_id
         drawn = cdv is not None and doc_id in cdv.documents and xml.file in cdv.source_files
         if counts[doc_id] > 1 and not drawn:
             doc_id += "#" + xml.file.rpartition("/")[2].removesuffix(".xml")
@@ -221,7 +230,7 @@ def _record(xml: XmlDocument, doc_id: str, marks: Fields) -> Fields:
     }
     if xml.malformed_header:
         record["malformed_header"] = True
-    plain = _plain_id(xml)
+    plain = xml.plain_id
     record["passages"] = [
         {
             "passage_id": doc_id + f"{xml.source}_{pair.question_id}".removeprefix(plain),
@@ -252,20 +261,8 @@ def _test_record(xml: XmlDocument, doc_id: str, mark: DocumentMark) -> Fields:
     return record
 
 
-class _Overlap:
-    """Does a document treat an entity of the test split: by name, or by the same set of UMLS concepts?"""
-
-    def __init__(self, test: Iterable[Fields]) -> None:
-        test = list(test)
-        self._names = {normalised_name(record["entity"]) for record in test} - {""}
-        self._concepts = {frozenset(record["umls_cuis"]) for record in test if record["umls_cuis"]}
-
-    def __call__(self, xml: XmlDocument) -> bool:
-        return normalised_name(xml.title) in self._names or frozenset(xml.umls_cuis) in self._concepts
-
-
 def test_queries(cdv: CdvAnnotations) -> Iterator[Fields]:
-    """Records of `queries_test.jsonl.gz`: CDV's queries, numbered from `mqt1`."""
+    """Return records of `queries_test.jsonl.gz`: CDV's queries, numbered from `mqt1`."""
     for number, query in enumerate(cdv.queries, start=1):
         yield {
             "query_id": f"mqt{number}",
@@ -282,7 +279,7 @@ def test_queries(cdv: CdvAnnotations) -> Iterator[Fields]:
 
 
 def train_queries(records: Iterable[Fields]) -> list[Fields]:
-    """Records of `queries_train.jsonl.gz`: queries over train documents, grouped by CDV's rule.
+    """Return records of `queries_train.jsonl.gz`: queries over train documents, grouped by CDV's rule.
 
     A passage joins the first query of its aspect that has its entity's name, or its set of UMLS concepts, on
     any of its documents; otherwise it asks a new one. Documents without title ask none.
@@ -301,7 +298,19 @@ def train_queries(records: Iterable[Fields]) -> list[Fields]:
             keys = [(aspect, entity), (aspect, concepts)] if concepts else [(aspect, entity)]
             place = min((known[key] for key in keys if key in known), default=len(queries))
             if place == len(queries):
-                queries.append(_train_query(place, entity, aspect, record, passage))
+                queries.append(
+                    {
+                        "query_id": f"mqr{place + 1}",
+                        "text": passage["question"],
+                        "entity": entity,
+                        "umls_cuis": record["umls_cuis"],
+                        "semantic_group": record["semantic_group"],
+                        "aspect": aspect,
+                        "aspect_heading": ASPECT_HEADINGS.get(aspect, aspect),
+                        "relevant": [],
+                        "overlaps_test_entity": False,
+                    }
+                )
             for key in keys:
                 known.setdefault(key, place)
             query = queries[place]
@@ -310,26 +319,12 @@ def train_queries(records: Iterable[Fields]) -> list[Fields]:
     return queries
 
 
-def _train_query(place: int, entity: str, aspect: str, record: Fields, passage: Fields) -> Fields:
-    return {
-        "query_id": f"mqr{place + 1}",
-        "text": passage["question"],
-        "entity": entity,
-        "umls_cuis": record["umls_cuis"],
-        "semantic_group": record["semantic_group"],
-        "aspect": aspect,
-        "aspect_heading": ASPECT_HEADINGS.get(aspect, aspect),
-        "relevant": [],
-        "overlaps_test_entity": False,
-    }
-
-
 def withheld_records(tree: Iterable[XmlDocument]) -> Iterator[Fields]:
-    """Records of `questions_without_answers.jsonl.gz`, by file: documents whose answers are withheld."""
+    """Return records of `questions_without_answers.jsonl.gz`, by file: documents whose answers are withheld."""
     for xml in sorted(tree, key=lambda xml: xml.file):
         if not xml.answered:
             yield {
-                "doc_id": _plain_id(xml),
+                "doc_id": xml.plain_id,
                 "collection": xml.collection,
                 "url": xml.url,
                 "title": xml.title,
@@ -358,8 +353,49 @@ def candidate_pools(records: Iterable[Fields], queries: Iterable[Fields]) -> Ite
         yield (query["query_id"], tuple(draw(query["entity"], query["aspect_heading"], relevant, search, siblings)))
 
 
-def candidate_rows(pools: Iterable[tuple[str, Sequence[Candidate]]]) -> Iterator[tuple[str, ...]]:
-    """Rows of `candidates_test_bm25.tsv.gz`: query, rank, relevance, passage, score to 4 places."""
+def candidate_lines(pools: Iterable[tuple[str, Sequence[Candidate]]]) -> Iterator[str]:
+    """Write lines of `candidates_test_bm25.tsv.gz`: query, rank, relevance, passage, score to 4 places."""
+    yield "\t".join(CANDIDATE_COLUMNS) + "\n"
     for query_id, pool in pools:
-        for rank, candidate in enumerate(pool, start=1):
-            yield query_id, str(rank), str(candidate.relevance), candidate.passage_id, f"{candidate.bm25:.4f}"
+        for rank, found in enumerate(pool, start=1):
+            yield f"{query_id}\t{rank}\t{found.relevance}\t{found.passage_id}\t{found.bm25:.4f}\n"
+
+
+def _json_lines(records: Iterable[Fields]) -> Iterator[str]:
+    return (json.dumps(fields, ensure_ascii=False) + "\n" for fields in records)
+
+
+def rebuild(tree: Path, annotations: Path, folder: Path) -> tuple[Path, ...]:
+    """Write the five prepared files.
+
+    All are written beside their places first and put there together at the end, so that a failure leaves what
+    was there. The same input gives the same bytes.
+
+    Args:
+        tree: The top folder of a copy of github.com/abachaa/MedQuAD.
+        annotations: A copy of `data/MedQuAD/` of github.com/sebastianarnold/cdv.
+        folder: Where the files go; made where needed.
+
+    Returns:
+        The files written.
+
+    Raises:
+        CorpusMissingError: A part of the input is not there.
+        DataError: A part of it is malformed, or tree and annotations do not fit each other.
+    """
+    cdv = read_annotations(annotations)
+    documents = list(read_tree(tree))
+    records = document_records(documents, cdv)
+    asked = list(test_queries(cdv))
+    contents: dict[str, Iterable[str]] = {
+        DOCUMENTS: _json_lines(records),
+        QUERIES["test"]: _json_lines(asked),
+        QUERIES["train"]: _json_lines(train_queries(records)),
+        CANDIDATES: candidate_lines(candidate_pools(records, asked)),
+        WITHHELD: _json_lines(withheld_records(documents)),
+    }
+    with renewed_folder(folder) as fresh:
+        for name, lines in contents.items():
+            with packing(fresh / name) as packed, io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream:
+                stream.writelines(lines)
+    return tuple(folder / name for name in contents)

@@ -25,12 +25,6 @@ PATIENTS: Final = "patients:"
 """Before the path of a folder of notes: each folder in it holds the notes of one patient."""
 
 
-def is_name(spec: str) -> bool:
-    """Whether a text names a corpus, and no path."""
-    prefixes = (*NOTE_PREFIXES, PATIENTS)
-    return spec in catalogue() or spec == WIKISECTION or spec in NOTE_QUERIES or spec.startswith(prefixes)
-
-
 class StudyCorpora:
     """The lab's corpora, for `auscult.sources.opening`; the code of a format is imported when it is needed.
 
@@ -39,7 +33,8 @@ class StudyCorpora:
 
     def names(self, spec: str) -> bool:
         """Whether a text names a corpus of the lab."""
-        return is_name(spec)
+        prefixes = (*NOTE_PREFIXES, PATIENTS)
+        return spec in catalogue() or spec == WIKISECTION or spec in NOTE_QUERIES or spec.startswith(prefixes)
 
     def open(self, spec: str, *, skip_bad: bool) -> Corpus | None:
         """Open a corpus; None for a path of no study collection's format."""

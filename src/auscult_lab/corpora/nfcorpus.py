@@ -112,7 +112,7 @@ class NfCorpus(SectionedCorpus):
         return super().documents()
 
     def queries(self, split: str) -> Sequence[Query]:
-        """The queries of a split that have a relevant document, in the order of the file.
+        """Return the queries of a split that have a relevant document, in the order of the file.
 
         Those without one (a few that are linked by topic alone) are left out, as in BEIR's edition: no ranking could be
         right for them.
@@ -122,10 +122,18 @@ class NfCorpus(SectionedCorpus):
             RecordError: A line is malformed; names file and line.
         """
         relevant = {judgement.query_id for judgement in self.judgements(split) if judgement.relevance > 0}
-        return [query for query in self._all_queries(split) if query.query_id in relevant]
+        path = self.folder / f"{split}.{self.kind}.queries"
+        queries = []
+        for number, line in numbered_lines(path):
+            query_id, _, text = (part.strip() for part in line.partition("\t"))
+            if not query_id or not text:
+                reject("malformed line", f"{path}, line {number}", "id and text between tabs", repr(line[:40]))
+            if query_id in relevant:
+                queries.append(Query(query_id=query_id, entity=text, text=text))
+        return queries
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """The links of a split, in order: 2 direct, 1 indirect, 0 by topic (with `topics`, 3, 2 and 1).
+        """Return the links of a split, in order: 2 direct, 1 indirect, 0 by topic (with `topics`, 3, 2 and 1).
 
         Raises:
             CorpusMissingError: There is no such split.
@@ -140,14 +148,6 @@ class NfCorpus(SectionedCorpus):
         raise CorpusMissingError(
             f"{split}.3-2-1.qrel or {split}.2-1-0.qrel in {self.folder}", f"the splits {have}", "name one of these"
         )
-
-    def _all_queries(self, split: str) -> Iterator[Query]:
-        path = self.folder / f"{split}.{self.kind}.queries"
-        for number, line in numbered_lines(path):
-            query_id, _, text = line.partition("\t")
-            if not query_id.strip() or not text.strip():
-                reject("malformed line", f"{path}, line {number}", "id and text between tabs", repr(line[:40]))
-            yield Query(query_id=query_id.strip(), entity=text.strip(), text=text.strip())
 
 
 def _dumps(folder: Path) -> tuple[Path, Path]:

@@ -73,7 +73,7 @@ class NoteAspects:
 
     @classmethod
     def load(cls, *paths: Path | str) -> NoteAspects:
-        """The built-in table, with tables of one's own laid over it, the last one on top.
+        """Read the built-in table, with tables of the user laid over it, the last one on top.
 
         Args:
             paths: UTF-8 files of two columns between tabs: a heading and its aspect, or several between "|". A first
@@ -89,7 +89,7 @@ class NoteAspects:
         return cls(table)
 
     def aspects(self, heading: str) -> tuple[str, ...]:
-        """The aspects of a heading.
+        """Return the aspects of a heading.
 
         Args:
             heading: As written ("PMHx", "ASSESSMENT/PLAN", "2. ACTIVITY").
@@ -120,7 +120,7 @@ class NoteAspects:
 
 
 def heading_key(heading: str) -> str:
-    """What headings that differ in case, punctuation, number, or a usual short form have in common."""
+    """Return one key for headings that differ in case, punctuation, number, or a usual short form."""
     lower = _PLURAL.sub("", _NUMBER.sub("", _APOSTROPHE.sub("", heading.lower()), count=1))
     words = _WORD.findall(_JOINED.sub(r"\1\2", lower))
     return " ".join(_SAME.get(word, word) for word in words if word not in _SILENT) or " ".join(words)
@@ -178,7 +178,7 @@ def _default() -> NoteAspects:
 
 
 def note_aspects(heading: str) -> tuple[str, ...]:
-    """The aspects of a note's heading by the built-in table; see `NoteAspects.aspects`."""
+    """Return the aspects of a note's heading by the built-in table; see `NoteAspects.aspects`."""
     return _default().aspects(heading)
 
 
@@ -225,11 +225,11 @@ class NoteLabeller:
         self._aspects = aspects
 
     def aspects(self, note: Document) -> list[tuple[str, ...]]:
-        """The aspects of each passage, in order; none for one without heading."""
+        """Return the aspects of each passage, in order; none for one without heading."""
         return [self._aspects(passage.heading) if passage.heading.strip() else () for passage in note.passages]
 
     def entities(self, note: Document) -> list[tuple[PassageEntity, ...]]:
-        """The entities of each passage, in order of their first mention.
+        """Return the entities of each passage, in order of their first mention.
 
         Raises:
             CorpusMissingError: The default knowledge base is not on this machine.
@@ -245,7 +245,9 @@ class NoteLabeller:
             key = entity.concept_id or f"name:{normalise_name(name)}"
             known = entities.get(key)
             mentioned = not entity.contexts & self._no_labels or (known is not None and known.mentioned)
-            entities[key] = PassageEntity(key, known.name if known else _in_running_text(name), mentioned)
+            # Words in capitals that are short enough to be acronyms ("COPD") stay as they are.
+            words = (word if word.isupper() and len(word) < 6 else word.lower() for word in name.split())
+            entities[key] = PassageEntity(key, known.name if known else " ".join(words), mentioned)
         return tuple(entities.values())
 
     @cached_property
@@ -260,7 +262,7 @@ class NoteLabeller:
 def open_labeller(
     recognizers: Sequence[str] = (), *, knowledge: str | None = None, tables: Sequence[Path] = (), how: str
 ) -> NoteLabeller:
-    """What users say of labels as a labeller.
+    """Open a labeller by a user's options.
 
     Args:
         recognizers: As `open_recognizers` takes them; the dictionary where none is named.
@@ -276,8 +278,3 @@ def open_labeller(
     found = open_recognizers(recognizers or [DICTIONARY], open_named(knowledge, how))
     own = [*([Path(knowledge).name] if knowledge else []), *recognizers, *(table.name for table in tables)]
     return NoteLabeller(found, aspects=aspects, name=", ".join(own))
-
-
-def _in_running_text(name: str) -> str:
-    """Small letters, but for words in capitals that are short enough to be acronyms: "COPD" stays as it is."""
-    return " ".join(word if word.isupper() and len(word) < 6 else word.lower() for word in name.split())

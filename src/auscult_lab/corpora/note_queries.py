@@ -84,20 +84,20 @@ class NoteQueriesCorpus:
         self._queries: dict[str, tuple[_Asked, ...]] = {}
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
-        """Notes of a split, or all; passages carry their aspects as a label."""
+        """Return the notes of a split, or all; passages carry their aspects as a label."""
         splits = self.splits
         return (note for note in self._notes if split is None or splits[note.doc_id] == split)
 
     def queries(self, split: str) -> Sequence[Query]:
-        """Queries of a split, in the order drawn."""
+        """Return queries of a split, in the order drawn."""
         return [asked.query for asked in self._asked(split)]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """Every passage with a query's entity and aspect is relevant."""
+        """Judge every passage with a query's entity and aspect relevant."""
         return [Judgement(a.query.query_id, passage_id) for a in self._asked(split) for passage_id in a.passage_ids]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """Relevant passages among random ones of the split; nothing where BM25 is to draw them."""
+        """Return relevant passages among random ones of the split; nothing where BM25 is to draw them."""
         if self._draws == "bm25":
             return {}
         pool = [passage.passage_id for note in self.documents(split) for passage in note.passages]
@@ -124,19 +124,24 @@ class NoteQueriesCorpus:
 
     @cached_property
     def _notes(self) -> tuple[Document, ...]:
-        notes = tuple(self._with_aspects(note) for source in self._sources for note in source.documents())
+        notes = tuple(
+            replace(
+                note,
+                passages=tuple(
+                    replace(passage, aspect=" and ".join(aspects))
+                    for passage, aspects in zip(note.passages, self._labeller.aspects(note), strict=True)
+                ),
+            )
+            for source in self._sources
+            for note in source.documents()
+        )
         note_id, times = Counter(note.doc_id for note in notes).most_common(1)[0] if notes else ("", 1)
         if times > 1:
             raise DataError("an id of its own for each note", f"{note_id!r} {times} times", "rename the repeats")
         return notes
 
-    def _with_aspects(self, note: Document) -> Document:
-        aspects = self._labeller.aspects(note)
-        passages = (replace(each, aspect=" and ".join(own)) for each, own in zip(note.passages, aspects, strict=True))
-        return replace(note, passages=tuple(passages))
-
     def _among_random(self, asked: _Asked, pool: Sequence[str]) -> tuple[str, ...]:
-        """Seeded by the query, so that a subset of queries gets the same candidates as the whole."""
+        """Draw with a seed of the query, so that a subset of queries gets the same candidates as the whole."""
         chance = np.random.default_rng([self._seed, zlib.crc32(asked.query.query_id.encode())])
         relevant = set(asked.passage_ids)
         others = [pool[row] for row in chance.permutation(len(pool)) if pool[row] not in relevant]

@@ -27,13 +27,13 @@ _Member = TypeVar("_Member", str, int)
 
 
 def split_of(sample: str) -> str:
-    """The split of a sample, by a seeded hash of its name: "test" and "validation" one in ten each, else "train"."""
+    """Return the split of a sample by a seeded hash of its name: "test" and "validation" one in ten each."""
     digest = hashlib.sha256(f"{_SEED}\n{sample}".encode()).digest()
     return {0: "test", 1: "validation"}.get(int.from_bytes(digest[:8], "big") % 10, "train")
 
 
 def split_notes(notes: Mapping[str, str], patients: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The split of each note.
+    """Return the split of each note.
 
     Args:
         notes: Id -> text.
@@ -46,7 +46,7 @@ def split_notes(notes: Mapping[str, str], patients: Mapping[str, str] | None = N
 
 
 def samples_of(notes: Mapping[str, str], patients: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The sample of each note: what it shares text or patient with, known by a patient or by its first note.
+    """Return the sample of each note: notes that share text or a patient, named by a patient or the first note.
 
     Args:
         notes: Id -> text.
@@ -69,7 +69,7 @@ def samples_of(notes: Mapping[str, str], patients: Mapping[str, str] | None = No
 
 
 def same_samples(notes: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Pairs of notes that share at least a third of the shorter one's runs of words, case and punctuation aside."""
+    """Return pairs of notes that share at least a third of the shorter one's runs of words."""
     names = sorted(notes)
     if not names:
         return []
@@ -92,7 +92,7 @@ def same_samples(notes: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _runs(text: str) -> npt.NDArray[np.int64]:
-    """Hashes of a text's runs of words, each once. They are compared within one process alone."""
+    """Return hashes of a text's runs of words, each once. They are compared within one process alone."""
     words = _WORD.findall(text.lower())
     runs = (hash(" ".join(words[start : start + _RUN])) for start in range(max(1, len(words) - _RUN + 1)))
     return np.unique(np.fromiter(runs, dtype=np.int64))
@@ -109,7 +109,7 @@ class Groups(Generic[_Member]):
         self._above: dict[_Member, _Member] = {member: member for member in members}
 
     def first(self, member: _Member) -> _Member:
-        """The first of a member's group."""
+        """Return the first of a member's group."""
         while self._above[member] != member:
             self._above[member] = self._above[self._above[member]]
             member = self._above[member]

@@ -16,7 +16,7 @@ from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataEr
 from auscult.files.reading import digest_of_file, digest_of_unpacked, packing
 from auscult.files.writing import put_file
 from auscult_lab.corpora.download import Progress, download, unpack
-from auscult_lab.corpora.medquad_rebuild import rebuild
+from auscult_lab.corpora.medquad_build import rebuild
 
 Report = Callable[[str, int, int | None], None]
 """Called with what is being transferred, the bytes had so far, and the total where it is known."""
@@ -45,11 +45,11 @@ class GitHub:
     raw: str = "https://raw.githubusercontent.com"
 
     def archive(self, source: Source) -> str:
-        """Address of the tarball of a commit."""
+        """Return address of the tarball of a commit."""
         return f"{self.archives}/{source.repository}/tar.gz/{source.commit}"
 
     def file(self, source: Source, path: str) -> str:
-        """Address of one file at a commit."""
+        """Return address of one file at a commit."""
         return f"{self.raw}/{source.repository}/{source.commit}/{path}"
 
 
@@ -96,7 +96,8 @@ def obtain(
             f"something else for {entry.name}",
             "give both options with medquad, or none",
         )
-    wanted = [file for file in entry.files if not _good(check_file(file, root / file.path))]
+    right = (FileState.SAME, FileState.SAME_CONTENT)
+    wanted = [file for file in entry.files if check_file(file, root / file.path) not in right]
     try:
         if wanted and origin:
             for file in wanted:
@@ -141,10 +142,6 @@ def require_same(file: DataFile, path: Path, remedy: str) -> None:
     state = check_file(file, path)
     if state in (FileState.DIFFERENT, FileState.MISSING):
         raise DataError(f"{file.path} with the catalogue's checksum", f"a {state.value} file at {path}", remedy)
-
-
-def _good(state: FileState) -> bool:
-    return state in (FileState.SAME, FileState.SAME_CONTENT)
 
 
 def _copy(file: DataFile, origin: str, target: Path, report: Report | None) -> None:

@@ -1,10 +1,12 @@
-"""From a name or a path to a corpus."""
+"""Opening a corpus by its name or its path."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from auscult.catalogue import catalogue, locate
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError
@@ -14,47 +16,72 @@ from auscult.sources.files import Choices
 from auscult.sources.opening import open_corpus as open_own
 from auscult.sources.rows import SUFFIXES, CsvCorpus
 from auscult_lab.corpora.beir import BeirCorpus
-from auscult_lab.corpora.bioasq import BioasqCorpus, is_task_b
-from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus
-from auscult_lab.corpora.consumer_questions import ConsumerQuestionsCorpus
 from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
-from auscult_lab.corpora.headed import NhsCorpus, OpenStaxCorpus, WikipediaCorpus
+from auscult_lab.corpora.described import (
+    CLINICAL_NOTES,
+    NHS,
+    OPENSTAX,
+    PMC_TRIALS,
+    PUBMEDQA,
+    WIKIPEDIA,
+    DescribedCorpus,
+    PubMedQaCorpus,
+)
 from auscult_lab.corpora.healthqa import HealthQaCorpus, split_files
-from auscult_lab.corpora.medquad import DOCUMENTS, MedQuadCorpus
-from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus
-from auscult_lab.corpora.mimic import MimicCorpus, note_events
+from auscult_lab.corpora.medquad import MedQuadCorpus, MedQuadXmlCorpus
+from auscult_lab.corpora.medquad_records import DOCUMENTS
 from auscult_lab.corpora.names import NOTE_PREFIXES, NOTE_QUERIES, NOTES, PATIENTS, RANDOM, WIKISECTION
 from auscult_lab.corpora.nfcorpus import NfCorpus, is_nfcorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
-from auscult_lab.corpora.pubmedqa import PmcTrialsCorpus, PubMedQaCorpus
-from auscult_lab.corpora.text_folder import TextFolderCorpus, other_files, text_files
+from auscult_lab.corpora.notes import MimicCorpus, TextFolderCorpus, holds_only_notes, note_events
+from auscult_lab.corpora.questions import BioasqCorpus, ConsumerQuestionsCorpus, is_task_b
 from auscult_lab.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 
-_Opener = Callable[[Path, str, bool], Corpus]
+
+class _Opener(Protocol):
+    """Opens a corpus of a catalogue entry."""
+
+    def __call__(self, path: Path, /, *, name: str, skip_bad: bool) -> Corpus: ...
+
+
+def _open_nfcorpus(path: Path, *, name: str, skip_bad: bool) -> Corpus:
+    """Open its authors' edition, or else BEIR's."""
+    reader = NfCorpus if is_nfcorpus(path) else BeirCorpus
+    return reader(path, name=name, skip_bad=skip_bad)
+
+
+def _open_wikisection(path: Path, *, name: str, skip_bad: bool) -> Corpus:
+    files = [file for file in sorted(path.glob("*.json*")) if is_wikisection(file)]
+    if not files:
+        raise CorpusMissingError(
+            f"JSON files of WikiSection's format in {path}",
+            "none (a Git LFS pointer is none)",
+            "put the unpacked .json files there",
+        )
+    return WikiSectionCorpus(*files, name=name, skip_bad=skip_bad)
+
 
 # The readers that catalogue entries name.
 READERS: Mapping[str, _Opener] = MappingProxyType(
     {
-        "medquad": lambda path, name, skip_bad: MedQuadCorpus(path, skip_bad),
-        "wikipedia": lambda path, name, skip_bad: WikipediaCorpus(path, name=name, skip_bad=skip_bad),
-        "nhs": lambda path, name, skip_bad: NhsCorpus(path, name=name, skip_bad=skip_bad),
-        "openstax": lambda path, name, skip_bad: OpenStaxCorpus(path, name=name, skip_bad=skip_bad),
-        "pmc_trials": lambda path, name, skip_bad: PmcTrialsCorpus(path, name=name, skip_bad=skip_bad),
-        "clinical_notes": lambda path, name, skip_bad: ClinicalNotesCorpus(path, name=name, skip_bad=skip_bad),
-        "mimic": lambda path, name, skip_bad: MimicCorpus(path, name=name, skip_bad=skip_bad),
-        "beir": lambda path, name, skip_bad: BeirCorpus(path, name=name, skip_bad=skip_bad),
-        "healthqa": lambda path, name, skip_bad: HealthQaCorpus(path, name=name, skip_bad=skip_bad),
-        "nfcorpus": lambda path, name, skip_bad: _open_nfcorpus(path, name, skip_bad),
-        "wikisection": lambda path, name, skip_bad: WikiSectionCorpus(
-            *_wikisection_files(path), name=name, skip_bad=skip_bad
-        ),
-        "bioasq": lambda path, name, skip_bad: BioasqCorpus(path, name=name, skip_bad=skip_bad),
-        "consumer_questions": lambda path, name, skip_bad: ConsumerQuestionsCorpus(path, name=name, skip_bad=skip_bad),
-        "covidqa": lambda path, name, skip_bad: CovidQaCorpus(
+        "medquad": lambda path, *, name, skip_bad: MedQuadCorpus(path, skip_bad),
+        "wikipedia": partial(DescribedCorpus, WIKIPEDIA),
+        "nhs": partial(DescribedCorpus, NHS),
+        "openstax": partial(DescribedCorpus, OPENSTAX),
+        "pmc_trials": partial(DescribedCorpus, PMC_TRIALS),
+        "clinical_notes": partial(DescribedCorpus, CLINICAL_NOTES),
+        "pubmedqa": partial(PubMedQaCorpus, PUBMEDQA),
+        "mimic": MimicCorpus,
+        "beir": BeirCorpus,
+        "healthqa": HealthQaCorpus,
+        "nfcorpus": _open_nfcorpus,
+        "wikisection": _open_wikisection,
+        "bioasq": BioasqCorpus,
+        "consumer_questions": ConsumerQuestionsCorpus,
+        "covidqa": lambda path, *, name, skip_bad: CovidQaCorpus(
             path / ARTICLES, path / QUESTIONS, name=name, skip_bad=skip_bad
         ),
-        "pubmedqa": lambda path, name, skip_bad: PubMedQaCorpus(path, name=name, skip_bad=skip_bad),
     }
 )
 
@@ -90,7 +117,7 @@ def open_corpus(
     if found is not None:
         return found
     # Of a folder of notes alone, each file is a note of the patient that it is called after.
-    if not is_pattern(spec) and path.is_dir() and text_files(path) and not other_files(path):
+    if not is_pattern(spec) and path.is_dir() and holds_only_notes(path):
         return TextFolderCorpus(path, skip_bad=skip_bad)
     return open_own(spec, skip_bad=skip_bad, choices=choices)
 
@@ -104,13 +131,18 @@ def _named(spec: str, skip_bad: bool, labeller: NoteLabeller | None) -> Corpus |
     """Open a corpus by its name; None where a text is no name."""
     if spec == WIKISECTION:
         both = (locate("enwiki"), locate("simplewiki"))
-        return WikipediaCorpus(*both, name=WIKISECTION, skip_bad=skip_bad)
+        return DescribedCorpus(WIKIPEDIA, *both, name=WIKISECTION, skip_bad=skip_bad)
     if spec in NOTE_QUERIES:
         sources = [open_corpus(source, skip_bad=skip_bad) for source in SOURCES]
         return _note_queries(*sources, candidates=NOTE_QUERIES[spec], name=spec, labeller=labeller)
     for prefix, candidates in NOTE_PREFIXES.items():
         if spec.startswith(prefix):
-            notes = _open_notes(spec.removeprefix(prefix), skip_bad)
+            place = spec.removeprefix(prefix)
+            if place not in catalogue() and Path(place).is_dir() and _of_known_format(Path(place), skip_bad) is None:
+                # A folder of notes may hold other files beside them.
+                notes: Corpus = TextFolderCorpus(Path(place), skip_bad=skip_bad)
+            else:
+                notes = open_corpus(place, skip_bad=skip_bad)
             return _note_queries(notes, candidates=candidates, name=f"{prefix}{notes.name}", labeller=labeller)
     if spec.startswith(PATIENTS):
         return TextFolderCorpus(Path(spec.removeprefix(PATIENTS)), skip_bad=skip_bad, patient_folders=True)
@@ -121,7 +153,7 @@ def _named(spec: str, skip_bad: bool, labeller: NoteLabeller | None) -> Corpus |
     if not reader:
         readable = ", ".join(name for name, found in catalogue().items() if found.reader)
         raise ConfigError("a data set of documents", f"{spec}, which has no reader", f"take one of {readable}")
-    return READERS[reader](path, spec, skip_bad)
+    return READERS[reader](path, name=spec, skip_bad=skip_bad)
 
 
 def _of_known_format(path: Path, skip_bad: bool) -> Corpus | None:
@@ -129,9 +161,38 @@ def _of_known_format(path: Path, skip_bad: bool) -> Corpus | None:
     try:
         if path.is_dir():
             return _known_folder(path, skip_bad)
-        return _known_file(path, skip_bad) if path.is_file() else None
+        if not path.is_file():
+            return None
+        if note_events(path):
+            return MimicCorpus(path, skip_bad=skip_bad)
+        if is_task_b(path):
+            return BioasqCorpus(path, skip_bad=skip_bad)
+        return WikiSectionCorpus(path, skip_bad=skip_bad) if is_wikisection(path) else None
     except (OSError, ValueError):
         return None
+
+
+def _known_folder(path: Path, skip_bad: bool) -> Corpus | None:
+    """Open a folder of a study collection's files; None for any other folder."""
+    name = path.resolve().name
+    json_files = sorted(path.glob("*.json*"))
+    if (path / DOCUMENTS).is_file():
+        return MedQuadCorpus(path, skip_bad)
+    if any(path.glob("[0-9]*_*_QA*/")):
+        return MedQuadXmlCorpus(path, skip_bad=skip_bad)
+    if note_events(path):
+        return MimicCorpus(path, skip_bad=skip_bad)
+    if task_b := [file for file in json_files if is_task_b(file)]:
+        return BioasqCorpus(*task_b, name=name, skip_bad=skip_bad)
+    if is_nfcorpus(path):
+        return NfCorpus(path, name=name, skip_bad=skip_bad)
+    if split_files(path):
+        return HealthQaCorpus(path, name=name, skip_bad=skip_bad)
+    if wikisection := [file for file in json_files if is_wikisection(file)]:
+        return WikiSectionCorpus(*wikisection, name=name, skip_bad=skip_bad)
+    if any((path / f"corpus.jsonl{packed}").is_file() for packed in ("", ".gz")):
+        return BeirCorpus(path, skip_bad=skip_bad)
+    return None
 
 
 def makes_queries(spec: str) -> bool:
@@ -144,7 +205,7 @@ def makes_queries(spec: str) -> bool:
 
 
 def collections_of(spec: str) -> frozenset[str]:
-    """The collections that a corpus is made of: two corpora with one in common share documents.
+    """Return the collections that a corpus is made of: two corpora with one in common share documents.
 
     Args:
         spec: As `open_corpus` takes it; a path need not exist on this machine.
@@ -198,7 +259,7 @@ def divided_alike(first: str, second: str) -> bool:
 
 
 def _division(spec: str) -> str:
-    """What is divided together, of a corpus that divides anew; empty for one with splits of its own."""
+    """Return what is divided together, of a corpus that divides anew; empty for one with splits of its own."""
     if spec in NOTE_QUERIES:
         return NOTES
     prefix = next((prefix for prefix in NOTE_PREFIXES if spec.startswith(prefix)), None)
@@ -206,7 +267,7 @@ def _division(spec: str) -> str:
 
 
 def divided_notes(spec: str) -> str:
-    """Notes as a corpus that divides them anew, under a name that holds in every working directory.
+    """Name notes as a corpus that divides them anew; the name holds in every working directory.
 
     Args:
         spec: Notes, as `open_corpus` takes them; the benchmark on clinical notes has such a name already.
@@ -220,66 +281,9 @@ def divided_notes(spec: str) -> str:
     return f"{RANDOM}{kind}{place}"
 
 
-def _open_notes(spec: str, skip_bad: bool) -> Corpus:
-    """Notes, of which a folder may hold other files beside them."""
-    path = Path(spec)
-    if spec not in catalogue() and path.is_dir() and _known_folder(path, skip_bad) is None:
-        return TextFolderCorpus(path, skip_bad=skip_bad)
-    return open_corpus(spec, skip_bad=skip_bad)
-
-
-def _known_file(path: Path, skip_bad: bool) -> Corpus | None:
-    """Open a file of a study collection's format; None for one of none."""
-    if note_events(path):
-        return MimicCorpus(path, skip_bad=skip_bad)
-    if is_task_b(path):
-        return BioasqCorpus(path, skip_bad=skip_bad)
-    return WikiSectionCorpus(path, skip_bad=skip_bad) if is_wikisection(path) else None
-
-
-def _known_folder(path: Path, skip_bad: bool) -> Corpus | None:
-    """The corpus whose files a folder holds; None for one of none."""
-    if (path / DOCUMENTS).is_file():
-        return MedQuadCorpus(path, skip_bad)
-    if any(path.glob("[0-9]*_*_QA*/")):
-        return MedQuadXmlCorpus(path, skip_bad=skip_bad)
-    if note_events(path):
-        return MimicCorpus(path, skip_bad=skip_bad)
-    task_b = [file for file in sorted(path.glob("*.json*")) if is_task_b(file)]
-    if task_b:
-        return BioasqCorpus(*task_b, name=path.resolve().name, skip_bad=skip_bad)
-    if is_nfcorpus(path):
-        return NfCorpus(path, name=path.resolve().name, skip_bad=skip_bad)
-    if split_files(path):
-        return HealthQaCorpus(path, name=path.resolve().name, skip_bad=skip_bad)
-    if any(is_wikisection(file) for file in path.glob("*.json*")):
-        return WikiSectionCorpus(*_wikisection_files(path), name=path.resolve().name, skip_bad=skip_bad)
-    if any((path / f"corpus.jsonl{packed}").is_file() for packed in ("", ".gz")):
-        return BeirCorpus(path, skip_bad=skip_bad)
-    return None
-
-
 def _note_queries(
     *sources: Corpus, candidates: Candidates, name: str, labeller: NoteLabeller | None
 ) -> NoteQueriesCorpus:
     # Queries of other labels are another benchmark, and records keep apart what has different names.
     told = f"{name} ({labeller.name})" if labeller is not None and labeller.name else name
     return NoteQueriesCorpus(*sources, labeller=labeller, candidates=candidates, name=told)
-
-
-def _open_nfcorpus(path: Path, name: str, skip_bad: bool) -> Corpus:
-    """Its authors' edition, or else BEIR's."""
-    if is_nfcorpus(path):
-        return NfCorpus(path, name=name, skip_bad=skip_bad)
-    return BeirCorpus(path, name=name, skip_bad=skip_bad)
-
-
-def _wikisection_files(folder: Path) -> list[Path]:
-    found = [file for file in sorted(folder.glob("*.json*")) if is_wikisection(file)]
-    if not found:
-        raise CorpusMissingError(
-            f"JSON files of WikiSection's format in {folder}",
-            "none (a Git LFS pointer is none)",
-            "put the unpacked .json files there",
-        )
-    return found

@@ -37,7 +37,7 @@ from auscult.files.records import BadRecords, Record, reject
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.understanding import Query
-from auscult_lab.corpora.headed import aspect_of
+from auscult_lab.corpora.described import aspect_of, heading_queries
 
 _SPLIT = re.compile(r"_(train|validation|test)(?:_annotations)?\.json(?:\.gz)?")
 _PASSAGES = ("SectionAnnotation", "AspectAnnotation", "EntityAspectAnnotation", "PassageAnnotation")
@@ -132,11 +132,11 @@ class WikiSectionCorpus(SectionedCorpus):
         )
 
     def queries(self, split: str) -> Sequence[Query]:
-        """The file's queries, or one for each title and label; none in other splits than the file's."""
+        """Return the file's queries, or one for each title and label; none in other splits than the file's."""
         return [query for query, _ in self._asked(split)]
 
     def judgements(self, split: str) -> Sequence[Judgement]:
-        """The results of the file's queries, or the passages under each title and label."""
+        """Return the results of the file's queries, or the passages under each title and label."""
         return [
             Judgement(query.query_id, passage_id, relevance)
             for query, results in self._asked(split)
@@ -144,44 +144,38 @@ class WikiSectionCorpus(SectionedCorpus):
         ]
 
     def candidates(self, split: str) -> Mapping[str, Sequence[str]]:
-        """The results of each query, where the file holds irrelevant ones too; else none are given."""
+        """Return the results of each query, where the file holds irrelevant ones too; else none."""
         asked = [(query.query_id, results) for query, results in self._asked(split)]
         if all(relevance > 0 for _, results in asked for relevance in results.values()):
             return {}
         return {query_id: tuple(results) for query_id, results in asked}
 
     def _asked(self, split: str) -> list[tuple[Query, dict[str, int]]]:
-        """Queries with the relevance of their results by passage id."""
+        """Return queries with the relevance of their results by passage id."""
         paths = [path for path in self.paths if split_of(path) == split]
         given = [
             _Item(path, number, fields) for path in paths for number, fields in enumerate(_content(path)[1], start=1)
         ]
         if given:
             return [_query(record, f"{record.path.name.partition('.')[0]}:q{record.line}") for record in given]
-        found: dict[tuple[str, str], tuple[Query, dict[str, int]]] = {}
-        for draft in self.drafts() if paths else ():
-            for section in draft.sections if draft.split == split and draft.title else ():
-                if section.aspect:
-                    key = (draft.title.casefold(), section.aspect)
-                    query_id = f"{draft.doc_id}:{section.aspect.replace(' ', '_')}"
-                    query = Query(query_id=query_id, entity=draft.title, aspects=(section.aspect,))
-                    found.setdefault(key, (query, {}))[1][section.passage_id] = 1
-        return list(found.values())
+        drafts = (draft for draft in (self.drafts() if paths else ()) if draft.split == split)
+        asked = heading_queries(drafts, lambda draft, section: section.aspect)
+        return [(query, dict.fromkeys(passage_ids, 1)) for query, passage_ids in asked]
 
 
 def split_of(path: Path) -> str:
-    """A file's split by its name: "train", "validation" or "test"; "train" where the name tells none."""
+    """Return a file's split by its name: "train", "validation" or "test"; "train" where the name has none."""
     match = _SPLIT.search(path.name)
     return match[1] if match else "train"
 
 
 def collection_of(path: Path) -> str:
-    """A file's name without its endings and its split: what files of one data set share."""
+    """Return A file's name without its endings and its split: what files of one data set share."""
     return _SPLIT.sub("", path.name).removesuffix(".gz").removesuffix(".json")
 
 
 def _content(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The file's documents, and its queries."""
+    """Return the file's documents, and its queries."""
     top = _load(path)
     documents = top.get("documents") if isinstance(top, dict) else top
     queries = (top.get("queries") if isinstance(top, dict) else None) or []
@@ -207,7 +201,7 @@ def _load(path: Path) -> Any:
 
 
 def _ranges(record: Record, text: str, marks: Sequence[Record]) -> list[tuple[Record, int, int]]:
-    """Each mark with its range in Python's offsets, in order; outer marks end where their first inner one begins."""
+    """Return each mark with its range in Python's offsets; outer marks end where their first inner one begins."""
     offset = _offsets(text)
     found = []
     for mark in marks:
@@ -226,7 +220,7 @@ def _ranges(record: Record, text: str, marks: Sequence[Record]) -> list[tuple[Re
 
 
 def _offsets(text: str) -> Sequence[int]:
-    """Python's offset for each offset in UTF-16 code units, one past the end included."""
+    """Return Python's offset for each offset in UTF-16 code units, one past the end included."""
     if text.isascii() or max(text) <= "\uffff":
         return range(len(text) + 1)
     offsets = [position for position, char in enumerate(text) for _ in range(1 + (char > "\uffff"))]
@@ -251,7 +245,7 @@ def _section(mark: Record, text: str) -> Section:
 
 
 def _entity_ids(annotations: Sequence[Record]) -> tuple[str, ...]:
-    """The document's own entity: of the marked entities, those of the longest range."""
+    """Return the document's own entity: of the marked entities, those of the longest range."""
     by_length: dict[int, list[str]] = {}
     for mark in annotations:
         identifier = {"EntityAnnotation": "label", "EntityAspectAnnotation": "entityId"}.get(mark.text("class", ""))

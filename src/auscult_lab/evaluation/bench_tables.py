@@ -34,7 +34,7 @@ _SHORTEST_RUN = 3
 
 
 def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
-    """Rankers beside term-based models and published figures, term-based first, then best MAP first.
+    """Build a table of models beside published figures, term-based models first, then best MAP first.
 
     Args:
         records: Of one task: of this track, and untrained.
@@ -62,12 +62,12 @@ def bench_table(records: Sequence[EvaluationRecord], track: str) -> TextTable:
 
 
 def in_table_order(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
-    """Term-based models first, then best MAP first."""
+    """Sort records: term-based models first, then best MAP first."""
     return sorted(records, key=lambda each: (each.track != "untrained", -each.measures["MAP"], each.model))
 
 
 def question_type_table(records: Sequence[EvaluationRecord], measure: str = "RR") -> TextTable:
-    """Models by kinds of questions (zhu2019, Figure 5); without rows where queries are no questions.
+    """Build a table of models by kinds of questions (zhu2019, Figure 5); no rows where queries are none.
 
     Args:
         records: Of one task.
@@ -87,7 +87,7 @@ def question_type_table(records: Sequence[EvaluationRecord], measure: str = "RR"
 
 
 def learning_table(records: Sequence[EvaluationRecord]) -> TextTable:
-    """How each ranker learned: the validation measure over its training, of which figures draw the curve."""
+    """Build a table of how each ranker learned: the validation measure over its training."""
     rows = []
     for record in records:
         history = [epoch for epoch in record.training.get("history", []) if "validation_RR" in epoch]
@@ -104,7 +104,7 @@ def learning_table(records: Sequence[EvaluationRecord]) -> TextTable:
 
 
 def compressed(marks: Sequence[str]) -> str:
-    """Letters in order, runs of three and more as "a-f"."""
+    """Join letters in order, runs of three and more as "a-f"."""
     places = sorted(LETTERS.index(mark) for mark in marks)
     parts = []
     for _, run in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):

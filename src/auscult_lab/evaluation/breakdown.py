@@ -1,13 +1,8 @@
 """Results by source, aspect (arnold2020, Figures 6, 7), question type (zhu2019) and length (wang2021); match rates.
 
-The latter two are their papers' Figures 5.
-
-Lengths of questions in words, as wang2021 groups them (Figure 5), with longer questions told apart.
-
-Counted is what models read: entity and aspects of a query ("gout treatment", on MedQuAD), and the question itself where
-a query has neither, as all have in the paper.
-
-Kinds of questions by their first words, as zhu2019 groups them (Figures 4 and 5).
+Question types go by a question's first words, as in zhu2019 (Figures 4 and 5). Lengths are counted in words, as in
+wang2021 (Figure 5), with longer questions told apart. Counted is what models read: entity and aspects of a query ("gout
+treatment", on MedQuAD), and the question itself where a query has neither, as all have in the paper.
 """
 
 from __future__ import annotations
@@ -17,11 +12,76 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from auscult.documents import Document
 from auscult.interfaces import Ranking
 from auscult.understanding import Query
-from auscult_lab.evaluation.collection import PassageRecord, is_about
 from auscult_lab.evaluation.measures import QueryMeasures
+from auscult_lab.evaluation.records import GroupRecord
 from auscult_lab.evaluation.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRecord:
+    """One passage's labels.
+
+    Attributes:
+        title: Of its document.
+        source: Of its document.
+        aspect: The corpus' aspect label, or the lower-cased heading where it has none.
+        entity_ids: Of its document.
+    """
+
+    passage_id: str
+    doc_id: str
+    title: str
+    source: str
+    aspect: str
+    entity_ids: tuple[str, ...]
+
+
+def read_passages(documents: Iterable[Document]) -> dict[str, PassageRecord]:
+    """Return the record of every passage of a collection, by passage id."""
+    return {
+        passage.passage_id: PassageRecord(
+            passage.passage_id,
+            document.doc_id,
+            document.title,
+            document.source,
+            passage.aspect or passage.heading.lower(),
+            document.entity_ids,
+        )
+        for document in documents
+        for passage in document.passages
+    }
+
+
+def same_name(first: str, second: str) -> bool:
+    """Whether two names are alike but for case, punctuation and spacing."""
+    return _plain(first) == _plain(second) != ""
+
+
+def is_about(passage: PassageRecord, query: Query, true: Sequence[PassageRecord] = ()) -> bool:
+    """Whether a passage's document is about the query's entity.
+
+    Args:
+        passage: The passage.
+        query: What was asked.
+        true: The query's true answers. What their documents are about is the query's entity too, which
+            matters for queries that name several identifiers or gather documents under several names.
+
+    Returns:
+        True for the query's identifier, its name, or the document or title of a true answer.
+    """
+    if query.entity_id and query.entity_id in passage.entity_ids:
+        return True
+    if same_name(passage.title, query.entity):
+        return True
+    return any(passage.doc_id == each.doc_id or same_name(passage.title, each.title) for each in true)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).strip().lower()
+
 
 QUESTION_TYPES = ("what", "how", "why", "who", "when/where/which", "yes-no", "other")
 """In the order in which they are shown."""
@@ -76,7 +136,7 @@ def _by_first_words(sentence: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """Without what is joined by an apostrophe: "what's", "isn't", "can't"."""
+    """Drop what is joined by an apostrophe: "what's", "isn't", "can't"."""
     head = re.split(r"['’]", word)[0]
     # "isn't" is split into "isn" and "t", "can't" into "can" and "t".
     if head == word or head in _TYPE_OF or head in _AUXILIARIES:
@@ -95,7 +155,7 @@ _COUNTED_WORD = re.compile(r"\w+(?:[-'’./]\w+)*")
 
 
 def length_group(text: str) -> str:
-    """The group of a text; what is joined by hyphen, apostrophe, point or stroke is one word.
+    """Return the length group of a text; words joined by hyphen, apostrophe, point or slash count as one.
 
     Args:
         text: As it is read.
@@ -110,26 +170,11 @@ def length_group(text: str) -> str:
 
 
 def counted(queries: int) -> str:
-    """The size of a group as tables and figures tell it, with an asterisk where it is of few."""
+    """Format the size of a group for tables and figures, with an asterisk for a small one."""
     return f"{queries:,}{'*' if queries < FEW else ''}"
 
 
 Grouping = Literal["source", "aspect", "question type", "length"]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One source's, aspect's, question type's or length's share of the queries.
-
-    Attributes:
-        name: Of the source, aspect, question type or length.
-        queries: How many.
-        measures: Means as fractions.
-    """
-
-    name: str
-    queries: int
-    measures: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +192,10 @@ class MatchRates:
     both: float
 
 
-def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping) -> list[Group]:
-    """Measures for every source, aspect, question type or length.
+def break_down(
+    task: Task, measured: QueryMeasures, passages: Mapping[str, PassageRecord], by: Grouping
+) -> list[GroupRecord]:
+    """Measure every source, aspect, question type or length.
 
     A query belongs to every source (aspect) that holds one of its true answers, and to the one type of its text; a
     query without text has no type. Its length is that of entity and aspects, which models read, or of its text where it
@@ -163,40 +210,34 @@ def break_down(task: Task, measured: QueryMeasures, passages: Mapping[str, Passa
     Returns:
         Largest group first, ties by name; question types and lengths in their own order.
     """
-    if by == "question type":
-        return _by_text(task, measured, QUESTION_TYPES, lambda query: question_type(query.text))
-    if by == "length":
-        return _by_text(task, measured, LENGTHS, lambda query: length_group(query.terms or query.text))
-    members: dict[str, list[str]] = {}
+    by_text: Mapping[str, tuple[Sequence[str], Callable[[Query], str]]] = {
+        "question type": (QUESTION_TYPES, lambda query: question_type(query.text)),
+        "length": (LENGTHS, lambda query: length_group(query.terms or query.text)),
+    }
+    names, name_of = by_text.get(by, ((), None))
+    members: dict[str, list[str]] = {name: [] for name in names}
     relevant = task.relevant
     measurable = set(measured.query_ids)
     for query in task.queries:
         if query.query_id not in measurable:
             continue
-        labels = {
-            passages[each].source if by == "source" else passages[each].aspect
-            for each in relevant[query.query_id]
-            if each in passages
-        }
+        if name_of is not None:
+            labels = {name_of(query)} - {""}
+        else:
+            true = [passages[each] for each in relevant[query.query_id] if each in passages]
+            labels = {(each.source if by == "source" else each.aspect) or "(none)" for each in true}
         for label in labels:
-            members.setdefault(label or "(none)", []).append(query.query_id)
-    groups = [Group(name, len(ids), measured.of(ids).means()) for name, ids in members.items()]
-    return sorted(groups, key=lambda group: (-group.queries, group.name))
-
-
-def _by_text(task: Task, measured: QueryMeasures, names: Sequence[str], name_of: Callable[[Query], str]) -> list[Group]:
-    """Groups that each query is in one of, or none; in the order of their names."""
-    measurable = set(measured.query_ids)
-    members: dict[str, list[str]] = {each: [] for each in names}
-    for query in task.queries:
-        kind = name_of(query)
-        if kind and query.query_id in measurable:
-            members[kind].append(query.query_id)
-    return [Group(name, len(ids), measured.of(ids).means()) for name, ids in members.items() if ids]
+            members.setdefault(label, []).append(query.query_id)
+    groups = [
+        GroupRecord(name=name, queries=len(ids), measures=measured.of(ids).means())
+        for name, ids in members.items()
+        if ids
+    ]
+    return groups if names else sorted(groups, key=lambda group: (-group.queries, group.name))
 
 
 def match_rates(task: Task, rankings: Iterable[Ranking], passages: Mapping[str, PassageRecord]) -> MatchRates:
-    """Entity and aspect match rates of top-1 passages.
+    """Measure how often top-1 passages are of the right entity and aspect.
 
     Args:
         task: The queries and their true answers.

@@ -37,7 +37,7 @@ from auscult_lab.evaluation.trec import read_run, write_qrels, write_run
 def kept_run(
     task: Task, contender: Contender, folder: Path, progress: Progress | None = None, *, depth: int = 100
 ) -> Run:
-    """A contender's run of a task: the one that is kept, or a new one, which is then kept.
+    """Return a contender's run of a task: the kept one, or a new one, which is then kept.
 
     Args:
         task: What to rank.
@@ -75,7 +75,7 @@ def kept_run(
 
 
 def _kept(task: Task, contender: Contender, rankings: Path, described: Path, identity: Mapping[str, str]) -> Run | None:
-    """The run of this identity that is kept; None where there is none, or one that is damaged."""
+    """Return the kept run of this identity; None where there is none, or a damaged one."""
     if not (described.is_file() and rankings.is_file()):
         return None
     try:
@@ -95,7 +95,7 @@ def _kept(task: Task, contender: Contender, rankings: Path, described: Path, ide
 
 
 def _digest(task: Task) -> str:
-    """A hash of what is asked and of all documents; another data set of the same name has another."""
+    """Hash the queries and all documents of a task; another data set of the same name has another hash."""
     digest = hashlib.sha256(f"{task.corpus}/{task.protocol}/{task.seed}".encode())
     for document in task.documents:
         digest.update("\t".join((document.doc_id, document.text)).encode())

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from auscult.errors import ConfigError
 from auscult.files.writing import file_name
 from auscult.interfaces import Scorer
-from auscult_lab.evaluation.breakdown import Group, break_down, match_rates
-from auscult_lab.evaluation.collection import PassageRecord, read_passages
+from auscult_lab.evaluation.breakdown import PassageRecord, break_down, match_rates, read_passages
 from auscult_lab.evaluation.ensembles import Compared
 from auscult_lab.evaluation.measures import MEASURES, QueryMeasures, measure
 from auscult_lab.evaluation.protocol import Run
 from auscult_lab.evaluation.published_figures import published_measures
-from auscult_lab.evaluation.records import Difference, DifferenceRecord, EvaluationRecord, GroupRecord, Track, label_of
+from auscult_lab.evaluation.records import DifferenceRecord, EvaluationRecord, Track, label_of
 from auscult_lab.evaluation.statistics import bootstrap_intervals, compare, differences
 from auscult_lab.evaluation.task import Task
 
@@ -65,13 +64,11 @@ class Comparison:
     Attributes:
         records: One per model, in the order given.
         runs: Theirs.
-        measured: Theirs, per query.
         passages: Labels of the collection's passages.
     """
 
     records: tuple[EvaluationRecord, ...]
     runs: tuple[Run, ...]
-    measured: tuple[QueryMeasures, ...]
     passages: Mapping[str, PassageRecord]
 
 
@@ -100,6 +97,9 @@ def compare_runs(
     better = compare(by_label, seed=task.seed)
     gaps = _differences(by_label, pairs, task.seed)
     comparison = _digest(task, contenders, measured)
+    candidates = None
+    if task.candidates is not None:
+        candidates = sum(len(each) for each in task.candidates.values()) / len(task.candidates)
     records = []
     for contender, run, values in zip(contenders, runs, measured, strict=True):
         rates = match_rates(task, run.rankings, passages)
@@ -120,12 +120,12 @@ def compare_runs(
                 query_subset=task.subset,
                 documents=len(task.documents),
                 names=task.names,
-                candidates=_mean_candidates(task),
+                candidates=candidates,
                 match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
-                by_source=_groups(break_down(task, values, passages, "source")),
-                by_aspect=_groups(break_down(task, values, passages, "aspect")),
-                by_question_type=_groups(break_down(task, values, passages, "question type")),
-                by_length=_groups(break_down(task, values, passages, "length")),
+                by_source=break_down(task, values, passages, "source"),
+                by_aspect=break_down(task, values, passages, "aspect"),
+                by_question_type=break_down(task, values, passages, "question type"),
+                by_length=break_down(task, values, passages, "length"),
                 length_of="query",
                 differences=gaps.get(contender.label, []),
                 ms_per_query=run.ms_per_query,
@@ -140,22 +140,21 @@ def compare_runs(
                 training=dict(contender.training),
             )
         )
-    return Comparison(records=tuple(records), runs=tuple(runs), measured=tuple(measured), passages=passages)
+    return Comparison(records=tuple(records), runs=tuple(runs), passages=passages)
 
 
 def _differences(
     measured: Mapping[str, QueryMeasures], pairs: Sequence[tuple[str, str]], seed: int
 ) -> dict[str, list[DifferenceRecord]]:
-    """By label, the differences of planned pairs."""
+    """Return the differences of planned pairs, by label."""
     records: dict[str, list[DifferenceRecord]] = {}
     for (label, other), gaps in differences(measured, pairs, _COMPARED, seed=seed).items():
-        told = {name: Difference(**asdict(gap)) for name, gap in gaps.items()}
-        records.setdefault(label, []).append(DifferenceRecord(than=other, measures=told | {"MAP": told["AP"]}))
+        records.setdefault(label, []).append(DifferenceRecord(than=other, measures=gaps | {"MAP": gaps["AP"]}))
     return records
 
 
 def _digest(task: Task, contenders: Sequence[Compared], measured: Sequence[QueryMeasures]) -> str:
-    """A hash of what was compared: the task, the models, and what each reached for every query."""
+    """Hash a comparison: the task, the models, and the measures of every query."""
     asked = (task.corpus, task.protocol, task.split, task.subset, str(task.seed))
     digest = hashlib.sha256("\t".join(asked).encode())
     for contender, values in zip(contenders, measured, strict=True):
@@ -165,7 +164,7 @@ def _digest(task: Task, contenders: Sequence[Compared], measured: Sequence[Query
 
 
 def check_distinct(contenders: Sequence[Compared]) -> None:
-    """Files are named after labels, so that labels must differ in more than case and punctuation.
+    """Check that labels differ in more than case and punctuation, because files are named after them.
 
     Raises:
         ConfigError: Two are the same.
@@ -193,13 +192,3 @@ def check_pairs(pairs: Sequence[tuple[str, str]], contenders: Sequence[Compared]
 def shares_label(contender: Compared, others: Sequence[Compared]) -> bool:
     """Whether a contender could not be told from another, as `check_distinct` tells them."""
     return file_name(contender.label) in {file_name(each.label) for each in others}
-
-
-def _mean_candidates(task: Task) -> float | None:
-    if task.candidates is None:
-        return None
-    return sum(len(each) for each in task.candidates.values()) / len(task.candidates)
-
-
-def _groups(groups: Sequence[Group]) -> list[GroupRecord]:
-    return [GroupRecord(name=each.name, queries=each.queries, measures=dict(each.measures)) for each in groups]

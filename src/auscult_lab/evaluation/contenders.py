@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from auscult.concepts.opening import find_for_questions
@@ -44,7 +46,7 @@ def is_untrained(model: str) -> bool:
 
 
 def whole_of(model: str) -> str:
-    """A model's name without the wish for its parts."""
+    """Return a model's name without ":parts"."""
     return model.removesuffix(_PARTS)
 
 
@@ -91,22 +93,19 @@ def open_contenders(
         known = ", ".join((*LEXICAL, *SHIPPED, f"{COSINES[0]}:VECTORS"))
         raise ModelError(f"a model by name ({known}) or by its folder", repr(model), "correct it")
     kind = kind_of(model)
+    ready = partial(Contender, precision=precision)
     if not kind.told:
         bare = load_scorer(model, precision=precision)
         told = {"encoder": bare_encoder(bare.name, digest_of_weights(Path(model)))}
-        return [
-            Contender(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=told, precision=precision)
-        ]
+        return [ready(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=told)]
     training = training_record(model_folder(model))
     own = track_on(model, training, corpus, split, told=track)
     if kind.reads_words:
         ranker = load_scorer(model)
         return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
     if kind.scorer is not None:
-        ready = load_scorer(model, precision=precision)
-        return [
-            Contender(scorer=ready, track=own, fingerprint=ready.fingerprint, training=training, precision=precision)
-        ]
+        trained = load_scorer(model, precision=precision)
+        return [ready(scorer=trained, track=own, fingerprint=trained.fingerprint, training=training)]
     encoder = load_model(model)
     if wish == FUSED:
         reranker = load_reranker(reader) if reader else None
@@ -128,21 +127,12 @@ def open_contenders(
     contenders = [Contender(scorer=scorer, track=own, fingerprint=encoder.fingerprint, training=training)]
     # A model with one part is that part already.
     if wish == _PARTS and len(encoder.parts) > 1:
-        contenders += [
-            Contender(
-                scorer=scorer.only(part),
-                track=own,
-                fingerprint=encoder.fingerprint,
-                training=training,
-                prepare=False,
-            )
-            for part in encoder.parts
-        ]
+        contenders += [replace(contenders[0], scorer=scorer.only(part), prepare=False) for part in encoder.parts]
     return contenders
 
 
 def _wished(model: str) -> tuple[str, str, str]:
-    """A model's name, what is wished of it, and a re-ranker's folder; empty where there is none."""
+    """Return a model's name, the suffix behind it, and a re-ranker's folder; empty where there is none."""
     name, wish, reader = model.partition(f"{FUSED}:")
     if wish and reader:
         return name, FUSED, reader
@@ -151,7 +141,7 @@ def _wished(model: str) -> tuple[str, str, str]:
 
 
 def _cosine(model: str) -> tuple[str, Path] | None:
-    """Which weights, and the file of word vectors; None for another model."""
+    """Return which weights, and the file of word vectors; None for another model."""
     kind, colon, vectors = model.partition(":")
     return (kind, Path(vectors)) if colon and vectors and kind in COSINES else None
 

@@ -99,7 +99,7 @@ class Ensemble:
 
 
 def ensembles_of(asked: Sequence[str], models: Mapping[str, Compared], protocol: str) -> list[Ensemble]:
-    """What was asked for, as "NAME+NAME".
+    """Build the ensembles that are named as "NAME+NAME".
 
     Args:
         asked: Names joined by "+".
@@ -155,6 +155,3 @@ def ensemble_run(task: Task, ensemble: Ensemble, runs: Mapping[str, Run]) -> Run
         ms_per_query=sum(run.ms_per_query for run in own),
         prepare_seconds=sum(run.prepare_seconds for run in own),
     )
-
-
-__all__ = ["Compared", "Ensemble", "check_ensembles", "ensemble_run", "ensembles_of"]

@@ -16,7 +16,7 @@ _RELATIONS = 12
 
 
 def counts_table(counted: GraphStatistics) -> Table:
-    """How large a graph is, and how it hangs together."""
+    """Build a table of how large a graph is, and how it hangs together."""
     table = Table("", "", title="Graph", show_header=False)
     table.columns[1].justify = "right"
     for name, value in (
@@ -36,7 +36,7 @@ def counts_table(counted: GraphStatistics) -> Table:
 
 
 def relations_table(counted: GraphStatistics) -> Table:
-    """Triples of each relation."""
+    """Build a table of the triples of each relation."""
     table = Table("relation", "triples", "share", title="Relations")
     table.columns[1].justify = table.columns[2].justify = "right"
     for relation, count in counted.triples_per_relation:
@@ -45,7 +45,7 @@ def relations_table(counted: GraphStatistics) -> Table:
 
 
 def hubs_table(counted: GraphStatistics, graph: KnowledgeGraph) -> Table:
-    """The entities that are in the most triples."""
+    """Build a table of the entities that are in the most triples."""
     names = dict(zip(graph.entities, graph.names, strict=True))
     table = Table("entity", "id", "triples", title="Entities in the most triples")
     table.columns[2].justify = "right"
@@ -55,7 +55,7 @@ def hubs_table(counted: GraphStatistics, graph: KnowledgeGraph) -> Table:
 
 
 def figure_tables(record: Mapping[str, Any]) -> tuple[TextTable, TextTable]:
-    """Figures of all held-out triples, and of each relation's, as tables.
+    """Build tables of the figures of all held-out triples, and of each relation's.
 
     Args:
         record: As `link-prediction.json` holds it.

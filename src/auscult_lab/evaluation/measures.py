@@ -40,12 +40,12 @@ class QueryMeasures:
     values: npt.NDArray[np.float64]
 
     def means(self) -> dict[str, float]:
-        """Means over queries as fractions; MAP is AP's mean under its usual name."""
+        """Return means over queries as fractions; MAP is AP's mean under its usual name."""
         means = dict(zip(self.names, (float(mean) for mean in self.values.mean(axis=0)), strict=True))
         return means | ({"MAP": means["AP"]} if "AP" in means else {})
 
     def of(self, query_ids: Iterable[str]) -> QueryMeasures:
-        """The rows of some queries, in the given order."""
+        """Return the rows of some queries, in the given order."""
         row = {query_id: index for index, query_id in enumerate(self.query_ids)}
         chosen = tuple(query_ids)
         return QueryMeasures(self.names, chosen, self.values[[row[query_id] for query_id in chosen]])
@@ -90,7 +90,7 @@ def measure(
 
 
 def measure_at_cutoff(rankings: Iterable[Ranking], judgements: Sequence[Judgement], cutoff: int = 10) -> QueryMeasures:
-    """BioASQ's measures of the first passages: "MAP@k", "P@k", "R@k" and "F1@k", of every query.
+    """Compute BioASQ's measures of the first passages of every query: "MAP@k", "P@k", "R@k" and "F1@k".
 
     A query's value of "MAP@k" is its average precision as BioASQ has it since 2020: the sum of the precisions at each
     relevant passage among the first k, divided by k or by the number of relevant passages if that is lower, so that 1

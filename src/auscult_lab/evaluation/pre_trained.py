@@ -43,13 +43,13 @@ class Encoder:
         return f"{self.name} {self.sha256[:_SHOWN]}".strip()
 
     def __str__(self) -> str:
-        """Also which models it went through, and which part of it is read."""
+        """Add the models that it went through, and the part of it that is read."""
         told = f"{self.short}, through {' → '.join(self.through)}" if self.through else self.short
         return f"{told} (word pieces)" if self.words_only else told
 
 
 def encoders_of(training: Mapping[str, Any]) -> tuple[Encoder, ...]:
-    """The encoders that a model began with, or several that are asked together, by their training record.
+    """Return the encoders that a model, or each model of an ensemble, began with by its training record.
 
     Args:
         training: Of an `EvaluationRecord`.
@@ -71,12 +71,12 @@ def encoders_of(training: Mapping[str, Any]) -> tuple[Encoder, ...]:
 
 
 def bare_encoder(name: str, digest: str) -> dict[str, Any]:
-    """The field of a record of an encoder that is evaluated as it is."""
+    """Return the field of a record of an encoder that is evaluated as it is."""
     return {"name": name, "sha256": digest, "through": [], "training_known": False}
 
 
 def encoder_cell(training: Mapping[str, Any]) -> str:
-    """A model's encoders in a table; empty for a model without."""
+    """Format a model's encoders for a table; empty for a model without."""
     return "; ".join(map(str, encoders_of(training)))
 
 
@@ -86,7 +86,7 @@ def is_pre_trained(training: Mapping[str, Any]) -> bool:
 
 
 def encoder_notes(trainings: Sequence[tuple[str, Mapping[str, Any]]], track: str) -> list[str]:
-    """What a table says beneath of encoders whose training is not known in full.
+    """Return a table's notes on encoders whose training is not known in full.
 
     Args:
         trainings: What rows are called in the note, and their training records.

@@ -66,7 +66,7 @@ def rank_against_ties(
 
 
 def chance_of(task: Task, query_id: str) -> np.random.Generator:
-    """What orders false answers that tie: of each query its own, so that a subset is ordered as the whole."""
+    """Return what orders tied false answers: each query's own, so that a subset is ordered as the whole."""
     return np.random.default_rng([task.seed, zlib.crc32(query_id.encode())])
 
 
@@ -135,7 +135,7 @@ def _candidates(task: Task, relevant: dict[str, frozenset[str]]) -> Callable[[st
             raise DataError(
                 "candidates that hold every relevant passage",
                 f"'{missing[0]}' missing for query '{query.query_id}'",
-                "insert the true answers (auscult_lab.evaluation.candidates.insert_missing) before re-ranking",
+                "insert the true answers (auscult_lab.evaluation.task.insert_missing) before re-ranking",
             )
     return lambda query_id: given[query_id]
 

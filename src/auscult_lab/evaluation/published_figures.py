@@ -86,7 +86,7 @@ class PublishedTable:
         return f"{self.citation}, {self.table}"
 
     def find(self, model: str) -> PublishedRow | None:
-        """The row that a model repeats: the longest published name that its own is, or begins with.
+        """Find the row that a model repeats: the longest published name that its own is, or begins with.
 
         A published name ends where the model's own words begin: "CDV+avg-fasttext, mention labels" repeats
         "CDV+avg-fasttext", "HAR-WCA" does not repeat "HAR", and a single-task variant "(entity only)" and several
@@ -104,7 +104,7 @@ class PublishedTable:
 
 @cache
 def published_tables(corpus: str, candidates: float | None = None) -> tuple[PublishedTable, ...]:
-    """Published tables on a corpus that a re-ranking result may be compared with.
+    """Return published tables on a corpus that a re-ranking result may be compared with.
 
     Args:
         corpus: Its name.
@@ -117,18 +117,21 @@ def published_tables(corpus: str, candidates: float | None = None) -> tuple[Publ
     """
     corpus = STANDS_FOR.get(corpus, corpus)
     tables = tuple(each for name in TABLES if (each := _table(published_content(name), corpus)) is not None)
-    return tuple(each for each in tables if _comparable(each.candidates, candidates)) or tables
+    if candidates is None:
+        return tables
+    near = (each for each in tables if each.candidates is None or 0.5 < candidates / each.candidates < 2)
+    return tuple(near) or tables
 
 
 def published_measures(corpus: str) -> tuple[str, ...]:
-    """Measures that any published table on a corpus has, in ir_measures' notation ("AP" for "MAP")."""
+    """Return measures that any published table on a corpus has, in ir_measures' notation ("AP" for "MAP")."""
     names = (name for table in published_tables(corpus) for name in table.measures)
     return tuple(dict.fromkeys("AP" if name == "MAP" else name for name in names))
 
 
 @cache
 def published_references() -> dict[str, dict[str, str]]:
-    """Authors, title and venue by citation key, of all files that say them."""
+    """Return authors, title and venue by citation key, of all files that have them."""
     contents = [published_content(path.name) for path in _FOLDER.iterdir() if path.name.endswith(".json")]
     return {
         content["citation"]: {part: content[part] for part in ("authors", "title", "venue")}
@@ -139,14 +142,14 @@ def published_references() -> dict[str, dict[str, str]]:
 
 @cache
 def published_match_rates() -> tuple[tuple[str, float, float], ...]:
-    """Which part, and its lowest and highest rate over three test sets in percent (arnold2020, Figure 5)."""
+    """Return each part with its lowest and highest rate over three test sets, in percent (arnold2020, Fig. 5)."""
     return tuple(
         (row["rate"], row["lowest"], row["highest"]) for row in published_content("arnold2020_figure5.json")["rows"]
     )
 
 
 def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
-    """A file is of one corpus, or its rows and its numbers of queries are by corpus."""
+    """Parse a table of one corpus, or of several with rows and numbers of queries by corpus."""
     single = content.get("corpus")
     if single is not None and single != corpus:
         return None
@@ -180,14 +183,8 @@ def _table(content: dict[str, Any], corpus: str) -> PublishedTable | None:
     )
 
 
-def _comparable(published: int | None, measured: float | None) -> bool:
-    if published is None or measured is None:
-        return True
-    return published / 2 < measured < published * 2
-
-
 def published_content(name: str) -> dict[str, Any]:
-    """What a file of published figures holds, by its name."""
+    """Read a file of published figures by its name."""
     content: dict[str, Any] = json.loads(_FOLDER.joinpath(name).read_text(encoding="utf-8"))
     return content
 

@@ -13,6 +13,7 @@ from auscult.errors import DataError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import check_file, write_json
 from auscult_lab.evaluation.pre_trained import PRE_TRAINED, is_pre_trained
+from auscult_lab.evaluation.statistics import Difference
 
 Track = Literal["untrained", "zero-shot", "adapted"]
 """What a model was trained on.
@@ -27,7 +28,7 @@ TEST = "test"
 
 
 def label_of(model: str, track: Track) -> str:
-    """What tells a model from the others of one evaluation: its name, and its track where it has learned."""
+    """Return a label that is unique in one evaluation: the name, and the track of a model that has learned."""
     return model if track == "untrained" else f"{model}, {track}"
 
 
@@ -58,24 +59,6 @@ class GroupRecord(BaseModel):
     name: str
     queries: int
     measures: dict[str, float]
-
-
-class Difference(BaseModel):
-    """By how much one model's measure is above another's, over the same queries.
-
-    Attributes:
-        mean: As a fraction; negative where it is below.
-        low: Lower end of the 95 % paired bootstrap interval.
-        high: Upper end.
-        p: Of the paired randomisation test, corrected after Holm over all such comparisons of the evaluation.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    mean: float
-    low: float
-    high: float
-    p: float
 
 
 class DifferenceRecord(BaseModel):
@@ -264,5 +247,5 @@ def write_records(path: Path, records: Sequence[EvaluationRecord]) -> None:
 
 
 def evaluation_records(records: Iterable[dict[str, Any]]) -> list[EvaluationRecord]:
-    """Those of kind "evaluation", parsed."""
+    """Parse those records that are of kind "evaluation"."""
     return [parse_record(each) for each in records if each.get("kind", "evaluation") == "evaluation"]

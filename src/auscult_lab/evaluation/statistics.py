@@ -27,7 +27,7 @@ _SPARE = 4
 def bootstrap_intervals(
     values: Values, *, seed: int = 0, resamples: int = 2000, level: float = 0.95
 ) -> npt.NDArray[np.float64]:
-    """Percentile bootstrap intervals of means over queries (efron1979).
+    """Compute percentile bootstrap intervals of means over queries (efron1979).
 
     Args:
         values: Shape (queries, measures).
@@ -91,7 +91,7 @@ def pairwise_randomisation(values: Sequence[Values], *, seed: int = 0, rounds: i
 
 
 def wilcoxon(first: Values, second: Values) -> Values:
-    """Two-sided Wilcoxon signed-rank test of differences around zero (wilcoxon1945).
+    """Test differences around zero by the two-sided Wilcoxon signed-rank test (wilcoxon1945).
 
     Queries on which both models have the same value are left out. Exact for at most 50 queries whose differences are
     all distinct, else by the normal approximation with its correction for ties.
@@ -122,14 +122,14 @@ def wilcoxon(first: Values, second: Values) -> Values:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """By how much the mean of one model is above another's.
+class Difference:
+    """By how much one model's measure is above another's, over the same queries.
 
     Attributes:
-        mean: Of the differences over queries.
-        low: Lower end of its bootstrap interval.
+        mean: As a fraction; negative where it is below.
+        low: Lower end of the 95 % paired bootstrap interval.
         high: Upper end.
-        p: Of the paired randomisation test, adjusted.
+        p: Of the paired randomisation test, corrected after Holm over all such comparisons of the evaluation.
     """
 
     mean: float
@@ -145,8 +145,8 @@ def differences(
     *,
     seed: int = 0,
     rounds: int = 10_000,
-) -> dict[tuple[str, str], dict[str, PairedDifference]]:
-    """Differences of planned pairs of models, each with a paired bootstrap interval and a paired test.
+) -> dict[tuple[str, str], dict[str, Difference]]:
+    """Compute differences of planned pairs of models, with a paired bootstrap interval and a paired test each.
 
     The pairs make one family per measure, corrected after Holm: planned comparisons are fewer than all, and what is
     not asked does not have to be corrected for. Intervals are of one difference each, uncorrected.
@@ -177,12 +177,12 @@ def differences(
     rows = [(compared.index(a), compared.index(b)) for a, b in pairs]
     tested = pairwise_randomisation(values, seed=seed, rounds=rounds)[[place[min(r), max(r)] for r in rows]]
     p_values = [holm(tested[:, column].tolist()) for column in range(len(names))]
-    found: dict[tuple[str, str], dict[str, PairedDifference]] = {}
+    found: dict[tuple[str, str], dict[str, Difference]] = {}
     for number, (pair, (a, b)) in enumerate(zip(pairs, rows, strict=True)):
         changed = values[a] - values[b]
         ends = bootstrap_intervals(changed, seed=seed)
         found[pair] = {
-            name: PairedDifference(
+            name: Difference(
                 float(changed[:, column].mean()),
                 float(ends[column, 0]),
                 float(ends[column, 1]),
@@ -214,7 +214,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def compare(
     models: Mapping[str, QueryMeasures], *, seed: int = 0, rounds: int = 10_000, level: float = 0.05
 ) -> dict[str, dict[str, list[str]]]:
-    """Which models are significantly better than which, by every measure.
+    """Find which models are significantly better than which, by every measure.
 
     All pairs of models make one family per measure, corrected after Holm. A test of n rounds has no p-value below
     1 / (n + 1), and Holm multiplies the smallest by the number of pairs: with many models rounds are added, so that

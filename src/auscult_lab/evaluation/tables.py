@@ -19,7 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from auscult_lab.evaluation.breakdown import FEW, counted
-from auscult_lab.evaluation.candidates import CANDIDATES
 from auscult_lab.evaluation.pre_trained import encoder_cell, encoder_notes
 from auscult_lab.evaluation.published_figures import (
     PublishedRow,
@@ -28,6 +27,7 @@ from auscult_lab.evaluation.published_figures import (
     published_tables,
 )
 from auscult_lab.evaluation.records import TEST, EvaluationRecord
+from auscult_lab.evaluation.task import CANDIDATES
 from auscult_lab.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
@@ -78,7 +78,7 @@ class TextTable:
         console.print()
 
     def _parts(self, width: int) -> list[range]:
-        """Columns that fit together beside the labels; a single one is a part however wide it is."""
+        """Return the columns that fit together beside the labels; a single one is a part however wide it is."""
         parts = []
         first = 1
         for column in range(2, len(self.columns) + 1):
@@ -99,7 +99,7 @@ class TextTable:
         return table
 
     def as_markdown(self) -> str:
-        """For a document, without the title."""
+        """Format the table for a document, without the title."""
         # Numbers are easier to compare when they end at one edge; words are not.
         numbers = [
             all(not row[index] or row[index][0] in "-0123456789" for row in self.rows)
@@ -114,12 +114,12 @@ class TextTable:
 
 
 def _width(table: Table) -> int:
-    """Characters that a table needs at least."""
+    """Return the fewest characters that a table needs."""
     return Console(width=10_000).measure(table).minimum
 
 
 def result_tables(records: Sequence[EvaluationRecord], *, beside: bool = True) -> list[TextTable]:
-    """One table for every corpus, protocol, set of queries and track, in order of first appearance.
+    """Build one table for every corpus, protocol, set of queries and track, in order of first appearance.
 
     Args:
         records: Of any tasks.
@@ -157,7 +157,7 @@ def _result_table(records: list[EvaluationRecord], track: str, beside: bool) -> 
 
 
 def with_encoders(table: TextTable, records: Sequence[EvaluationRecord]) -> TextTable:
-    """A table with a column more for the encoders that models began with; as it is where none began with any.
+    """Add a column for the encoders that models began with, where any began with one.
 
     Args:
         table: Its first rows are the records', in their order.
@@ -172,7 +172,7 @@ def with_encoders(table: TextTable, records: Sequence[EvaluationRecord]) -> Text
 
 
 def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTable | None:
-    """The published table that records stand beside: the one that most of their trained models repeat.
+    """Return the published table beside records: the one that most of their trained models repeat.
 
     Where several are equal, one of the same track, and of those the first. None where there is nothing to stand beside.
 
@@ -189,7 +189,7 @@ def main_table(records: Sequence[EvaluationRecord], track: str) -> PublishedTabl
 
 
 def tables_beside(records: Sequence[EvaluationRecord]) -> list[PublishedTable]:
-    """The published tables that records may stand beside, in the order of `published_tables`.
+    """Return the published tables that may be beside records, in the order of `published_tables`.
 
     Those whose models learned from the same kind of text as one of the records' models, and all where none has learned.
     None end to end, of another split than the test split, or where nothing was published.
@@ -211,7 +211,7 @@ def _as_published(record: EvaluationRecord) -> bool:
 
 
 def repeated_row(record: EvaluationRecord, published: PublishedTable | None) -> PublishedRow | None:
-    """The published row that a record's model repeats: by its title, trained on the same kind of text if at all."""
+    """Return the published row that a record's model repeats: same title, same kind of training text if any."""
     if published is None:
         return None
     alike = record.track == "untrained" or trained_on(record.training) == published.trained_on
@@ -219,17 +219,17 @@ def repeated_row(record: EvaluationRecord, published: PublishedTable | None) -> 
 
 
 def model_letters(records: Iterable[EvaluationRecord]) -> dict[str, str]:
-    """A letter for each model's label: a to z, A to Z, then Greek; models beyond have none."""
+    """Return a letter for each model's label: a to z, A to Z, then Greek; models beyond have none."""
     return model_letters_of([record.label for record in records])
 
 
 def model_letters_of(labels: Sequence[str]) -> dict[str, str]:
-    """`model_letters` of labels."""
+    """Return `model_letters` of labels."""
     return dict(zip(labels, LETTERS, strict=False))
 
 
 def compared_letters(record: EvaluationRecord, records: Sequence[EvaluationRecord]) -> dict[str, str]:
-    """The letters of those models among records that a record's was compared with (`compared_in`), by their labels."""
+    """Return the letters of the models that a record's was compared with (`compared_in`), by their labels."""
     compared = {each.label for each in records if each.compared_in == record.compared_in}
     return {label: letter for label, letter in model_letters(records).items() if label in compared}
 
@@ -244,7 +244,7 @@ def has_letters(records: Sequence[EvaluationRecord]) -> bool:
 
 
 def published_cells(row: PublishedRow | None, measures: Sequence[str]) -> list[str]:
-    """A published row's figures in percent; blank where there is no row, or no figure."""
+    """Format a published row's figures in percent; blank where there is no row, or no figure."""
     return [percent(row.measures[name]) if row and name in row.measures else "" for name in measures]
 
 
@@ -256,7 +256,7 @@ def unmatched_rows(
     *,
     blanks: int,
 ) -> list[tuple[str, ...]]:
-    """Published rows that no record repeats: the name, blanks for what was not measured, and the figures.
+    """Return published rows that no record repeats: name, blanks for what was not measured, figures.
 
     None where the published models learned from other texts than those measured.
     """
@@ -280,7 +280,7 @@ def _title(record: EvaluationRecord, track: str) -> str:
 def notes_of(
     records: Sequence[EvaluationRecord], track: str, published: PublishedTable | None, *, pools: bool = True
 ) -> tuple[str, ...]:
-    """What a table of records says beneath: measures, intervals, letters, where published figures are from; `pools`."""
+    """Return a table's notes: measures, intervals, letters, sources of published figures; `pools` adds pools."""
     notes = ["Measures in percent, ties counted against the model."]
     if pools:
         notes += _pool_notes(records[0], published)
@@ -310,7 +310,7 @@ def notes_of(
 
 
 def remarks(trainings: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    """What experiments say in their `notes`, or records of trainings in theirs, and of which rows.
+    """Return the `notes` of experiments and trainings, with the rows that they are of.
 
     Args:
         trainings: What rows are called in a note, and their training records.
@@ -331,7 +331,7 @@ def _said(training: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> list[str]:
-    """How many candidates a query has, where that is not what published figures, or the protocol, let expect."""
+    """Say how many candidates a query has, where published figures or the protocol have another number."""
     expected = published.candidates if published is not None else None
     if record.candidates is None or round(record.candidates, 1) == (expected or CANDIDATES):
         return []
@@ -340,7 +340,7 @@ def _pool_notes(record: EvaluationRecord, published: PublishedTable | None) -> l
 
 
 def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
-    """Letters of the models that were compared with each other, by comparison; the name of a model without a letter."""
+    """Return the letters (or names) of models that were compared with each other, by comparison."""
     letters = model_letters(records)
     groups: dict[str, list[str]] = {}
     for record in records:
@@ -349,8 +349,11 @@ def _apart(records: Sequence[EvaluationRecord]) -> list[list[str]]:
 
 
 def published_notes(record: EvaluationRecord, track: str, published: PublishedTable) -> list[str]:
-    """Where published figures are from, and how what a record measured differs from it."""
-    notes = [f"Published: {published.title}, {published.track}{_other_track(published, track)}."]
+    """Say where published figures are from, and how their test differs from that of a record."""
+    saw_more = ""
+    if track not in ("untrained", published.track):
+        saw_more = "; the adapted models saw more" if track == "adapted" else "; its models saw more"
+    notes = [f"Published: {published.title}, {published.track}{saw_more}."]
     if record.query_subset:
         notes.append("Published over all queries, measured over a subset.")
     if record.corpus in PARTIAL:
@@ -358,14 +361,8 @@ def published_notes(record: EvaluationRecord, track: str, published: PublishedTa
     return notes
 
 
-def _other_track(published: PublishedTable, track: str) -> str:
-    if track in ("untrained", published.track):
-        return ""
-    return "; the adapted models saw more" if track == "adapted" else "; its models saw more"
-
-
 def group_table(record: EvaluationRecord, by: str) -> TextTable:
-    """One model's measures by "source", "aspect", "question type" or "length"."""
+    """Build a table of one model's measures by "source", "aspect", "question type" or "length"."""
     groups = {
         "source": record.by_source,
         "aspect": record.by_aspect,
@@ -382,7 +379,7 @@ def group_table(record: EvaluationRecord, by: str) -> TextTable:
 
 
 def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
-    """Entity and aspect match rates of top-1 passages (arnold2020, Figure 5).
+    """Build a table of entity and aspect match rates of top-1 passages (arnold2020, Figure 5).
 
     Published rates stand beneath where the records are of a published test set and protocol.
     """
@@ -392,18 +389,17 @@ def match_table(records: Iterable[EvaluationRecord]) -> TextTable:
         for record in shown
     )
     notes: tuple[str, ...] = ()
-    if any(_has_rates(record) for record in shown):
+    if any(
+        _as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
+        for record in shown
+    ):
         ranges = ", ".join(f"{name} {low} to {high}" for name, low, high in published_match_rates())
         notes = (f"Published, lowest and highest of three test sets: {ranges} (arnold2020, section 5.3).",)
     return TextTable("Top-1 passage matches the query's", ("Model", "track", "entity", "aspect", "both"), rows, notes)
 
 
-def _has_rates(record: EvaluationRecord) -> bool:
-    return _as_published(record) and any(table.citation == "arnold2020" for table in published_tables(record.corpus))
-
-
 def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str]) -> str:
-    """A measure in percent and the letters of the models beaten; blank where it was not measured.
+    """Format a measure in percent with the letters of the models beaten; blank where it was not measured.
 
     Args:
         record: What was measured.
@@ -417,12 +413,12 @@ def measured_cell(record: EvaluationRecord, name: str, letters: Mapping[str, str
 
 
 def beaten_by(record: EvaluationRecord, name: str) -> list[str]:
-    """Labels of the models that it beats significantly by a measure."""
+    """Return labels of the models that it beats significantly by a measure."""
     return record.better_than.get("AP" if name == "MAP" else name, [])
 
 
 def percent(fraction: float) -> str:
-    """A fraction in percent with two decimals."""
+    """Format a fraction in percent with two decimals."""
     return f"{100.0 * fraction:.2f}"
 
 

@@ -1,10 +1,13 @@
-"""What a model is asked to do: queries, judged passages, and the passages it may rank."""
+"""The task of a model: queries, judged passages, and the passages it may rank.
+
+Where a corpus has no candidates, they are drawn by BM25 (arnold2020, section 5.1, and its published code).
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
@@ -14,7 +17,78 @@ from auscult.documents import Document
 from auscult.errors import ConfigError, DataError
 from auscult.interfaces import Corpus, Judgement
 from auscult.understanding import Query
-from auscult_lab.evaluation.candidates import draw_candidates
+from auscult_lab.scorers.lexical import Bm25Scorer
+
+MIN_CHARACTERS = 10
+CANDIDATES = 64
+"""How many the published protocol has for a query."""
+
+
+def insert_missing(ranked: Sequence[str], relevant: Iterable[str], count: int) -> list[str]:
+    """Keep `count` candidates, missing true answers overwriting the lowest-ranked false ones.
+
+    Args:
+        ranked: Candidates, best first; repeats are skipped.
+        relevant: True answers, all of which stay in.
+        count: How many candidates in all (more only where there are more true answers).
+
+    Returns:
+        True answers first. The order must never reach a model: sort or shuffle before ranking.
+    """
+    kept = dict.fromkeys(sorted(relevant))
+    for passage_id in ranked:
+        if len(kept) >= count:
+            break
+        kept.setdefault(passage_id)
+    return list(kept)
+
+
+def draw_candidates(
+    documents: Sequence[Document], queries: Sequence[Query], judgements: Sequence[Judgement], count: int = CANDIDATES
+) -> dict[str, tuple[str, ...]]:
+    """Draw a query's candidates with BM25, by the published rule.
+
+    The `count` best passages are fetched; every passage of the best one's document is put in after rank 1;
+    true answers that were not fetched overwrite the lowest-ranked false ones. Passages under 10 characters, and
+    those without any of the query's terms, are not fetched; equal scores go by the collection's order.
+
+    Args:
+        documents: The test collection.
+        queries: What to draw for.
+        judgements: True answers.
+        count: Candidates per query; fewer where fewer passages have a term of it.
+
+    Returns:
+        query_id -> passage ids, sorted by id.
+    """
+    scorer = Bm25Scorer()
+    scorer.prepare(documents)
+    siblings: list[list[str]] = []
+    passage_ids: list[str] = []
+    home: list[int] = []
+    for document in documents:
+        long_enough = [
+            passage.passage_id
+            for passage in document.passages
+            if len(document.slice(passage).strip()) >= MIN_CHARACTERS
+        ]
+        home += [len(siblings)] * len(long_enough)
+        siblings.append(long_enough)
+        passage_ids += long_enough
+    relevant: dict[str, set[str]] = {query.query_id: set() for query in queries}
+    for judgement in judgements:
+        if judgement.relevance > 0 and judgement.query_id in relevant:
+            relevant[judgement.query_id].add(judgement.passage_id)
+    drawn: dict[str, tuple[str, ...]] = {}
+    for query in queries:
+        scores = scorer.score(query, passage_ids)
+        order = [int(row) for row in np.argsort(-scores, kind="stable")[:count] if scores[row] > 0]
+        ranked = [passage_ids[row] for row in order]
+        if order:
+            ranked = ranked[:1] + siblings[home[order[0]]] + ranked[1:]
+        drawn[query.query_id] = tuple(sorted(insert_missing(ranked, relevant[query.query_id], count)))
+    return drawn
+
 
 Protocol = Literal["rerank", "end-to-end"]
 Names = Literal["shown", "hidden"]
@@ -51,7 +125,7 @@ class Task:
     names: Names = "shown"
 
     def without_names(self) -> Task:
-        """The task with documents that tell nothing but their texts, whose offsets stay.
+        """Return the task with documents without titles and headings; offsets in texts stay.
 
         For queries that are made of the documents' own titles and headings, which would hand over the answer.
         """
@@ -70,7 +144,7 @@ class Task:
 def select_queries(
     queries: Sequence[Query], *, number: int | None = None, ids: Sequence[str] | None = None, seed: int = 0
 ) -> list[Query]:
-    """A random or given subset of queries, in their original order.
+    """Return A random or given subset of queries, in their original order.
 
     Args:
         queries: All of them.
@@ -153,7 +227,7 @@ def build_task(
 
 
 def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
-    """Every per-query figure is kept by id: a repeated one would be lost unseen."""
+    """Check that ids of queries differ: figures are kept by id, and a repeated one would be lost unseen."""
     query_id, times = Counter(query.query_id for query in queries).most_common(1)[0]
     if times > 1:
         raise DataError(
@@ -164,7 +238,7 @@ def _check_distinct(corpus: Corpus, queries: Sequence[Query]) -> None:
 
 
 def _check_judged(corpus: Corpus, documents: Sequence[Document], judgements: Sequence[Judgement]) -> None:
-    """An answer that cannot be found would count against every model, unseen."""
+    """Check that judged passages are there: a missing answer would count against every model, unseen."""
     known = {passage.passage_id for document in documents for passage in document.passages}
     lost = [each for each in judgements if each.relevance > 0 and each.passage_id not in known]
     if lost:

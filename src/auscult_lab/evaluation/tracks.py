@@ -61,7 +61,7 @@ class _Training(BaseModel):
 def track_on(
     model: str, training: Mapping[str, object], corpus: str, split: str, *, told: str | None = None
 ) -> LearnedTrack:
-    """A model's track on a corpus.
+    """Return A model's track on a corpus.
 
     Args:
         model: Its name, for messages.
@@ -97,7 +97,7 @@ def track_on(
 
 
 def trained_on(training: Mapping[str, Any]) -> Trained | None:
-    """What a model learned from by its training record; None where the record names no corpora."""
+    """Return the kind of text of a training record; None where the record names no corpora."""
     choices = [*training.get("corpora", []), *training.get("backbone_corpora", [])]
     names = [str(choice["name"]) for choice in choices]
     said = set((training.get("experiment") or {}).get("clinical_notes", []))

@@ -130,7 +130,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 
 
 def run_table(run: Path, qrels: Path) -> TextTable:
-    """The measures of a TREC run, and how many queries it does not share with the qrels.
+    """Build a table of the measures of a TREC run, with the number of queries that the qrels do not share.
 
     Raises:
         DataError: A file is malformed, or they have no query in common.

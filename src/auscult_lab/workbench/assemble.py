@@ -1,4 +1,4 @@
-"""From records, rankings and data to what the page shows."""
+"""The content of a report: out of records, rankings and data, before it is laid out as a page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,106 @@ from auscult.documents.analysis import Analyzer
 from auscult.interfaces import Ranking
 from auscult.provenance import now
 from auscult_lab.evaluation.measures import MEASURES, measure
+from auscult_lab.evaluation.published_figures import PublishedRow, PublishedTable, published_content, published_tables
 from auscult_lab.evaluation.records import EvaluationRecord
 from auscult_lab.evaluation.task import Task
-from auscult_lab.workbench.content import Answer, AskedQuestion, ReportContent, every_published_table
-from auscult_lab.workbench.folder import Description, WorkFolder
+from auscult_lab.workbench.folder import WorkFolder
 from auscult_lab.workbench.plan import CANDIDATES
 from auscult_lab.workbench.running import kept_answers, kept_records, user_task
+
+_CORPORA = ("medquad", "wikisection", "healthqa", "nfcorpus", "mimic-iii")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A passage as a model ranked it.
+
+    Attributes:
+        passage_id: Its id.
+        title: Of its document, and its heading.
+        text: The part of it that the page shows.
+        score: The model's.
+        relevance: As judged; 0 where nobody judged it relevant.
+        highlights: Half-open character ranges of `text` that are words of the question.
+    """
+
+    passage_id: str
+    title: str
+    text: str
+    score: float
+    relevance: int
+    highlights: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A test question with each model's best answers.
+
+    Attributes:
+        query_id: Its id.
+        text: Its words.
+        answers: By a model's label, best first.
+        measures: By a model's label: this question's measures, as "AP" and "P@1".
+        relevant: How many passages are judged relevant.
+    """
+
+    query_id: str
+    text: str
+    answers: Mapping[str, tuple[Answer, ...]]
+    measures: Mapping[str, Mapping[str, float]]
+    relevant: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContent:
+    """A report.
+
+    Attributes:
+        title: What the user calls the data.
+        counts: What the data holds: "questions", "passages", "judgements", "training questions", ...; in order.
+        warnings: What was odd about the data, one sentence each.
+        records: One of each model, with measures, intervals, `better_than`, costs and learning history.
+        questions: Of the test.
+        published: The five papers' tables.
+        version: Of the software.
+        date: ISO 8601.
+    """
+
+    title: str
+    counts: Mapping[str, int]
+    warnings: tuple[str, ...]
+    records: tuple[EvaluationRecord, ...]
+    questions: tuple[AskedQuestion, ...]
+    published: tuple[PublishedTable, ...]
+    version: str
+    date: str
+
+
+@cache
+def every_published_table() -> tuple[PublishedTable, ...]:
+    """Return every re-ranking table of the five papers, for each of its corpora, in their order; each once."""
+    return (*(table for corpus in _CORPORA for table in published_tables(corpus)), _weighted_cosine())
+
+
+def _weighted_cosine() -> PublishedTable:
+    """Return galko2017's table, whose figures are fractions already."""
+    content = published_content("galko2017_table1.json")
+    rows = [
+        PublishedRow(content["citation"], row["group"], row["model"], row["track"], row["measures"]["bioasq"])
+        for row in content["rows"]
+    ]
+    return PublishedTable(
+        citation=content["citation"],
+        table=content["table"],
+        corpus="bioasq",
+        track="adapted",
+        trained_on="pages",
+        queries=content["queries"]["bioasq"],
+        measures=tuple(dict.fromkeys(name for row in rows for name in row.measures)),
+        rows=tuple(rows),
+        note=content["note"],
+    )
+
 
 ANSWERS = 10
 """Shown of each model for a question."""
@@ -60,8 +154,19 @@ def assemble(work: WorkFolder) -> ReportContent:
     description, records = work.description(), kept_records(work)
     task = user_task(work, description)
     rankings = {record.label: kept_answers(work, record.label, task) for record in records}
-    chosen = _choose(task)
-    notes = [*description.warnings, _protocol_note(description)]
+    rows = np.arange(len(task.queries))
+    if len(rows) > SHOWN_QUESTIONS:
+        rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=SHOWN_QUESTIONS, replace=False))
+    chosen = [int(row) for row in rows]
+    if description.protocol == "end-to-end":
+        how = f"For each test question, all {description.counts['passages']:,} passages were ranked."
+    else:
+        how = (
+            f"For each test question, the {CANDIDATES} passages were ranked that BM25 finds, with the relevant ones "
+            "that it misses put in: measures say how well models rank these, not how well they search the whole "
+            "collection."
+        )
+    notes = [*description.warnings, how]
     if len(chosen) < len(task.queries):
         notes.append(f"The page shows {len(chosen)} of {len(task.queries):,} test questions, drawn at random.")
     return ReportContent(
@@ -77,7 +182,7 @@ def assemble(work: WorkFolder) -> ReportContent:
 
 
 def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges of the words of a text that a question has too, but for endings, stop words and what asks."""
+    """Return half-open ranges of the words of a text that are in the question, but for endings and stop words."""
     wanted = set(_STEMMED(question)) - _ASKING
     return tuple(match.span() for match in _WORD.finditer(text) if not wanted.isdisjoint(_stems(match.group())))
 
@@ -85,23 +190,6 @@ def highlights(question: str, text: str) -> tuple[tuple[int, int], ...]:
 @cache
 def _stems(word: str) -> tuple[str, ...]:
     return tuple(_STEMMED(word))
-
-
-def _choose(task: Task) -> list[int]:
-    """Rows of the questions that are shown."""
-    rows = np.arange(len(task.queries))
-    if len(rows) > SHOWN_QUESTIONS:
-        rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=SHOWN_QUESTIONS, replace=False))
-    return [int(row) for row in rows]
-
-
-def _protocol_note(description: Description) -> str:
-    if description.protocol == "end-to-end":
-        return f"For each test question, all {description.counts['passages']:,} passages were ranked."
-    return (
-        f"For each test question, the {CANDIDATES} passages were ranked that BM25 finds, with the relevant ones that "
-        "it misses put in: measures say how well models rank these, not how well they search the whole collection."
-    )
 
 
 def _questions(
@@ -135,7 +223,7 @@ def _questions(
 
 
 def _measures(task: Task, rankings: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
-    """query_id -> measure -> value."""
+    """Measure rankings: query_id -> measure -> value."""
     found = measure(rankings.values(), task.judgements, _SHOWN_MEASURES)
     return {
         query_id: {name: float(value) for name, value in zip(found.names, values, strict=True)}
@@ -174,7 +262,7 @@ def _passages(documents: Sequence[Document]) -> dict[str, _Shown]:
 # Models that are shown side by side have many of a question's answers in common.
 @lru_cache(maxsize=1_000)
 def excerpt(question: str, text: str) -> str:
-    """The part of a text with the most words of a question, cut between words; of equal ones the first."""
+    """Return the part of a text with the most words of a question, cut between words; of equal ones the first."""
     if len(text) <= _CHARACTERS:
         return text
     spans = highlights(question, text)

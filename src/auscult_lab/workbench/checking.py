@@ -34,12 +34,18 @@ def check(data: UserData, findings: Findings) -> UserData:
     if findings.faults and not (questions and passages and data.judgements):
         # What could not be read would be missed by everything else.
         return data
-    judgements = _known(data.judgements, {each.question_id for each in questions}, {e.passage_id for e in passages})
-    for judged, unknown in judgements:
+    known_ids = {each.question_id for each in questions}, {each.passage_id for each in passages}
+    judgements = []
+    # A missing id was noted when it was read.
+    for judged in (each for each in data.judgements if each.question_id and each.passage_id):
+        said = zip(("question", "passage"), (judged.question_id, judged.passage_id), known_ids, strict=True)
+        unknown = [(what, value) for what, value, known in said if value not in known]
         for what, value in unknown:
             remedy = f"add the {what}, or remove the judgement"
             findings.fault(judged.place, f"judgement on an unknown {what}", f"'{value}'", remedy)
-    kept = _once([judged for judged, unknown in judgements if not unknown], findings)
+        if not unknown:
+            judgements.append(judged)
+    kept = _once(judgements, findings)
     questions, kept = _answered(questions, kept, len(passages), findings)
     _enough(data, questions, passages, kept, findings)
     _twice_asked(questions, kept, findings)
@@ -54,7 +60,7 @@ def _titled(passage: UserPassage, findings: Findings) -> UserPassage:
 
 
 def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kept]:
-    """Rows with words and an id of their own; an exact repeat is dropped."""
+    """Return rows with words and an id of their own; an exact repeat is dropped."""
     seen: dict[str, _Kept] = {}
     repeats = 0
     for row in rows:
@@ -73,7 +79,9 @@ def _distinct(rows: Sequence[_Kept], what: str, findings: Findings) -> list[_Kep
             findings.fault(row.place, f"repeated {what} id", found, f"give each {what} an id of its own")
     if repeats:
         findings.warn(f"{repeats:,} {what}s stand in the data twice, word for word; each is taken once.")
-    _repeated_words(list(seen.values()), what, findings)
+    extra = len(seen) - len({row.text for row in seen.values()})
+    if extra:
+        findings.warn(f"{extra:,} {what}s repeat the words of another under an id of their own.")
     return list(seen.values())
 
 
@@ -83,24 +91,6 @@ def _splits(*rows: Question | UserPassage) -> dict[str, Place]:
 
 def _id(row: Question | UserPassage) -> str:
     return row.question_id if isinstance(row, Question) else row.passage_id
-
-
-def _repeated_words(rows: Sequence[_Kept], what: str, findings: Findings) -> None:
-    times = Counter(row.text for row in rows)
-    extra = sum(count - 1 for count in times.values())
-    if extra:
-        findings.warn(f"{extra:,} {what}s repeat the words of another under an id of their own.")
-
-
-def _known(
-    rows: Sequence[Judged], questions: set[str], passages: set[str]
-) -> list[tuple[Judged, list[tuple[str, str]]]]:
-    """Each judgement with what of it nobody knows; a missing id was noted when it was read."""
-    checked = []
-    for row in rows:
-        said = (("question", row.question_id, questions), ("passage", row.passage_id, passages))
-        checked.append((row, [(what, value) for what, value, known in said if value and value not in known]))
-    return [(row, unknown) for row, unknown in checked if row.question_id and row.passage_id]
 
 
 def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
@@ -125,7 +115,7 @@ def _once(rows: Sequence[Judged], findings: Findings) -> list[Judged]:
 def _answered(
     questions: list[Question], judgements: list[Judged], passages: int, findings: Findings
 ) -> tuple[list[Question], list[Judged]]:
-    """Questions with a relevant passage and one that is not, each in one split."""
+    """Return questions with a relevant passage and one that is not, each in one split."""
     relevant = Counter(judged.question_id for judged in judgements if judged.relevance > 0)
     splits: dict[str, dict[str, Place]] = {}
     for judged in judgements:
@@ -183,7 +173,7 @@ def _enough(
 
 
 def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], findings: Findings) -> None:
-    """A test question that training has seen is no test."""
+    """Note test questions that training has seen: they test nothing."""
     learned = {words_of(each.text): each for each in questions if each.split in ("train", "dev")}
     for question in questions:
         known = learned.get(words_of(question.text))
@@ -195,7 +185,7 @@ def _twice_asked(questions: Sequence[Question], judgements: Sequence[Judged], fi
 def _plain_ids(
     questions: Sequence[Question], passages: Sequence[UserPassage], judgements: Sequence[Judged], findings: Findings
 ) -> tuple[tuple[Question, ...], tuple[UserPassage, ...], tuple[Judged, ...]]:
-    """Ids without white space, which the format of runs cannot hold."""
+    """Replace white space in ids, which the format of runs cannot hold."""
     asked = _plain([each.question_id for each in questions], findings)
     found = _plain([each.passage_id for each in passages], findings)
     return (

@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def deciding_measure(records: Sequence[EvaluationRecord]) -> str:
-    """The measure that decides: MAP, else the nearest to it that all models have, else the first of the first model."""
+    """Return the deciding measure: MAP, else the nearest to it that all models have, else the first."""
     for name in _PREFERRED:
         if all(name in record.measures for record in records):
             return name
@@ -22,19 +22,19 @@ def deciding_measure(records: Sequence[EvaluationRecord]) -> str:
 
 
 def best_first(records: Sequence[EvaluationRecord]) -> list[EvaluationRecord]:
-    """By the deciding measure; of equals the cheaper one first."""
+    """Sort records by the deciding measure; of equals the cheaper one first."""
     name = deciding_measure(records)
     return sorted(records, key=lambda each: (-each.measures.get(name, 0.0), *_cost(each)))
 
 
 def short_names(records: Sequence[EvaluationRecord]) -> dict[str, str]:
-    """Label to what a reader calls the model: its name alone where no other model has it, else the label."""
+    """Return a short name by label: the model's name where no other model has it, else the label."""
     names = [record.model for record in records]
     return {record.label: record.model if names.count(record.model) == 1 else record.label for record in records}
 
 
 def conclude(records: Sequence[EvaluationRecord]) -> tuple[str, ...]:
-    """Two to five sentences, the first of them the headline.
+    """Write two to five sentences, the first of them the headline.
 
     The model to take is the cheapest of those that the best one does not beat significantly: fewest milliseconds per
     query, which are paid for ever, then the shortest training, which is paid once.
@@ -72,7 +72,7 @@ def _significance(others: Sequence[str], equals: Sequence[str]) -> str:
 
 
 def _other_winner(records: Sequence[EvaluationRecord], best: EvaluationRecord, called: Mapping[str, str]) -> list[str]:
-    """NDCG weighs the order of several answers and their grades; where it disagrees, a reader should know."""
+    """Say which model is ahead by nDCG, which weighs the order and the grades of several answers."""
     name = next((each for each in best.measures if each.startswith("nDCG")), None)
     if name is None or name == deciding_measure(records):
         return []
@@ -116,7 +116,7 @@ def _percent(fraction: float) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Up to three names; of more, their number: a headline is no table."""
+    """Join up to three names; of more, give their number, because a headline is no table."""
     if len(names) > _NAMED:
         return f"{len(names)} of them"
     return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])

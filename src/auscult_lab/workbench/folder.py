@@ -25,7 +25,7 @@ from auscult.files.reading import digest_of_files
 from auscult.files.writing import whole_or_nothing, write_json, write_text
 from auscult.understanding import Query
 from auscult_lab.evaluation.task import Protocol
-from auscult_lab.workbench.sources import find_layout
+from auscult_lab.workbench.files import find_layout
 from auscult_lab.workbench.userdata import SPLITS, Question, UserData
 
 COUNTED = {"train": "training questions", "dev": "development questions", "test": "test questions"}
@@ -90,7 +90,7 @@ class WorkFolder:
         self.page = root / "report.html"
 
     def data(self, name: str) -> Path:
-        """Of the normalised data; absolute, because experiments name it."""
+        """Return the folder of the normalised data; absolute, because experiments name it."""
         return self.root.resolve() / "data" / name
 
     def describe(self, description: Description) -> None:
@@ -137,7 +137,7 @@ class WorkFolder:
             write_json(self.entities, said)
 
     def name_entities(self, queries: Iterable[Query]) -> tuple[Query, ...]:
-        """Queries with the entity and the aspects that the data says; without an entity, the words stand for it.
+        """Add entity and aspects to queries, as the data has them; without an entity, the words take its place.
 
         Raises:
             DataError: entities.json is damaged.
@@ -157,7 +157,7 @@ class WorkFolder:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of the files of a user's data, with their names.
+    """Compute the SHA-256 of the files of a user's data, with their names.
 
     Raises:
         CorpusMissingError: There is nothing to read.
@@ -201,7 +201,7 @@ def write_beir(data: UserData, folder: Path) -> None:
 
 
 def count(data: UserData) -> dict[str, int]:
-    """What divided data holds."""
+    """Count questions, passages and judgements of divided data."""
     parts = Counter(question.split for question in data.questions)
     return {
         "questions": len(data.questions),

@@ -3,6 +3,10 @@
 Style, script and data stand in the page. It comes with a content security policy that forbids every request and every
 script but its own, by hash; the user's texts are escaped in the HTML and become text nodes, never markup, in the
 script. So a passage that holds `<script>` is shown as it is written.
+
+In the data every passage is stored once, and what a question and a passage have in common (relevance, highlights) once
+for all models, so that two thousand questions times ten models times ten answers stay a file that a browser opens at
+once.
 """
 
 from __future__ import annotations
@@ -10,17 +14,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from auscult.errors import ConfigError
 from auscult.files.writing import whole_or_nothing
-from auscult_lab.workbench.conclusion import conclude
-from auscult_lab.workbench.content import ReportContent
-from auscult_lab.workbench.page_data import page_data
+from auscult_lab.evaluation.bench_tables import compressed
+from auscult_lab.evaluation.published_figures import PublishedTable, published_references
+from auscult_lab.evaluation.records import EvaluationRecord, GroupRecord
+from auscult_lab.evaluation.tables import beaten_by, model_letters
+from auscult_lab.workbench.assemble import AskedQuestion, ReportContent
+from auscult_lab.workbench.conclusion import best_first, conclude, deciding_measure, short_names
 
 _SCRIPTS = ("state.js", "results.js", "charts.js", "questions.js", "published.js", "start.js")
 """In the order in which they need each other; together one script."""
@@ -49,12 +58,18 @@ def _page(content: ReportContent) -> str:
     script = "\n".join(['"use strict";', *map(_read, _SCRIPTS)])
     style = _read("page.css")
     headline, *sentences = conclude(content.records)
+    data = json.dumps(page_data(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    warnings = "".join(f"<li>{escape(warning)}</li>" for warning in content.warnings)
+    if warnings:
+        title = "<h2>What to know about the data</h2>"
+        warnings = f'<aside class="warnings" aria-label="Warnings">{title}<ul>{warnings}</ul></aside>'
     return Template(_read("page.html")).substitute(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        data=_embedded(page_data(content)),
+        # Without "<" nothing in it can end the script element or begin a comment.
+        data=data.replace("<", "\\u003c"),
         title=escape(content.title),
         version=escape(content.version),
         date=escape(content.date),
@@ -62,24 +77,12 @@ def _page(content: ReportContent) -> str:
         counts="".join(
             f"<div><dt>{escape(name)}</dt><dd>{number:,}</dd></div>" for name, number in content.counts.items()
         ),
-        warnings=_warnings(content.warnings),
+        warnings=warnings,
         headline=escape(headline),
         conclusion=escape(" ".join(sentences)),
         hardware=_listed("Measured on", (record.hardware for record in content.records))
         + _listed(" Trained on", (str(record.training.get("hardware") or "") for record in content.records)),
     )
-
-
-def _embedded(data: dict[str, object]) -> str:
-    """JSON inside a script element: without "<" nothing in it can end the element or begin a comment."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
-def _warnings(warnings: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(warning)}</li>" for warning in warnings)
-    title = "<h2>What to know about the data</h2>"
-    return f'<aside class="warnings" aria-label="Warnings">{title}<ul>{items}</ul></aside>' if items else ""
 
 
 def _listed(what: str, values: Iterable[str]) -> str:
@@ -88,9 +91,161 @@ def _listed(what: str, values: Iterable[str]) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source of a content security policy: this very text and no other."""
+    """Return a source of a content security policy: this very text and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _read(name: str) -> str:
     return resources.files("auscult_lab.workbench").joinpath("layout", name).read_text(encoding="utf-8")
+
+
+def page_data(content: ReportContent) -> dict[str, Any]:
+    """Build the data that the page's script reads; its keys are described in `layout/state.js`."""
+    records = best_first(content.records)
+    labels = [record.label for record in records]
+    return {
+        "main": deciding_measure(records),
+        "measures": _measures(records),
+        "models": _models(records),
+        "breakdowns": _breakdowns(records),
+        **_asked(content.questions, labels),
+        "published": _papers(content.published, records),
+    }
+
+
+def _measures(records: Sequence[EvaluationRecord]) -> list[str]:
+    names = list(dict.fromkeys(name for record in records for name in record.measures))
+    names.sort(key=lambda name: name != deciding_measure(records))
+    # "MAP" repeats "AP".
+    return [name for name in names if name != "AP" or "MAP" not in names]
+
+
+def _models(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
+    letters, called = model_letters(records), short_names(records)
+    return [
+        {
+            "name": called[record.label],
+            "letter": letters.get(record.label, ""),
+            "values": {
+                name: [_number(each) for each in (value, *record.intervals.get(name, ()))]
+                for name, value in record.measures.items()
+            },
+            "beats": {
+                name: _beaten(record, name, letters, called) for name in record.measures if beaten_by(record, name)
+            },
+            "minutes": _spent(record, "seconds", 60.0),
+            "parameters": _spent(record, "parameters"),
+            "ms": _number(record.ms_per_query),
+            "bestEpoch": record.training.get("best_epoch"),
+            "curves": _curves(record.training.get("history") or []),
+        }
+        for record in records
+    ]
+
+
+def _spent(record: EvaluationRecord, name: str, per: float = 1.0) -> float | None:
+    """Return 0 where nothing was trained, and None where the training has no such figure."""
+    value = 0.0 if record.track == "untrained" else record.training.get(name)
+    return None if value is None else _number(value / per)
+
+
+def _beaten(
+    record: EvaluationRecord, name: str, letters: Mapping[str, str], called: Mapping[str, str]
+) -> dict[str, Any]:
+    beaten = [label for label in beaten_by(record, name) if label in called]
+    return {
+        "letters": compressed([letters[label] for label in beaten if label in letters]),
+        "names": sorted(called[label] for label in beaten),
+    }
+
+
+def _curves(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+    names = dict.fromkeys(
+        name for epoch in history for name in epoch if name == "loss" or name.startswith("validation_")
+    )
+    return {name: [_number(epoch.get(name)) for epoch in history] for name in names}
+
+
+def _breakdowns(records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
+    named = {
+        "question type": [record.by_question_type for record in records],
+        "length in words": [record.by_length for record in records],
+        "source": [record.by_source for record in records],
+        "aspect": [record.by_aspect for record in records],
+    }
+    return [_breakdown(name, groups) for name, groups in named.items() if any(len(each) > 1 for each in groups)]
+
+
+def _breakdown(name: str, by_model: Sequence[Sequence[GroupRecord]]) -> dict[str, Any]:
+    queries = {group.name: group.queries for groups in by_model for group in groups}
+    measures = dict.fromkeys(name for groups in by_model for group in groups for name in group.measures)
+    values = [{group.name: group.measures for group in groups} for groups in by_model]
+    return {
+        "name": name,
+        "groups": [{"name": each, "queries": number} for each, number in queries.items()],
+        "measures": {
+            measure: [[_number(own.get(group, {}).get(measure)) for group in queries] for own in values]
+            for measure in measures
+            if measure != "MAP" or "AP" not in measures
+        },
+    }
+
+
+def _asked(questions: Sequence[AskedQuestion], labels: Sequence[str]) -> dict[str, Any]:
+    passages: dict[tuple[str, str, str], int] = {}
+    answering = [label for label in labels if any(label in question.answers for question in questions)]
+    names = list(dict.fromkeys(name for each in questions for own in each.measures.values() for name in own))
+    # The first is what models are compared by until the reader chooses another: AP, whose mean is MAP.
+    names.sort(key=lambda name: name != "AP")
+    asked = []
+    for question in questions:
+        candidates: dict[int, list[Any]] = {}
+        rankings = []
+        for label in answering:
+            ranking = []
+            for answer in question.answers.get(label, ()):
+                number = passages.setdefault((answer.passage_id, answer.title, answer.text), len(passages))
+                flat = [place for span in answer.highlights for place in span]
+                candidates.setdefault(number, [number, answer.relevance, flat])
+                ranking.append([list(candidates).index(number), _number(answer.score)])
+            rankings.append(ranking)
+        own = [question.measures.get(label, {}) for label in answering]
+        asked.append(
+            {
+                "id": question.query_id,
+                "text": question.text,
+                "relevant": question.relevant,
+                "candidates": list(candidates.values()),
+                "rankings": rankings,
+                "values": [[_number(each.get(name)) for name in names] for each in own],
+            }
+        )
+    return {
+        "passages": list(passages),
+        "questions": asked,
+        "answering": [labels.index(label) for label in answering],
+        "questionMeasures": names,
+    }
+
+
+def _papers(tables: Iterable[PublishedTable], records: Sequence[EvaluationRecord]) -> list[dict[str, Any]]:
+    references = published_references()
+    papers: dict[str, list[dict[str, Any]]] = {}
+    for table in tables:
+        here = {found.model for record in records if (found := table.find(record.model))}
+        about = [table.corpus, table.track]
+        about += [f"{table.candidates} candidates per question"] if table.candidates else []
+        about += [f"{table.queries:,} questions"] if table.queries else []
+        rows = [
+            [row.group, row.model, [_number(row.measures.get(name)) for name in table.measures], row.model in here]
+            for row in table.rows
+        ]
+        papers.setdefault(table.citation, []).append(
+            {"table": table.table, "about": about, "measures": table.measures, "rows": rows, "note": table.note}
+        )
+    return [{"key": key, "title": key, **references.get(key, {}), "tables": own} for key, own in papers.items()]
+
+
+def _number(value: float | None) -> float | None:
+    """Round to six significant digits; None for a missing or infinite value (a training that diverged)."""
+    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None

@@ -66,7 +66,7 @@ WORD_VECTORS = Rate(read_ms=6)
 
 
 def foreseen(rate: Rate, *, words: float, learned: int = 0, passages: int = 0, ranked: int = 0) -> float:
-    """Seconds that a model takes.
+    """Estimate the seconds that a model takes.
 
     Args:
         rate: Its.
@@ -130,7 +130,7 @@ class Wishes:
 
 
 def ranked_how(description: Description, minutes: float) -> Protocol:
-    """The protocol: all passages where there is time for it."""
+    """Choose the protocol: all passages where there is time for it."""
     passages, asked = description.counts["passages"], description.counts["test questions"]
     few = passages <= MOST_PASSAGES and passages * asked <= _PAIRS_A_MINUTE * minutes
     return "end-to-end" if few else "rerank"
@@ -158,7 +158,7 @@ def propose(description: Description, wishes: Wishes, own: Sequence[str] = ()) -
 
 
 def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Those that there is time for are chosen."""
+    """Choose the proposals that there is time for."""
     passages, left = description.counts["passages"], 60.0 * wishes.minutes
     if passages >= OWN_WORD_VECTORS:
         left -= foreseen(WORD_VECTORS, words=description.words, passages=passages)
@@ -174,7 +174,7 @@ def _fitting(description: Description, wishes: Wishes, proposals: Sequence[Propo
 
 
 def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
-    """Models that learn nothing here."""
+    """Propose models that learn nothing here."""
     reasons = {
         "bm25": "Needs no training, and is hard to beat on exact words.",
         "tfidf": "The oldest yardstick.",
@@ -204,7 +204,7 @@ def _ready(description: Description, wishes: Wishes) -> Iterator[Proposal]:
 
 
 def general_encoders() -> list[str]:
-    """The shipped models that search documents nobody trained on."""
+    """Return the shipped models that search documents nobody trained on."""
     return [name for name in SHIPPED if kind_of(name).name == GENERAL]
 
 

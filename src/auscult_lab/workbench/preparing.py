@@ -77,7 +77,10 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
             load_scorer(each.model)
     # Only now, when nothing is left to be told: a later call would go on with what a failed one wrote.
     if data is not None:
-        _take_in(data, work)
+        # In place of what an earlier call may have left that was killed.
+        work.entities.unlink(missing_ok=True)
+        write_beir(data, work.data(data.name))
+        work.write_entities(data.questions)
     for recipe in new:
         write_experiment(recipe, work, description, backbone=wishes.backbone, graph=wishes.graph)
     untrained = [each.model for each in proposals if each.chosen and not each.trained]
@@ -87,7 +90,7 @@ def prepare(mydata: Path, work: WorkFolder, wishes: Wishes, *, title: str = "") 
 
 
 def _described(mydata: Path, work: WorkFolder, digest: str, title: str) -> Description:
-    """What an earlier call found in the data."""
+    """Return the description of the data by an earlier call."""
     description = work.description()
     if description.digest != digest:
         remedy = "choose another --out for the changed data"
@@ -96,7 +99,7 @@ def _described(mydata: Path, work: WorkFolder, digest: str, title: str) -> Descr
 
 
 def _read(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: float) -> tuple[UserData, Description]:
-    """The data, checked and divided, and what it holds."""
+    """Read, check and divide the data, and describe it."""
     findings = Findings()
     data = read_user_data(mydata, findings)
     checked = check(data, findings)
@@ -116,10 +119,3 @@ def _read(mydata: Path, work: WorkFolder, digest: str, title: str, minutes: floa
         warnings=findings.warnings,
     )
     return checked, replace(description, protocol=ranked_how(description, minutes))
-
-
-def _take_in(data: UserData, work: WorkFolder) -> None:
-    """Write the data, in place of what an earlier call may have left that was killed."""
-    work.entities.unlink(missing_ok=True)
-    write_beir(data, work.data(data.name))
-    work.write_entities(data.questions)

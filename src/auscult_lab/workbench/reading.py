@@ -6,12 +6,11 @@ Which column says what, by the names that people give to columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from auscult_lab.workbench.rows import SUFFIXES, Row, Table, read_table
-from auscult_lab.workbench.sources import Layout, find_layout, split_name
+from auscult_lab.workbench.files import SUFFIXES, Layout, Row, Table, find_layout, read_table, split_name
 from auscult_lab.workbench.userdata import Findings, Judged, Place, Question, UserData, UserPassage
 
 _QUESTION_IDS = ("question_id", "query_id", "qid", "q_id", "questionid", "queryid")
@@ -86,7 +85,7 @@ JOINED = Roles(
 
 
 def find_columns(columns: Sequence[str], roles: Roles) -> dict[str, str]:
-    """Role -> the column that plays it; a column plays one role, and a role none can play is left out.
+    """Find the column of each role; a column has one role, and a role without a column is left out.
 
     Args:
         columns: Folded names.
@@ -101,11 +100,6 @@ def find_columns(columns: Sequence[str], roles: Roles) -> dict[str, str]:
                 free.remove(name)
                 break
     return found
-
-
-def lacking(found: Mapping[str, str], roles: Roles) -> list[str]:
-    """Roles that must be played and are not."""
-    return [role for role in roles.required if role not in found]
 
 
 _LISTED = 10
@@ -157,7 +151,7 @@ def _apart(name: str, layout: Layout, findings: Findings) -> UserData:
 
 
 def _joined(name: str, layout: Layout, findings: Findings) -> UserData:
-    """Rows "question, passage, label": what has no id gets one by its words."""
+    """Read rows "question, passage, label"; what has no id gets one by its words."""
     questions: dict[str, Question] = {}
     passages: dict[str, UserPassage] = {}
     judgements = []
@@ -183,9 +177,9 @@ def _same(first: Question | UserPassage, again: Question | UserPassage, what: st
 
 
 def _rows(table: Table, roles: Roles, findings: Findings) -> Iterator[tuple[Row, Mapping[str, str]]]:
-    """Each row with its cells by role; nothing where a needed column is missing."""
+    """Yield each row with its cells by role; nothing where a needed column is missing."""
     found = find_columns(table.columns, roles)
-    if table.rows and (missing := lacking(found, roles)):
+    if table.rows and (missing := [role for role in roles.required if role not in found]):
         for role in missing:
             columns = f"columns {', '.join(table.columns)}"
             remedy = f"name the column with the {role} '{roles.names[role][0]}'"
@@ -221,12 +215,8 @@ def _question(row: Row, cells: Mapping[str, str], question_id: str, split: str, 
 
 
 def _passage(row: Row, cells: Mapping[str, str], passage_id: str) -> UserPassage:
-    title = ": ".join(_distinct((cells.get("title", ""), cells.get("heading", ""))))
+    title = ": ".join(filter(None, dict.fromkeys((cells.get("title", ""), cells.get("heading", "")))))
     return UserPassage(passage_id, cells.get("passage", ""), row.place, title)
-
-
-def _distinct(parts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(part for part in parts if part))
 
 
 def _judged(
@@ -243,7 +233,7 @@ def _judged(
 
 
 def _relevance(said: str) -> int | None:
-    """A label as a whole number; None for no label. Negative grades (junk) are not relevant."""
+    """Parse a label as a whole number; None for no label. Negative grades (junk) are not relevant."""
     word = said.strip().lower()
     if word in _WORDS:
         return _WORDS[word]

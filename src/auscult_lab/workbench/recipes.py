@@ -133,7 +133,7 @@ def write_experiment(recipe: Recipe, work: WorkFolder, description: Description,
 
 
 def experiment_file(recipe: Recipe, work: WorkFolder) -> Path:
-    """Where a model's experiment file is to be written.
+    """Return the path of a model's experiment file.
 
     Raises:
         ConfigError: An experiment of another name is there.
@@ -244,6 +244,6 @@ def _transformer(recipe: Recipe, backbone: str, graph: str) -> dict[str, Any]:
 
 
 def _place(said: str) -> str:
-    """A folder as it is found from anywhere; a hub name as it is."""
+    """Resolve a folder, so that it is found from anywhere; a hub name stays."""
     path = Path(said)
     return str(path.resolve()) if path.exists() else said

@@ -10,11 +10,10 @@ from auscult.errors import ConfigError, DataError
 from auscult.files.writing import file_name, whole_or_nothing
 from auscult.interfaces import Ranking
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.evaluation.candidates import draw_candidates
 from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries
 from auscult_lab.evaluation.comparison import Comparison
 from auscult_lab.evaluation.records import EvaluationRecord, evaluation_records, read_records, write_records
-from auscult_lab.evaluation.task import Task, build_task
+from auscult_lab.evaluation.task import Task, build_task, draw_candidates
 from auscult_lab.evaluation.trec import read_run, write_run
 from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from auscult_lab.workbench.experiments import Trainable, open_experiments
@@ -40,7 +39,7 @@ class Watcher:
 
 
 def user_task(work: WorkFolder, description: Description) -> Task:
-    """The test questions, and what is ranked for them: all passages, or the best by BM25 with all relevant ones.
+    """Build the task of the test questions: all passages, or the best by BM25 with all relevant ones.
 
     Raises:
         CorpusMissingError: The folder's data is gone.
@@ -53,7 +52,7 @@ def user_task(work: WorkFolder, description: Description) -> Task:
 
 
 def find_experiments(work: WorkFolder, names: Collection[str]) -> list[Trainable]:
-    """The folder's experiments of the given names.
+    """Return the folder's experiments of the given names.
 
     Raises:
         ConfigError: A file is wrong, or two have one name.
@@ -77,7 +76,10 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
         AuscultError: See `rankers.build.train`, `encoders.build.train` and `run_task`.
     """
     corpus = str(work.data(description.name))
-    entries = [Entry(model=model, runs=_folder(work, model) / "evaluation") for model in description.untrained]
+    entries = [
+        Entry(model=model, runs=work.runs / (file_name(Path(model).name) or "model") / "evaluation")
+        for model in description.untrained
+    ]
     for number, each in enumerate(experiments, start=1):
         watcher.say(each.name, f"training {number} of {len(experiments)}")
 
@@ -88,7 +90,9 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
         if each.renew(folder):
             say("its settings have changed: trained anew")
         model = str(each.train(folder, say, False))
-        entries.append(Entry(model=model, experiment=each.name, copied=_is_copy(each), runs=folder / "evaluation"))
+        # A copy's model is called as the one that it was copied from, unless its file gives it a title of its own.
+        copied = not each.title and each.name not in {recipe.name for recipe in RECIPES}
+        entries.append(Entry(model=model, experiment=each.name, copied=copied, runs=folder / "evaluation"))
     watcher.say(description.name, "reading the test questions")
     task = user_task(work, description)
     # The shipped model reads no words, but what is asked about.
@@ -104,7 +108,7 @@ def run(work: WorkFolder, description: Description, experiments: Sequence[Traina
 
 
 def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
-    """The folder's results.
+    """Read the folder's results.
 
     Raises:
         ConfigError: There are none yet.
@@ -117,7 +121,7 @@ def kept_records(work: WorkFolder) -> tuple[EvaluationRecord, ...]:
 
 
 def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
-    """A model's ranking by question.
+    """Read a model's ranking by question.
 
     Raises:
         DataError: It is missing or damaged.
@@ -126,7 +130,7 @@ def kept_rankings(work: WorkFolder, label: str) -> dict[str, Ranking]:
 
 
 def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]:
-    """A model's ranking of each question of a task.
+    """Read a model's ranking of each question of a task.
 
     Raises:
         DataError: It is missing or damaged, lacks a question, or names a passage that the task has not.
@@ -141,19 +145,9 @@ def kept_answers(work: WorkFolder, label: str, task: Task) -> dict[str, Ranking]
     return found
 
 
-def _is_copy(experiment: Trainable) -> bool:
-    """A copy's model is called as the one that it was copied from, unless its file gives it a title of its own."""
-    return not experiment.title and experiment.name not in {recipe.name for recipe in RECIPES}
-
-
 def _teller(watcher: Watcher, label: str, total: int) -> Callable[[int, int], None]:
     watcher.ranked(label, 0, total)
     return lambda done, total: watcher.ranked(label, done, total)
-
-
-def _folder(work: WorkFolder, model: str) -> Path:
-    """Where an untrained model's run is kept."""
-    return work.runs / (file_name(Path(model).name) or "model")
 
 
 def _ranking(work: WorkFolder, label: str) -> Path:

@@ -67,7 +67,7 @@ def _anew(questions: Sequence[Question], given: set[str], findings: Findings, se
 
 
 def _shares(questions: int) -> dict[str, float]:
-    """`SHARES`, or those that leave `LEAST_TEST` of the questions for testing and divide the others in their ratio."""
+    """Return `SHARES`, or shares that leave `LEAST_TEST` questions for testing and divide the others alike."""
     tested = max(SHARES["test"], LEAST_TEST / questions)
     if tested == SHARES["test"]:
         return SHARES
@@ -89,12 +89,12 @@ def _as_given(questions: Sequence[Question], findings: Findings) -> tuple[Questi
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """A text's words without case, accents and punctuation: equal for texts that say the same."""
+    """Return A text's words without case, accents and punctuation: equal for texts that say the same."""
     return tuple(_PLAIN(text))
 
 
 def groups_of(texts: Sequence[str]) -> list[list[int]]:
-    """Rows of texts that are alike, directly or through others; every row is in one group.
+    """Group rows of texts that are alike, directly or through others; every row is in one group.
 
     Args:
         texts: In any order.

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from auscult.catalogue import catalogue
 from auscult.errors import AuscultError, ConfigError, CorpusMissingError, DataError
 from auscult_lab.cli.data import app
-from auscult_lab.corpora.medquad_rebuild import rebuild
+from auscult_lab.corpora.medquad_build import rebuild
 from needs import Needs
 from places import DATA as OWN_DATA
 

@@ -14,7 +14,7 @@ from auscult.errors import DataError, QueryError
 from auscult_lab.encoders.ck.ranker import CkConfig, CkRanker, find_interactions
 from auscult_lab.encoders.persistence import save
 from auscult_lab.encoders.registry import create
-from auscult_lab.evaluation.interaction_figure import draw_interactions
+from auscult_lab.evaluation.figures import draw_interactions
 from auscult_lab.modules.backbone import open_backbone
 from auscult_lab.opening import load_scorer
 from command import Command

@@ -12,9 +12,8 @@ from auscult.documents import check_document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import RecordError
 from auscult.interfaces import Judgement
-from auscult_lab.corpora.bioasq import TEST_BATCHES, BioasqCorpus, passage_id_of
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.corpora.questions import GENERAL, read_questions
+from auscult_lab.corpora.questions import GENERAL, TEST_BATCHES, BioasqCorpus, read_questions, snippet_id
 from needs import Needs
 
 
@@ -91,7 +90,7 @@ def test_equal_snippets_are_one_passage(lines: Path) -> None:
     shared = documents[1]
     assert shared.metadata["pmids"] == "2 3"
     assert shared.url == "https://pubmed.ncbi.nlm.nih.gov/2/"
-    assert shared.doc_id == passage_id_of("Urate crystals\ncause gout.")
+    assert shared.doc_id == snippet_id("Urate crystals\ncause gout.")
     assert [each.text for each in corpus.documents("test")] == ["Urate  crystals cause gout.", "Monosodium urate."]
     assert [each.text for each in corpus.documents("train")] == [
         "Gout is an arthritis.",
@@ -103,7 +102,7 @@ def test_questions_and_judgements_of_a_split(lines: Path) -> None:
     corpus = BioasqCorpus(lines)
     (query,) = corpus.queries("test")
     assert (query.query_id, query.text, query.terms) == ("q2", "Which crystals cause gout?", query.text)
-    expected = [Judgement("q2", passage_id_of(text)) for text in ("Urate crystals cause gout.", "Monosodium urate.")]
+    expected = [Judgement("q2", snippet_id(text)) for text in ("Urate crystals cause gout.", "Monosodium urate.")]
     assert corpus.judgements("test") == expected
     assert [each.query_id for each in corpus.queries("train")] == ["q1"]
     assert len(corpus.judgements("train")) == 2

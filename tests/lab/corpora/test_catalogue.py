@@ -12,8 +12,7 @@ from auscult.catalogue import catalogue, data_dir, entry, locate
 from auscult.errors import ConfigError, CorpusMissingError
 from auscult.sources.rows import JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
-from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus
+from auscult_lab.corpora.medquad import MedQuadCorpus, MedQuadXmlCorpus
 from auscult_lab.corpora.obtain import FileState, check_file
 from auscult_lab.corpora.opening import READERS, learnable, open_corpus
 from needs import Needs

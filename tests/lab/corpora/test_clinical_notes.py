@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from auscult.files.records import RecordError
-from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult_lab.corpora.described import CLINICAL_NOTES, DescribedCorpus
 
 SECTIONS = [{"heading": "PLAN", "text": "Rest. Take 5 mg p.o. daily."}, {"heading": "LABS", "text": " "}]
 MTSAMPLES = {
@@ -40,13 +40,13 @@ PRIMOCK = {
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> ClinicalNotesCorpus:
+def corpus(tmp_path: Path) -> DescribedCorpus:
     path = tmp_path / "notes.jsonl"
     path.write_text("\n".join(map(json.dumps, [MTSAMPLES, ACI, DIALOG, PRIMOCK])))
-    return ClinicalNotesCorpus(path)
+    return DescribedCorpus(CLINICAL_NOTES, path)
 
 
-def test_each_format(corpus: ClinicalNotesCorpus) -> None:
+def test_each_format(corpus: DescribedCorpus) -> None:
     mtsamples, aci, dialog, primock = corpus.documents()
     assert (mtsamples.title, mtsamples.source) == ("Gout", "MTSamples")
     assert mtsamples.metadata["medical_specialty"] == "Rheumatology; Office Notes"
@@ -59,11 +59,11 @@ def test_each_format(corpus: ClinicalNotesCorpus) -> None:
     assert [s.list_item for s in primock.sentences] == [False, True]
 
 
-def test_every_note_has_a_patient_to_split_by(corpus: ClinicalNotesCorpus) -> None:
+def test_every_note_has_a_patient_to_split_by(corpus: DescribedCorpus) -> None:
     assert [d.metadata["patient"] for d in corpus.documents()] == ["mts-1", "aci-1", "mtsd-1", "primock-1"]
 
 
-def test_splits_are_those_of_the_source(corpus: ClinicalNotesCorpus) -> None:
+def test_splits_are_those_of_the_source(corpus: DescribedCorpus) -> None:
     assert [d.doc_id for d in corpus.documents("train")] == ["mts-1", "primock-1"]
     assert [d.doc_id for d in corpus.documents("valid")] == ["mtsd-1"]
 
@@ -72,4 +72,4 @@ def test_an_unknown_format_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text('{"note_id": "x", "body": "Text."}\n')
     with pytest.raises(RecordError, match=r"'sections'.*line 1"):
-        list(ClinicalNotesCorpus(path).documents())
+        list(DescribedCorpus(CLINICAL_NOTES, path).documents())

@@ -15,8 +15,8 @@ from auscult.errors import ConfigError, CorpusMissingError
 from auscult.files.records import RecordError
 from auscult.interfaces import Judgement
 from auscult_lab.cdv.experiment import CdvExperiment
-from auscult_lab.corpora.consumer_questions import SPLIT, ConsumerQuestionsCorpus, passage_id_of
 from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.corpora.questions import DEVELOPMENT, ConsumerQuestionsCorpus, answer_id
 from auscult_lab.graphs.opening import open_graph
 from needs import Needs
 
@@ -51,21 +51,21 @@ def test_every_distinct_answer_with_text_is_a_document(tmp_path: Path) -> None:
     documents = [check_document(each) for each in corpus.documents()]
     texts = ["What is Stroke?: It is sudden.", "A clot.", "Stroke: A stroke  is serious.", "Clots."]
     assert [each.text for each in documents] == texts
-    assert [each.doc_id for each in documents] == [passage_id_of(PAGE, text) for text in texts]
+    assert [each.doc_id for each in documents] == [answer_id(PAGE, text) for text in texts]
     assert [[passage.passage_id for passage in each.passages] for each in documents] == [[e.doc_id] for e in documents]
     assert {(each.title, each.source, each.url) for each in documents} == {("", "ninds.nih.gov", PAGE)}
-    assert list(corpus.documents(SPLIT)) == documents
+    assert list(corpus.documents(DEVELOPMENT)) == documents
 
 
 def test_questions_with_a_correct_answer_are_asked_and_all_their_answers_judged(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, GOOD, *OTHERS)
-    first, second = corpus.queries(SPLIT)
+    first, second = corpus.queries(DEVELOPMENT)
     assert (first.query_id, first.text, first.terms, first.aspects) == ("1", "What is Stroke ?", first.text, ())
     assert second.query_id == "3"
     grades = [("What is Stroke?: It is sudden.", 2), ("A clot.", 1), ("Stroke: A stroke  is serious.", 0)]
-    own = [Judgement("1", passage_id_of(PAGE, text), relevance) for text, relevance in grades]
-    assert corpus.judgements(SPLIT) == [*own, Judgement("3", passage_id_of(PAGE, "Stroke: A stroke  is serious."), 1)]
-    assert corpus.candidates(SPLIT) == {}
+    own = [Judgement("1", answer_id(PAGE, text), relevance) for text, relevance in grades]
+    assert corpus.judgements(DEVELOPMENT) == [*own, Judgement("3", answer_id(PAGE, "Stroke: A stroke  is serious."), 1)]
+    assert corpus.candidates(DEVELOPMENT) == {}
 
 
 def test_the_same_text_of_another_page_is_another_answer(tmp_path: Path) -> None:
@@ -102,7 +102,11 @@ def test_bad_records_are_named_or_counted(kind: str, tmp_path: Path) -> None:
     change, told = BAD[kind]
     bad = {**OTHERS[0], **change}
     corpus = corpus_of(tmp_path, GOOD, bad)
-    for read in (lambda: list(corpus.documents()), lambda: corpus.queries(SPLIT), lambda: corpus.judgements(SPLIT)):
+    for read in (
+        lambda: list(corpus.documents()),
+        lambda: corpus.queries(DEVELOPMENT),
+        lambda: corpus.judgements(DEVELOPMENT),
+    ):
         with pytest.raises(RecordError, match=told) as caught:
             read()
         assert "line 2" in str(caught.value)
@@ -110,12 +114,12 @@ def test_bad_records_are_named_or_counted(kind: str, tmp_path: Path) -> None:
     assert len(list(lenient.documents())) == 3
     assert lenient.bad.total == 1
     with pytest.raises(RecordError, match="line 2"):
-        lenient.queries(SPLIT)
+        lenient.queries(DEVELOPMENT)
 
 
 def test_an_absent_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusMissingError, match="no such file"):
-        ConsumerQuestionsCorpus(tmp_path / "none.jsonl").queries(SPLIT)
+        ConsumerQuestionsCorpus(tmp_path / "none.jsonl").queries(DEVELOPMENT)
 
 
 @pytest.mark.parametrize("field", ["corpora", "word_vectors.texts"])
@@ -141,8 +145,8 @@ def test_the_prepared_file(needs: Needs) -> None:
     documents = {each.doc_id: check_document(each) for each in corpus.documents()}
     assert len(documents) == 248
     assert {len(each.passages) for each in documents.values()} == {1}
-    assert len(corpus.queries(SPLIT)) == 72
-    judgements = corpus.judgements(SPLIT)
+    assert len(corpus.queries(DEVELOPMENT)) == 72
+    judgements = corpus.judgements(DEVELOPMENT)
     assert {each.passage_id for each in judgements} <= set(documents)
     assert Counter(each.relevance for each in judgements)[2] == 89
     assert Counter(each.relevance for each in judgements)[1] == 75

@@ -21,7 +21,8 @@ from auscult.documents import Document, check_document
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import Record
 from auscult_lab.corpora import medquad_records
-from auscult_lab.corpora.medquad import MedQuadCorpus, TestTraces
+from auscult_lab.corpora.medquad import MedQuadCorpus
+from auscult_lab.corpora.medquad_records import TestTraces
 from needs import Needs
 from places import DATA
 

@@ -12,9 +12,8 @@ import pytest
 from auscult.catalogue import catalogue
 from auscult.documents import check_document
 from auscult.errors import ConfigError, CorpusMissingError, DataError
-from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.corpora.medquad_build import PassageSearch, draw, rounded_length, tokens
-from auscult_lab.corpora.medquad_rebuild import MedQuadXmlCorpus, rebuild
+from auscult_lab.corpora.medquad import MedQuadCorpus, MedQuadXmlCorpus
+from auscult_lab.corpora.medquad_build import PassageSearch, draw, rebuild, rounded_length, tokens
 from auscult_lab.corpora.obtain import FileState, check_file
 from needs import Needs
 from places import DATA

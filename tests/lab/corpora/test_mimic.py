@@ -11,7 +11,7 @@ import pytest
 from auscult.documents import check_document
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import RecordError
-from auscult_lab.corpora.mimic import MimicCorpus
+from auscult_lab.corpora.notes import MimicCorpus
 from auscult_lab.corpora.opening import open_corpus
 
 HEADER = [

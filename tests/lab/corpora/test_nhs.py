@@ -9,7 +9,7 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.interfaces import Judgement
-from auscult_lab.corpora.headed import NhsCorpus
+from auscult_lab.corpora.described import NHS, DescribedCorpus, nhs_split
 from auscult_lab.evaluation.tracks import track_on
 from needs import Needs
 
@@ -29,21 +29,21 @@ PAGE = {
 def test_a_page(tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     path.write_text(json.dumps(PAGE))
-    corpus = NhsCorpus(path)
-    (page,) = corpus.documents(NhsCorpus.split_of("Gout"))
+    corpus = DescribedCorpus(NHS, path)
+    (page,) = corpus.documents(nhs_split("Gout"))
     assert (page.title, page.source, page.url) == ("Gout", "NHS", "https://www.nhs.uk/conditions/gout/")
     assert dict(page.metadata) == {"page_type": "condition", "last_reviewed": "1 May 2025"}
     assert [page.slice(s) for s in page.sentences] == ["The pain comes fast.", "hot skin", "swelling"]
     assert [page.doc_id for page in corpus.documents()] == ["nhs:conditions/gout"]
 
 
-def pages(path: Path, count: int) -> NhsCorpus:
+def pages(path: Path, count: int) -> DescribedCorpus:
     """Pages with two sections on symptoms, one on causes and one without heading."""
     headings = ("symptoms", "causes", "Symptoms", "")
     sections = [{"heading": heading, "text": f"About it, {n}."} for n, heading in enumerate(headings)]
     lines = [json.dumps({"doc_id": f"nhs:{n}", "title": f"Disease {n}", "sections": sections}) for n in range(count)]
     path.write_text("\n".join(lines))
-    return NhsCorpus(path)
+    return DescribedCorpus(NHS, path)
 
 
 def test_a_fixed_fifth_of_the_pages_is_for_testing(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_a_fixed_fifth_of_the_pages_is_for_testing(tmp_path: Path) -> None:
     assert {d.doc_id for d in pages(tmp_path / "fewer.jsonl", 100).documents("test")} == {
         page for page in test if int(page[4:]) < 100
     }
-    assert NhsCorpus.split_of("GOUT") == NhsCorpus.split_of("gout")
-    assert [n for n in range(20) if NhsCorpus.split_of(f"Disease {n}") == "test"] == TEST_PAGES
+    assert nhs_split("GOUT") == nhs_split("gout")
+    assert [n for n in range(20) if nhs_split(f"Disease {n}") == "test"] == TEST_PAGES
 
 
 def test_titles_and_headings_are_asked_for(tmp_path: Path) -> None:
@@ -92,6 +92,6 @@ def test_a_model_trained_on_the_train_pages_may_be_tested() -> None:
 
 
 def test_the_prepared_file(needs: Needs) -> None:
-    corpus = NhsCorpus(needs.file("consumer_health/nhs_pages.jsonl.gz"))
+    corpus = DescribedCorpus(NHS, needs.file("consumer_health/nhs_pages.jsonl.gz"))
     assert sum(1 for _ in corpus.documents("test")) == 145
     assert len(corpus.queries("test")) == 461

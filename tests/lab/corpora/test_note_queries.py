@@ -13,7 +13,7 @@ from auscult.concepts.knowledge_base import KnowledgeBase
 from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
-from auscult_lab.corpora.clinical_notes import ClinicalNotesCorpus
+from auscult_lab.corpora.described import CLINICAL_NOTES, DescribedCorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import SPLITS, NoteQueriesCorpus
 from auscult_lab.corpora.note_splits import same_samples, split_notes, split_of
@@ -62,7 +62,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def corpus(path: Path, **settings: object) -> NoteQueriesCorpus:
-    return NoteQueriesCorpus(ClinicalNotesCorpus(path), labeller=labeller(), **settings)  # type: ignore[arg-type]
+    return NoteQueriesCorpus(DescribedCorpus(CLINICAL_NOTES, path), labeller=labeller(), **settings)  # type: ignore[arg-type]
 
 
 def test_entities_said_of_the_patient_are_labels_others_are_known_to_be_none() -> None:
@@ -142,7 +142,9 @@ def test_candidates_hold_the_answers_and_are_the_same_each_time(path: Path) -> N
 
 
 def test_a_repeated_id_is_an_error(path: Path) -> None:
-    twice = NoteQueriesCorpus(ClinicalNotesCorpus(path), ClinicalNotesCorpus(path), labeller=labeller())
+    twice = NoteQueriesCorpus(
+        DescribedCorpus(CLINICAL_NOTES, path), DescribedCorpus(CLINICAL_NOTES, path), labeller=labeller()
+    )
     with pytest.raises(DataError, match="an id of its own for each note"):
         next(iter(twice.documents("test")))
 

@@ -19,7 +19,7 @@ from auscult.catalogue import Access, DataFile, Entry, Source, entry
 from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult_lab.corpora.download import unpack
 from auscult_lab.corpora.medquad import MedQuadCorpus
-from auscult_lab.corpora.medquad_rebuild import rebuild
+from auscult_lab.corpora.medquad_build import rebuild
 from auscult_lab.corpora.obtain import GitHub, obtain
 from file_server import FileServer, serving
 from places import DATA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from auscult_lab.corpora.headed import OpenStaxCorpus
+from auscult_lab.corpora.described import OPENSTAX, DescribedCorpus, openstax_split
 from needs import Needs
 
 # Of modules titled "Module 0" to "Module 19", those for testing. A change would spoil figures that have been measured.
@@ -26,7 +26,7 @@ MODULE = {
 def test_a_module(tmp_path: Path) -> None:
     path = tmp_path / "modules.jsonl"
     path.write_text(json.dumps(MODULE))
-    corpus = OpenStaxCorpus(path)
+    corpus = DescribedCorpus(OPENSTAX, path)
     (module,) = corpus.documents()
     assert [p.heading for p in module.passages] == ["Introduction", "Cells"]
     assert dict(module.metadata) == {"book": "Anatomy", "chapter": "Support > Bone Tissue"}
@@ -34,8 +34,8 @@ def test_a_module(tmp_path: Path) -> None:
 
 
 def test_a_fixed_quarter_of_the_titles_is_for_testing() -> None:
-    assert [n for n in range(20) if OpenStaxCorpus.split_of(f"Module {n}") == "test"] == TEST_MODULES
-    assert OpenStaxCorpus.split_of("MODULE 1") == "test"
+    assert [n for n in range(20) if openstax_split(f"Module {n}") == "test"] == TEST_MODULES
+    assert openstax_split("MODULE 1") == "test"
 
 
 def test_headings_that_say_something_are_asked_for(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_headings_that_say_something_are_asked_for(tmp_path: Path) -> None:
     rows = [{**MODULE, "doc_id": str(n), "title": title, "sections": sections} for n, title in enumerate(titles)]
     path = tmp_path / "modules.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    corpus = OpenStaxCorpus(path)
+    corpus = DescribedCorpus(OPENSTAX, path)
     (query,) = corpus.queries("test")
     assert (query.query_id, query.entity, query.aspects) == ("0:cells", "Module 1", ("cells",))
     assert [judged.passage_id for judged in corpus.judgements("test")] == ["0#2", "0#3", "2#2", "2#3"]
@@ -53,5 +53,5 @@ def test_headings_that_say_something_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_prepared_file(needs: Needs) -> None:
-    corpus = OpenStaxCorpus(needs.file("textbooks/openstax_sections.jsonl.gz"))
+    corpus = DescribedCorpus(OPENSTAX, needs.file("textbooks/openstax_sections.jsonl.gz"))
     assert len(corpus.queries("test")) == 1004

@@ -10,7 +10,7 @@ import pytest
 from auscult.files.records import RecordError
 from auscult.interfaces import Judgement
 from auscult.understanding import Query
-from auscult_lab.corpora.pubmedqa import PubMedQaCorpus
+from auscult_lab.corpora.described import PUBMEDQA, PubMedQaCorpus
 from needs import Needs
 
 
@@ -19,7 +19,7 @@ def corpus(folder: Path, **fields: object) -> PubMedQaCorpus:
     own = {"question": "Does it?", "sections": sections, "conclusion": "It does."}
     rows = [{"pmid": str(n), **own, "split": split, **fields} for n, split in enumerate(("train_dev", "test"))]
     (folder / "abstracts.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    return PubMedQaCorpus(folder / "abstracts.jsonl")
+    return PubMedQaCorpus(PUBMEDQA, folder / "abstracts.jsonl")
 
 
 def test_an_abstract_tells_neither_question_nor_conclusion(tmp_path: Path) -> None:
@@ -44,5 +44,5 @@ def test_bad_records_are_named(tmp_path: Path) -> None:
 
 
 def test_the_prepared_file(needs: Needs) -> None:
-    read = PubMedQaCorpus(needs.file("qa/pubmedqa_labeled.jsonl.gz"))
+    read = PubMedQaCorpus(PUBMEDQA, needs.file("qa/pubmedqa_labeled.jsonl.gz"))
     assert (len(read.queries("test")), len(read.judgements("test"))) == (500, 1689)

@@ -10,8 +10,8 @@ import pytest
 from auscult.documents import check_document
 from auscult.errors import CorpusMissingError
 from auscult.files.records import RecordError
+from auscult_lab.corpora.notes import TextFolderCorpus
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.corpora.text_folder import TextFolderCorpus
 
 NOTE = "Seen today.\r\n\r\nPMH: Asthma, [**Hospital1 18**]\r\nPLAN:\r\nRest.\r\n"
 

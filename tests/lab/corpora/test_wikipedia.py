@@ -9,7 +9,7 @@ import pytest
 
 from auscult.documents import check_document
 from auscult.files.records import RecordError
-from auscult_lab.corpora.headed import WikipediaCorpus, aspect_of
+from auscult_lab.corpora.described import WIKIPEDIA, DescribedCorpus, aspect_of
 from needs import Needs
 
 
@@ -48,13 +48,13 @@ ARTICLES = [
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> WikipediaCorpus:
+def corpus(tmp_path: Path) -> DescribedCorpus:
     path = tmp_path / "articles.jsonl"
     path.write_text("\n".join(map(json.dumps, ARTICLES)))
-    return WikipediaCorpus(path)
+    return DescribedCorpus(WIKIPEDIA, path)
 
 
-def test_documents_and_splits(corpus: WikipediaCorpus) -> None:
+def test_documents_and_splits(corpus: DescribedCorpus) -> None:
     assert [d.doc_id for d in corpus.documents("train")] == ["enwiki:Gout", "enwiki:Rash"]
     cleft, simple = corpus.documents("test")
     assert cleft.source == "Wikipedia"
@@ -64,7 +64,7 @@ def test_documents_and_splits(corpus: WikipediaCorpus) -> None:
     assert len(list(corpus.documents())) == 4
 
 
-def test_queries_come_from_test_articles_headings(corpus: WikipediaCorpus) -> None:
+def test_queries_come_from_test_articles_headings(corpus: DescribedCorpus) -> None:
     queries = corpus.queries("test")
     assert [(q.entity, q.aspects) for q in queries] == [
         ("Cleft lip (and palate)", ("information",)),
@@ -85,7 +85,7 @@ def test_queries_come_from_test_articles_headings(corpus: WikipediaCorpus) -> No
     assert {j.passage_id for j in corpus.judgements("test")} <= passages
 
 
-def test_other_splits_have_no_queries(corpus: WikipediaCorpus) -> None:
+def test_other_splits_have_no_queries(corpus: DescribedCorpus) -> None:
     assert not corpus.queries("train")
     assert not corpus.judgements("train")
     assert not corpus.candidates("test")
@@ -112,14 +112,16 @@ def test_a_bad_article_is_named(tmp_path: Path) -> None:
     path = tmp_path / "articles.jsonl"
     path.write_text(json.dumps(ARTICLES[0]) + "\n" + json.dumps({"doc_id": "x", "title": "X"}) + "\n")
     with pytest.raises(RecordError, match="line 2"):
-        list(WikipediaCorpus(path).documents())
-    corpus = WikipediaCorpus(path, skip_bad=True)
+        list(DescribedCorpus(WIKIPEDIA, path).documents())
+    corpus = DescribedCorpus(WIKIPEDIA, path, skip_bad=True)
     assert len(list(corpus.documents())) == 1
     assert corpus.bad.counts["missing field"] == 1
 
 
 def test_the_prepared_files(needs: Needs) -> None:
-    corpus = WikipediaCorpus(*(needs.file(f"wikipedia/{name}_medical.jsonl.gz") for name in ("enwiki", "simplewiki")))
+    corpus = DescribedCorpus(
+        WIKIPEDIA, *(needs.file(f"wikipedia/{name}_medical.jsonl.gz") for name in ("enwiki", "simplewiki"))
+    )
     tested = [check_document(document) for document in corpus.documents("test")]
     assert len(tested) == 58 + 99
     assert sum(1 for _ in corpus.drafts()) == 1021 + 1012

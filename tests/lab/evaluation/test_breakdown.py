@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from auscult.understanding import Query
-from auscult_lab.evaluation.breakdown import break_down, match_rates
-from auscult_lab.evaluation.collection import is_about, same_name
+from auscult_lab.evaluation.breakdown import break_down, is_about, match_rates, same_name
 from auscult_lab.evaluation.measures import measure
 from headaches import PASSAGES, QUERY, TASK, first
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from auscult.interfaces import Judgement
 from auscult.understanding import Query
-from auscult_lab.evaluation.candidates import draw_candidates, insert_missing
-from auscult_lab.evaluation.task import build_task
+from auscult_lab.evaluation.task import build_task, draw_candidates, insert_missing
 from auscult_lab.scorers.lexical import Bm25Scorer
 from leaflets import generated, leaflets
 from needs import Needs

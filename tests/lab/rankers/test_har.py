@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from auscult.errors import ConfigError, DataError
-from auscult_lab.evaluation.evidence_figure import draw_evidence
+from auscult_lab.evaluation.figures import draw_evidence
 from auscult_lab.modules.attention import InnerAttention
 from auscult_lab.modules.recurrent import BidirectionalGru
 from auscult_lab.modules.vocabulary import Vocabulary, build_vocabulary

@@ -17,10 +17,9 @@ from playwright.sync_api import sync_playwright
 from auscult.errors import ConfigError
 from auscult_lab.evaluation.published_figures import published_tables
 from auscult_lab.evaluation.records import EvaluationRecord, GroupRecord
+from auscult_lab.workbench.assemble import Answer, AskedQuestion, ReportContent
 from auscult_lab.workbench.conclusion import conclude
-from auscult_lab.workbench.content import Answer, AskedQuestion, ReportContent
-from auscult_lab.workbench.page import write_page
-from auscult_lab.workbench.page_data import page_data
+from auscult_lab.workbench.page import page_data, write_page
 from needs import Needs
 
 ARGUMENTS = [

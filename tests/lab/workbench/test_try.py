@@ -21,8 +21,7 @@ from auscult_lab.evaluation.task import Names
 from auscult_lab.evaluation.trec import write_run
 from auscult_lab.scorers.encoder_scorer import EncoderScorer
 from auscult_lab.workbench import plan
-from auscult_lab.workbench.assemble import assemble, excerpt, highlights
-from auscult_lab.workbench.content import every_published_table
+from auscult_lab.workbench.assemble import assemble, every_published_table, excerpt, highlights
 from auscult_lab.workbench.folder import Description, WorkFolder
 from auscult_lab.workbench.plan import RATES, Wishes, propose, ranked_how
 from auscult_lab.workbench.preparing import prepare

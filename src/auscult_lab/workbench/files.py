@@ -1,6 +1,8 @@
-"""Rows of a user's file, whatever its format: CSV, TSV or JSON lines, plain or gzip-compressed.
+"""Files of a user's data: what each holds by its name, and its rows whatever its format.
 
-Column names are folded to lower case and underscores, so that "Question ID", "question-id" and "question_id" are one.
+Files hold questions, passages, judgements, or all three joined. Formats are CSV, TSV and JSON lines, plain or
+gzip-compressed. Column names are folded to lower case and underscores, so that "Question ID", "question-id" and
+"question_id" are one.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from auscult.errors import CorpusMissingError, DataError
 from auscult.files.reading import open_unpacked, read_cells, separator_of
 from auscult_lab.workbench.userdata import Findings, Place
 
@@ -57,7 +60,7 @@ class Table:
 
 
 def format_of(path: Path) -> str:
-    """The format by a file's name: one of `SUFFIXES`, or empty."""
+    """Return the format by a file's name: one of `SUFFIXES`, or empty."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     return suffix if suffix in SUFFIXES else ""
 
@@ -82,7 +85,7 @@ def read_table(path: Path, root: Path, findings: Findings) -> Table:
 
 
 def folded(name: str) -> str:
-    """A column's name in lower case, with underscores."""
+    """Return A column's name in lower case, with underscores."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
@@ -145,7 +148,7 @@ def _object(line: str, here: Place, findings: Findings) -> Row | None:
 
 
 def _half_character(content: dict[str, Any]) -> str | None:
-    """A surrogate without its other half, which JSON can escape and no file can hold."""
+    """Return a surrogate without its other half, which JSON can escape and no file can hold."""
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -172,7 +175,9 @@ def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[
             continue
         if not header:
             header = [folded(cell) for cell in cells]
-            _check_header(header, here, findings)
+            for name in dict.fromkeys(header):
+                if name and header.count(name) > 1:
+                    findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")
         elif len(cells) != len(header):
             found = f"{len(cells)} cells where the header has {len(header)}"
             findings.fault(here, "broken row", found, "put cells that hold commas or line breaks in quotes")
@@ -181,7 +186,7 @@ def _cells(text: str, path: Path, place: Place, findings: Findings) -> Iterator[
 
 
 def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row of a TSV, with the line that the row begins in."""
+    """Return the cells of each row of a TSV, with the line that the row begins in."""
     cells: list[str] = []
     begins = line = 1
     for match in _TABBED_CELL.finditer(text):
@@ -194,7 +199,7 @@ def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row of a CSV, with the line that the row begins in, up to the first that cannot be read."""
+    """Return the cells of each row of a CSV with its first line, up to the first row that cannot be read."""
     separator = separator_of(text.partition("\n")[0], _SEPARATORS)
     begins = 1
     try:
@@ -210,7 +215,121 @@ def _delimited(text: str, place: Place, findings: Findings) -> Iterator[tuple[in
             findings.fault(here, "broken quotes", str(error), 'write a quote inside a cell as ""')
 
 
-def _check_header(header: list[str], here: Place, findings: Findings) -> None:
-    for name in dict.fromkeys(header):
-        if name and header.count(name) > 1:
-            findings.fault(here, "repeated column", f"'{name}' twice", "give each column a name of its own")
+_NAMES = {
+    "passages": "corpus|passages?|documents?|docs|collection|paragraphs?|answers|sections",
+    "questions": "queries|query|questions?|topics",
+    "judgements": "qrels?|judgements?|judgments?|relevance|labels?|ratings",
+}
+_SPLIT_NAMES = {
+    "train": "train", "training": "train",
+    "dev": "dev", "valid": "dev", "val": "dev", "validation": "dev", "development": "dev",
+    "test": "test", "testing": "test", "eval": "test",
+}  # fmt: skip
+_EXPECTED = f"questions, passages and judgements as {', '.join(SUFFIXES)}"
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Files by what they hold; a file of questions, judgements or joined rows with the split its name says.
+
+    Those that are not read are `unnamed`, where their names do not say what they hold, or of `other_formats`.
+    """
+
+    root: Path
+    passages: list[Path] = field(default_factory=list)
+    questions: list[tuple[Path, str]] = field(default_factory=list)
+    judgements: list[tuple[Path, str]] = field(default_factory=list)
+    joined: list[tuple[Path, str]] = field(default_factory=list)
+    unnamed: list[Path] = field(default_factory=list)
+    other_formats: list[Path] = field(default_factory=list)
+
+    @property
+    def files(self) -> list[Path]:
+        """All that are read."""
+        return [*self.passages, *(path for path, _ in (*self.questions, *self.judgements, *self.joined))]
+
+
+def find_layout(path: Path) -> Layout:
+    """Look at the names in a folder, or take a single file as a joined one.
+
+    Args:
+        path: A folder (BEIR's, or files of those names), or one joined file.
+
+    Raises:
+        CorpusMissingError: There is nothing, nothing that can be read, or a part is missing.
+        DataError: The folder may not be looked into.
+    """
+    try:
+        return _look(path)
+    except OSError as error:
+        found = f"{error.filename or path} ({error.strerror})"
+        raise DataError("a folder that may be read", found, "correct its permissions") from error
+
+
+def _look(path: Path) -> Layout:
+    if not path.exists():
+        raise CorpusMissingError(f"{_EXPECTED} at {path}", "no such file or folder", "correct the path")
+    if path.is_file():
+        if not format_of(path):
+            raise CorpusMissingError(_EXPECTED, str(path), "export it as CSV or JSON lines")
+        return Layout(path.parent, joined=[(path, "")])
+    files = _files(path)
+    readable = [file for file in files if format_of(file)]
+    layout = Layout(path, other_formats=[file for file in files if not format_of(file)])
+    for file in readable:
+        role, split = _role(file)
+        if role == "passages":
+            layout.passages.append(file)
+        elif role:
+            getattr(layout, role).append((file, split))
+        else:
+            layout.unnamed.append(file)
+    if not (layout.passages or layout.questions or layout.judgements):
+        return _joined(path, readable, layout.other_formats)
+    missing = [name for name in _NAMES if not getattr(layout, name)]
+    if missing:
+        have = ", ".join(file.name for file in layout.files)
+        remedy = f"add a file named {' and one named '.join(missing)} (.csv or .jsonl), or give one joined file"
+        raise CorpusMissingError(f"files of passages, questions and judgements in {path}", f"only {have}", remedy)
+    return layout
+
+
+def split_name(said: str) -> str:
+    """Return "train", "dev" or "test" for any of its usual names; empty for another word."""
+    return _SPLIT_NAMES.get(said.strip().lower(), "")
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files in a folder and in its folders of judgements, but hidden ones."""
+    inner = [sub for sub in sorted(folder.iterdir()) if sub.is_dir() and re.fullmatch(_NAMES["judgements"], sub.name)]
+    found = (file for place in (folder, *inner) for file in sorted(place.iterdir()))
+    return [file for file in found if file.is_file() and not file.name.startswith(".")]
+
+
+def _role(file: Path) -> tuple[str, str]:
+    """Return the role of a file ("passages", "questions", "judgements" or none) and its split."""
+    stem = file.name.removesuffix(".gz").rsplit(".", 1)[0].lower()
+    if re.fullmatch(_NAMES["judgements"], file.parent.name):
+        return "judgements", split_name(stem)
+    words = [word for word in re.split(r"[^a-z]+", stem) if word]
+    split = next((split_name(word) for word in words if split_name(word)), "")
+    for role, names in _NAMES.items():
+        if any(re.fullmatch(names, word) for word in words):
+            return role, split
+    return "", split
+
+
+def _joined(folder: Path, readable: list[Path], other_formats: list[Path]) -> Layout:
+    files = [(file, _role(file)[1]) for file in readable]
+    if not files:
+        names = ", ".join(file.name for file in other_formats[:_NAMED])
+        more = f" and {len(other_formats) - _NAMED:,} more" if len(other_formats) > _NAMED else ""
+        found = f"only {names}{more}" if other_formats else "none"
+        raise CorpusMissingError(f"{_EXPECTED} in {folder}", found, "export them as CSV or JSON lines")
+    if len(files) > 1 and not all(split for _, split in files):
+        names = ", ".join(file.name for file, _ in files)
+        remedy = "name them passages, questions and judgements, or keep one joined file"
+        raise CorpusMissingError("files whose names say what they hold", names, remedy)
+    return Layout(folder, joined=files, other_formats=other_formats)

@@ -1,14 +1,19 @@
-"""A folder of plain-text notes: every `*.txt` below it is one note, whose sections are found by their headings.
+"""Clinical notes of one's own: a folder of plain-text files, and MIMIC-III's table, whose sections are headings'.
 
-A note's id is its path below the folder, without ".txt" and with forward slashes; it is also its `patient`, by which
-notes are split. Where each patient's notes lie in a folder of their own, `patient_folders` takes that folder's name.
-What is no text file is left out and counted.
+A folder: every `*.txt` below it is one note. A note's id is its path below the folder, without ".txt" and with forward
+slashes. It is also its `patient`, by which notes are split. Where each patient's notes lie in a folder of their own,
+`patient_folders` takes that folder's name. What is no text file is left out and counted.
+
+MIMIC-III: `NOTEEVENTS.csv`, plain or gzip-compressed, as PhysioNet gives it (grundmann2021 section 4.1). Columns
+ROW_ID, SUBJECT_ID, HADM_ID, CHARTDATE, CHARTTIME, STORETIME, CATEGORY, DESCRIPTION, CGID, ISERROR, TEXT; the last
+four of version 1.4. Texts stand in quotes, over many lines. Notes that a physician marked as an error are left out.
+Placeholders of the de-identification ("[**Hospital1 18**]") stay as they are. A note's `patient` is its SUBJECT_ID.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from auscult.documents.note_headings import note_sections
@@ -16,6 +21,7 @@ from auscult.errors import CorpusMissingError
 from auscult.files.limits import TooLargeError, limits
 from auscult.files.records import LEAVE_OUT, BadRecords, Record, RecordError, reject, settle, too_large
 from auscult.interfaces import SentenceSplitter
+from auscult.sources.rows import read_rows
 from auscult.sources.sectioned import Draft, SectionedCorpus
 
 _BOM = b"\xef\xbb\xbf"
@@ -23,22 +29,18 @@ _REMEDY = f"save the file as UTF-8, {LEAVE_OUT}"
 SUFFIX = ".txt"
 
 
-def text_files(folder: Path) -> list[Path]:
-    """The text files below a folder, in the order of their paths; hidden files and folders are left out.
+def holds_only_notes(folder: Path) -> bool:
+    """Check whether a folder holds text files and, hidden files apart, no others.
 
     Raises:
         CorpusMissingError: A folder cannot be read.
     """
-    return [path for path in _files(folder) if path.suffix.lower() == SUFFIX]
-
-
-def other_files(folder: Path) -> list[Path]:
-    """The files below a folder that are no text files; see `text_files`."""
-    return [path for path in _files(folder) if path.suffix.lower() != SUFFIX]
+    files = _files(folder)
+    return bool(files) and all(path.suffix.lower() == SUFFIX for path in files)
 
 
 def _files(folder: Path) -> list[Path]:
-    """All files below a folder, links to folders followed, but hidden ones."""
+    """Return all files below a folder but hidden ones, links to folders followed, in the order of their paths."""
 
     def refuse(error: OSError) -> None:
         raise CorpusMissingError(
@@ -97,7 +99,7 @@ class TextFolderCorpus(SectionedCorpus):
         super().__init__(*files, name=name or self.folder.resolve().name, skip_bad=skip_bad, splitter=splitter)
 
     def records(self, report: BadRecords) -> Iterator[Record]:
-        """One record `{"text"}` a file."""
+        """Stream one record `{"text"}` a file."""
         for other in self._others:
             report.count(f"file that is not *{SUFFIX}", str(other))
         for path in self.paths:
@@ -123,7 +125,7 @@ class TextFolderCorpus(SectionedCorpus):
 
 
 def read_text(path: Path) -> str:
-    """A file's text, byte for byte (line ends stay), except for a byte order mark.
+    """Return a file's text, byte for byte (line ends stay), except for a byte order mark.
 
     Raises:
         RecordError: It cannot be read, holds null bytes (as UTF-16 does), or is not UTF-8; names the file and the
@@ -145,3 +147,83 @@ def read_text(path: Path) -> str:
         offset = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
         found = f"byte 0x{data[offset]:02x}"
         reject("invalid UTF-8", f"{path}, byte {offset}", "text in UTF-8", found, _REMEDY)
+
+
+FILES = ("NOTEEVENTS.csv", "NOTEEVENTS.csv.gz")
+COLUMNS = ("ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT")
+DISCHARGE = "Discharge summary"
+
+
+def note_events(path: Path) -> Path | None:
+    """Return the table of notes that a path names or that lies in a folder; None where there is none."""
+    if path.is_dir():
+        return next((path / name for name in FILES if (path / name).is_file()), None)
+    return path if path.name.upper().startswith("NOTEEVENTS.CSV") and path.is_file() else None
+
+
+class MimicCorpus(SectionedCorpus):
+    """The notes of MIMIC-III.
+
+    Args:
+        path: `NOTEEVENTS.csv`, `NOTEEVENTS.csv.gz`, or the folder of one.
+        name: The corpus' name.
+        skip_bad: Leave bad rows out and count them in `bad`, instead of raising.
+        splitter: Finds sentences; the default splitter when not given.
+        categories: Which CATEGORY to read, in any case; nothing for all.
+
+    Raises:
+        CorpusMissingError: There is no such file.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        name: str = "mimic-iii",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        categories: Iterable[str] = (DISCHARGE,),
+    ) -> None:
+        found = note_events(Path(path))
+        if found is None:
+            raise CorpusMissingError(
+                f"{' or '.join(FILES)} at {path}",
+                "no such file",
+                "correct the path, or get the file: auscult data show mimic-iii",
+            )
+        # Some categories of the file end with a blank ("Physician ").
+        self._categories = frozenset(category.strip().lower() for category in categories)
+        super().__init__(found, name=name, skip_bad=skip_bad, splitter=splitter)
+
+    def records(self, report: BadRecords) -> Iterator[Record]:
+        """Stream the rows of the chosen categories that are not marked as errors; the others are counted."""
+        remedy = "give MIMIC-III's NOTEEVENTS table as it is"
+        rows = read_rows(self.paths[0], COLUMNS, skip_bad=self._skip_bad, report=report, fold=str.upper, remedy=remedy)
+        for record in rows:
+            category = record.text("CATEGORY").strip()
+            if self._categories and category.lower() not in self._categories:
+                report.count("note of another category", f"{category} ({record.where})")
+            elif record.text("ISERROR").strip() == "1":
+                report.count("note marked as an error", record.where)
+            else:
+                yield record
+
+    def draft(self, record: Record) -> Draft:
+        """Read one note."""
+        if not record.text("SUBJECT_ID").strip():
+            reject("missing field", record.where, "a SUBJECT_ID", "an empty one")
+        text = record.text("TEXT")
+        return Draft(
+            doc_id=record.text("ROW_ID").strip(),
+            title="",
+            sections=note_sections(text),
+            text=text,
+            source="MIMIC-III",
+            metadata={
+                "patient": record.text("SUBJECT_ID").strip(),
+                "admission": record.text("HADM_ID").strip(),
+                "date": record.text("CHARTDATE").strip(),
+                "category": record.text("CATEGORY").strip(),
+                "description": record.text("DESCRIPTION").strip(),
+            },
+        )
