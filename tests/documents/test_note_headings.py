@@ -66,6 +66,24 @@ def test_a_short_answer_below_a_heading_is_no_heading() -> None:
     ]
 
 
+def test_a_heading_without_text_is_its_own_text() -> None:
+    text = "NO KNOWN DRUG ALLERGIES\n\nPLAN:\nRest.\n\nFOLLOW-UP:\n-\n\nDISCHARGE DIAGNOSIS:"
+    sections = [
+        ("NO KNOWN DRUG ALLERGIES", "NO KNOWN DRUG ALLERGIES"),
+        ("PLAN", "Rest."),
+        ("FOLLOW-UP", "FOLLOW-UP:\n-"),
+        ("DISCHARGE DIAGNOSIS", "DISCHARGE DIAGNOSIS"),
+    ]
+    found = note_sections(text)
+    assert [(section.heading, section.text) for section in found] == sections
+    assert all(text[each.start : (each.start or 0) + len(each.text)] == each.text for each in found)
+
+
+def test_a_judged_collection_leaves_headings_without_text_out() -> None:
+    found = note_sections("NO KNOWN DRUG ALLERGIES\n\nPLAN:\nRest.", bare_headings=False)
+    assert [section.text for section in found] == ["", "Rest."]
+
+
 def test_placeholders_survive() -> None:
     body = "Seen by Dr. [**Last Name (STitle) 12**] on [**2151-7-16**], ___ and [REDACTED]."
     assert found(f"HISTORY: {body}\nPLAN: Rest.") == [("HISTORY", body), ("PLAN", "Rest.")]

@@ -224,3 +224,20 @@ def test_an_error_tells_nothing_of_a_patient() -> None:
 )
 def test_resources_are_told_by_their_type(head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile("x.txt", head)) is told
+
+
+def test_a_section_with_a_title_alone_is_found_beside_others_with_text() -> None:
+    inner = {"title": "No known drug allergies"}
+    (draft,) = read(READER, json.dumps(composition(section("Plan", "Rest.", inner), {"title": "INR above 8"})))
+    assert [(each.heading, each.text) for each in draft.sections] == [
+        ("Plan", "Rest."),
+        ("No known drug allergies", "No known drug allergies"),
+        ("INR above 8", "INR above 8"),
+    ]
+    assert list(draft.heading_paths) == [(), ("Plan",), ()]
+
+
+def test_titles_alone_do_not_hide_the_narrative_of_the_whole() -> None:
+    told = {**composition({"title": "Plan"}), "text": {"div": "<div>Rest.</div>"}}
+    (draft,) = read(READER, json.dumps(told))
+    assert "Rest." in draft.text

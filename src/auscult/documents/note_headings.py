@@ -90,9 +90,22 @@ def find_sections(text: str) -> list[NoteSection]:
     return sections
 
 
-def note_sections(text: str) -> list[Section]:
-    """The sections of a note as `build_document` takes them together with the whole text."""
-    return [Section(found.heading, text[found.start : found.end], start=found.start) for found in find_sections(text)]
+def note_sections(text: str, *, bare_headings: bool = True) -> list[Section]:
+    """Return the sections of a note as `build_document` takes them together with the whole text.
+
+    Args:
+        text: The note, untouched.
+        bare_headings: The text of a heading without words below it is the heading itself ("NO KNOWN DRUG
+            ALLERGIES"). Otherwise it has none, as the passages of judged collections are fixed.
+    """
+    sections = []
+    for found in find_sections(text):
+        start, end = found.start, found.end
+        if bare_headings and found.heading and not any(map(str.isalnum, text[start:end])):
+            end = end if end > start else found.heading_start + len(found.heading)
+            start = found.heading_start
+        sections.append(Section(found.heading, text[start:end], start=start))
+    return sections
 
 
 def _close(sections: list[NoteSection], text: str, heading: str, heading_start: int, at: int, stop: int) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from auscult.documents.building import Section
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.flow import Flow, Heading, has_words
 
@@ -29,7 +28,15 @@ class Facts:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_first: bool = False) -> DraftDocument:
+def draft_of(
+    flow: Flow,
+    facts: Facts,
+    *,
+    media_type: str,
+    encoding: str,
+    told_first: bool = False,
+    without: Callable[[str], bool] | None = None,
+) -> DraftDocument:
     """The draft of what has flown.
 
     Its title is a heading of the first level, but not the publisher's name: one that is part of the told title, or has
@@ -43,6 +50,7 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_f
         media_type: Of the source.
         encoding: That it was decoded by.
         told_first: Whether the told title is the author's own (front matter), rather than a window's.
+        without: Tells headings that are no passage where no words stand below them. By default all are one.
 
     Raises:
         UnreadableError: There are no words.
@@ -53,10 +61,9 @@ def draft_of(flow: Flow, facts: Facts, *, media_type: str, encoding: str, told_f
             "empty file", "a file with words to read", "one without", "check that it holds what it should"
         )
     title = _title(flow.headings, facts, told_first)
-    sections, paths = flow.sections(title)
+    sections, paths = flow.sections(title, without)
     if not sections:
-        # Nothing but headings: they are what it says.
-        sections, paths = [Section("", text.strip(), start=len(text) - len(text.lstrip()))], [()]
+        sections, paths = flow.sections(title)
     return DraftDocument(
         text=text,
         sections=sections,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -170,30 +171,46 @@ class Flow:
         """Where it stands in the source, (runs,) of `documents.original.RUN`."""
         return np.frombuffer(self._runs.tobytes(), RUN)
 
-    def sections(self, title: Heading | None = None) -> tuple[list[Section], list[tuple[str, ...]]]:
-        """What stands between headings, and the headings above each section's own.
+    def sections(
+        self, title: Heading | None = None, without: Callable[[str], bool] | None = None
+    ) -> tuple[list[Section], list[tuple[str, ...]]]:
+        """Return the sections between headings, and per section the headings above its own.
+
+        A heading with no words below it is a section whose text is the heading itself: "NO KNOWN DRUG ALLERGIES" is
+        an answer. One with only sub-headings below it is none, as their paths repeat it.
 
         Args:
             title: The heading that is the document's title: its section has none, and others do not stand below it.
+            without: Tells headings that are no section where no words stand below them.
         """
         text = self.text
-        found: list[Section] = []
+        sections: list[Section] = []
         paths: list[tuple[str, ...]] = []
-        above: list[Heading] = []
-        begins = [Heading(1, "", 0, 0), *self.headings]
+        # Open headings, outermost first, each with the number of sections there were before it.
+        above: list[tuple[Heading, int]] = []
+
+        def add(heading: Heading, start: int, end: int) -> None:
+            sections.append(Section("" if heading is title else heading.text, text[start:end], start=start))
+            paths.append(tuple(each.text for each, _ in above if each is not title))
+
+        def close(level: int) -> None:
+            while above and above[-1][0].level >= level:
+                heading, before = above.pop()
+                words = text[heading.start : heading.end]
+                if len(sections) == before and has_words(words) and not (without and without(words)):
+                    add(heading, heading.start, heading.end)
+
         ends = [heading.start for heading in self.headings] + [len(text)]
-        for heading, end in zip(begins, ends, strict=True):
-            while above and above[-1].level >= heading.level:
-                above.pop()
+        for heading, end in zip([Heading(0, "", 0, 0), *self.headings], ends, strict=True):
+            close(heading.level)
             body = text[heading.end : end].rstrip()
-            start = heading.end + len(body) - len(body.lstrip())
-            named = "" if heading is title else heading.text
+            before = len(sections)
             if has_words(body):
-                found.append(Section(named, body.lstrip(), start=start))
-                paths.append(tuple(each.text for each in above))
-            if named:
-                above.append(heading)
-        return found, paths
+                add(heading, heading.end + len(body) - len(body.lstrip()), heading.end + len(body))
+            if heading.text:
+                above.append((heading, before))
+        close(0)
+        return sections, paths
 
     @property
     def _begins(self) -> bool:

@@ -61,8 +61,10 @@ class JsonlCorpus(SectionedCorpus):
             sections = note_sections(text)
         elif "sections" in record.fields:
             sections = [
-                Section(s.text("heading", ""), s.text("text"), passage_id=s.text("id", ""))
+                # A heading without text is what the section says.
+                Section(heading, text if any(map(str.isalnum, text)) else heading, passage_id=s.text("id", ""))
                 for s in record.records("sections")
+                for heading, text in [(s.text("heading", ""), s.text("text"))]
             ]
         else:
             reject("missing field", record.where, "a field 'sections' or 'text'", "a record without either")

@@ -75,7 +75,7 @@ def _primock(record: Record) -> Draft:
         doc_id=record.text("note_id"),
         # What the patient said first is a quotation, no name of what the note is about.
         title="",
-        sections=note_sections(record.text("note")),
+        sections=note_sections(record.text("note"), bare_headings=False),
         text=record.text("note"),
         source="PriMock57",
         metadata={"presenting_complaint": record.text("presenting_complaint", ""), "patient": record.text("note_id")},

@@ -85,7 +85,7 @@ class MimicCorpus(SectionedCorpus):
         return Draft(
             doc_id=record.text("ROW_ID").strip(),
             title="",
-            sections=note_sections(text),
+            sections=note_sections(text, bare_headings=False),
             text=text,
             source="MIMIC-III",
             metadata={

@@ -115,7 +115,7 @@ class TextFolderCorpus(SectionedCorpus):
         return Draft(
             doc_id=doc_id,
             title="",
-            sections=note_sections(text),
+            sections=note_sections(text, bare_headings=False),
             text=text,
             source=self.name,
             metadata={"patient": patient},

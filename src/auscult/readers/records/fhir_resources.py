@@ -170,11 +170,12 @@ def narrative_page(resource: Resource, title: str) -> bytes:
     Raises:
         UnreadableError: Sections are nested more than 30 deep.
     """
-    parts: list[str] = []
-    for section in resource.each("section"):
-        parts += _section(section, 1)
-    if not parts and (narrative := _narrative(resource)):
-        parts.append(narrative)
+    sections = [part for section in resource.each("section") for part in _section(section, 1)]
+    # Titles alone, as of sections that are given in codes, are no text.
+    if any(is_text for _, is_text in sections):
+        parts = [part for part, _ in sections]
+    else:
+        parts = [narrative] if (narrative := _narrative(resource)) else []
     if resource.kind == "DiagnosticReport" and (conclusion := resource.text("conclusion")):
         paragraphs = "".join(
             f"<p>{escape(line, quote=False)}</p>\n" for line in conclusion.splitlines() if line.strip()
@@ -190,19 +191,18 @@ def narrative_page(resource: Resource, title: str) -> bytes:
     return page.encode("utf-8", "replace")
 
 
-def _section(section: Fields, depth: int) -> list[str]:
+def _section(section: Fields, depth: int) -> list[tuple[str, bool]]:
+    """The title and the text of a section and of those inside it; and of each, whether it is text."""
     if depth > _DEEPEST:
         raise UnreadableError(
             "deep nesting", f"sections nested at most {_DEEPEST} deep", "deeper ones", "leave the resource out"
         )
     level = min(depth + 1, _LOWEST)
-    inner = [part for each in section.each("section") for part in _section(each, depth + 1)]
-    narrative = _narrative(section)
-    if not narrative and not inner:
-        return []
     title = section.text("title") or section.text("code", "text") or section.text("code", "coding", "display")
-    heading = [f"<h{level}>{escape(title, quote=False)}</h{level}>\n"] if title else []
-    return [*heading, *([f"{narrative}\n"] if narrative else []), *inner]
+    parts = [(f"<h{level}>{escape(title, quote=False)}</h{level}>\n", False)] if title else []
+    if narrative := _narrative(section):
+        parts.append((f"{narrative}\n", True))
+    return [*parts, *(part for each in section.each("section") for part in _section(each, depth + 1))]
 
 
 def _narrative(holder: Fields) -> str:

@@ -134,6 +134,8 @@ def _sections(record: dict[str, Any]) -> tuple[str, list[Section]]:
     for each in record["sections"] if isinstance(record["sections"], list) else []:
         told = each if isinstance(each, dict) else {}
         heading, part = str(told.get("heading") or ""), str(told.get("text") or "")
+        # A heading without text is what the section says.
+        part = part if _WORD.search(part) else heading
         if _WORD.search(part):
             sections.append(Section(heading, part, start=at))
             parts.append(part)
