@@ -50,7 +50,7 @@ def presidio() -> PresidioDeidentifier:
 
 
 def test_names_contacts_dates_and_numbers_are_found(presidio: PresidioDeidentifier) -> None:
-    told = {"author": "Dr. Hagen", "patient": "0034512", "language": "en"}
+    told = {"author": "Dr. Hagen", "patient": "0034512", "names": "Maria Weber\nDr. Hagen", "language": "en"}
     draft = deidentified(draft_of(NOTE, title="Letter on Mrs. Weber", url="u", metadata=told, content=b"x"), presidio)
     everything = repr(draft)
     assert not [secret for secret in SECRETS if secret in everything]

@@ -68,6 +68,7 @@ def test_a_bundle_is_read_by_its_texts() -> None:
         "type": "Discharge summary",
         "status": "final",
         "author": "Dr A. Lee",
+        "names": "Doe\nDr A. Lee",
     }
     assert conclusion.sections[0].heading == "Conclusion"
     assert conclusion.text.endswith("No fracture.\n\nEffusion & swelling.")
@@ -241,3 +242,29 @@ def test_titles_alone_do_not_hide_the_narrative_of_the_whole() -> None:
     told = {**composition({"title": "Plan"}), "text": {"div": "<div>Rest.</div>"}}
     (draft,) = read(READER, json.dumps(told))
     assert "Rest." in draft.text
+
+
+def test_names_of_patients_and_authors_are_kept_once_each() -> None:
+    people = [
+        {
+            "resourceType": "Patient",
+            "id": "p",
+            "name": [{"text": "Mimi"}, {"use": "official", "given": ["Maria", "E."]}],
+        },
+        {"resourceType": "Practitioner", "id": "d", "name": [{"prefix": ["Dr"], "family": "Lee"}]},
+    ]
+    letter = composition(
+        section("Plan", "Rest."),
+        subject={"reference": "Patient/p", "display": "M."},
+        author=[{"reference": "Practitioner/d"}, {"display": "Dr Lee"}, {"reference": "Practitioner/unknown"}],
+    )
+    note = {**attached(b"Rest."), "subject": {"display": "Bo  Berg"}}
+    for resources in ([*people, letter, note], [letter, note, *people]):
+        bundle = {"resourceType": "Bundle", "entry": [{"resource": each} for each in resources]}
+        drafts = read(READER, json.dumps(bundle))
+        assert [draft.metadata["names"] for draft in drafts] == ["Maria E.\nDr Lee", "Bo Berg"]
+
+
+def test_a_text_of_nobody_has_no_names() -> None:
+    (draft,) = read(READER, json.dumps(attached(b"Rest.")))
+    assert "names" not in draft.metadata

@@ -18,6 +18,7 @@ class Facts:
         source: Its publisher.
         url: Where the original is; never fetched.
         entity_ids: Codes of what it is about.
+        names: Of its patients and authors, as people write them.
         metadata: Further fields; dates as ISO 8601.
     """
 
@@ -25,7 +26,13 @@ class Facts:
     source: str = ""
     url: str = ""
     entity_ids: Sequence[str] = ()
+    names: Sequence[str] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def fields(self) -> dict[str, str]:
+        """The metadata with `names`, a name a line."""
+        names = "\n".join(dict.fromkeys(filter(None, (" ".join(each.split()) for each in self.names))))
+        return {**self.metadata, **({"names": names} if names else {})}
 
 
 def draft_of(
@@ -75,7 +82,7 @@ def draft_of(
         source=facts.source,
         url=facts.url,
         entity_ids=tuple(facts.entity_ids),
-        metadata=dict(facts.metadata),
+        metadata=facts.fields(),
     )
 
 

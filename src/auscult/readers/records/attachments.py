@@ -70,7 +70,7 @@ def read_attachment(attachment: Attachment, facts: Facts, name: str) -> Iterator
             source=facts.source or draft.source,
             url=facts.url or draft.url,
             entity_ids=tuple(facts.entity_ids) or draft.entity_ids,
-            metadata={**draft.metadata, **facts.metadata},
+            metadata={**draft.metadata, **facts.fields()},
         )
 
 

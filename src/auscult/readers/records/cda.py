@@ -1,7 +1,7 @@
 """Clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
 
-The structured entries below each section say the same in codes and are not read. Of the patient only the record number
-is kept, as metadata; name, address and birth date are left where they are.
+The structured entries below each section say the same in codes and are not read. Of the patient the record number and
+the name are kept, as metadata; address and birth date are left where they are.
 """
 
 from __future__ import annotations
@@ -90,6 +90,15 @@ def _role_of(element: Element) -> Role:
 
 def _facts(root: Element) -> Facts:
     patient = root.child("recordTarget", "patientRole", "id")
+    named = [
+        name.words_apart()
+        for role, *path in (
+            ("recordTarget", "patientRole", "patient", "name"),
+            ("author", "assignedAuthor", "assignedPerson", "name"),
+        )
+        for each in root.elements
+        if each.tag == role and (name := each.child(*path))
+    ]
     person = root.child("author", "assignedAuthor", "assignedPerson", "name")
     custodian = root.child("custodian", "assignedCustodian", "representedCustodianOrganization", "name")
     language, effective, identity = (root.child(name) for name in ("languageCode", "effectiveTime", "id"))
@@ -97,7 +106,7 @@ def _facts(root: Element) -> Facts:
     told = {
         "patient": (patient.get("extension") or patient.get("root")) if patient else "",
         "date": iso_date(effective.get("value")) if effective else "",
-        "author": " ".join(each.words() for each in person.elements) or person.words() if person else "",
+        "author": person.words_apart() if person else "",
         "language": language.get("code") if language else "",
         "type": _code(root, "displayName"),
         "document": (identity.get("extension") or identity.get("root")) if identity else "",
@@ -106,6 +115,7 @@ def _facts(root: Element) -> Facts:
     return Facts(
         title=titled.words() if titled else _code(root, "displayName"),
         source=custodian.words() if custodian else "",
+        names=named,
         metadata={key: value for key, value in told.items() if value},
     )
 

@@ -32,6 +32,8 @@ _SYSTEMS: Final = {
     "http://www.nlm.nih.gov/research/umls": "UMLS",
 }
 _LONGEST: Final = 500
+PEOPLE: Final = ("Patient", "Practitioner", "RelatedPerson")
+"""Resources of people, whose names the documents about them or by them keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,21 @@ class Resource(Fields):
         named = [f"{_SYSTEMS.get(coding.text('system'), '')}:{coding.text('code')}" for coding in codings]
         return normalise_identifiers([each for each in named if not each.startswith(":") and not each.endswith(":")])
 
-    def facts(self) -> Facts:
-        """What it says of itself."""
+    def person(self) -> str:
+        """The name of a patient or a practitioner: the official one, else the first; empty where there is none."""
+        names = sorted(self.each("name"), key=lambda name: name.text("use") != "official")
+        written = (
+            name.text("text") or " ".join((*name.texts("prefix"), *name.texts("given"), *name.texts("family")))
+            for name in names
+        )
+        return next(filter(None, written), "")[:_LONGEST]
+
+    def facts(self, people: Mapping[str, str]) -> Facts:
+        """What it says of itself.
+
+        Args:
+            people: Names of patients and practitioners of the same file, by what references call them.
+        """
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
         dates = (
             ("date",),
@@ -115,14 +130,14 @@ class Resource(Fields):
             ("context", "period", "start"),
             ("issued",),
         )
-        authors = [*self._names("author"), *self._names("performer")]
+        authors = [who for field in ("author", "performer") for who in self.each(field)]
         told = {
             "patient": self.text("subject", "reference") or self.text("subject", "identifier", "value"),
             "date": next(filter(None, (iso_date(self.text(*path)) for path in dates)), ""),
             "type": self.concept("type") or self.concept("code"),
             "category": self.concept("category"),
             "status": self.text("docStatus") or self.text("status"),
-            "author": "; ".join(dict.fromkeys(authors)),
+            "author": "; ".join(dict.fromkeys(who.text("display") or who.text("reference") for who in authors)),
             "encounter": self.text("encounter", "reference") or self.text("context", "encounter", "reference"),
             "language": self.text("language"),
         }
@@ -130,11 +145,12 @@ class Resource(Fields):
             title=(title or told["type"])[:_LONGEST],
             source=self.text("custodian", "display")[:_LONGEST],
             entity_ids=self.codes("conclusionCode"),
+            names=[
+                (people.get(who.text("reference"), "") or who.text("display"))[:_LONGEST]
+                for who in (*self.each("subject"), *authors)
+            ],
             metadata={name: value[:_LONGEST] for name, value in told.items() if value},
         )
-
-    def _names(self, field: str) -> list[str]:
-        return [who.text("display") or who.text("reference") for who in self.each(field)]
 
 
 def attachment_of(holder: Fields, binaries: Mapping[str, Resource]) -> Attachment:
