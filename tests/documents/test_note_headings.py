@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from auscult.documents import build_document, check_document
 from auscult.documents.note_headings import find_sections, note_sections
-from auscult.documents.structure import unwrapped
+from auscult.documents.splitting import unwrapped
 
 
 def found(text: str) -> list[tuple[str, str]]:

@@ -13,8 +13,7 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.errors import ConfigError
 from auscult.readers.contract import DraftDocument
-from auscult.readers.deidentify import Deidentifier, deidentified, open_deidentifier
-from auscult.readers.presidio import PresidioDeidentifier
+from auscult.readers.deidentify import Deidentifier, PresidioDeidentifier, deidentified, open_deidentifier
 
 NOTE = """Patient: Anna Maria Weber-Schulz
 DOB: 12.03.1961   MRN: 0034512-7

@@ -8,8 +8,7 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.records.columns import Columns
-from auscult.readers.records.rows import RowReader
+from auscult.readers.records.rows import Columns, RowReader
 
 
 def read(name: str, content: str, columns: str = "") -> list[DraftDocument]:

@@ -11,7 +11,7 @@ import typer
 from auscult.cli.options import pairs_of
 from auscult.errors import ConfigError
 from auscult.files.writing import write_json
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.search.sources import Sources
 from auscult.sources.files import Choices

@@ -115,6 +115,3 @@ def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> 
         yield node
         if isinstance(node, Element) and into(node):
             stack.extend(reversed(node.children))
-
-
-__all__ = ["NOWHERE", "Element", "Piece", "Role", "descend", "written"]

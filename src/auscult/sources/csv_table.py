@@ -14,7 +14,7 @@ from pathlib import Path
 from auscult.documents.note_headings import note_sections
 from auscult.files.records import BadRecords, Record
 from auscult.interfaces import SentenceSplitter
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.sources.jsonl import JsonlCorpus, mapped
 from auscult.sources.sectioned import Draft, SectionedCorpus
 from auscult.sources.text_rows import read_rows

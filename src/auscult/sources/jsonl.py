@@ -20,7 +20,7 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.files.records import Record, reject
 from auscult.interfaces import SentenceSplitter
-from auscult.readers.records.columns import ColumnMissingError, Columns
+from auscult.readers.records.rows import ColumnMissingError, Columns
 from auscult.sources.sectioned import Draft, SectionedCorpus
 
 

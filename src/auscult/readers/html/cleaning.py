@@ -301,6 +301,3 @@ def _leads_away(measure: Measure, before: str, content: bool) -> bool:
 def heads_links(heading: str) -> bool:
     """Whether a heading is that of a list of links to elsewhere ("Related conditions"), in a few words."""
     return len(heading.split()) <= _MOST_LINKS_WORDS and _ELSEWHERE.fullmatch(heading) is not None
-
-
-__all__ = ["Care", "Measure", "clean", "heads_links", "is_around", "is_content", "is_invisible", "measured"]

@@ -269,6 +269,3 @@ class _Reading:
 
     def _miss(self, where: str, kind: str, expected: str, got: str) -> None:
         self._problems.append((where, UnreadableError(kind, expected, got, "leave it out, or export it again")))
-
-
-__all__ = ["FhirReader", "Problems", "resources_of", "strict_json"]

@@ -18,8 +18,7 @@ from typing import Any, Final
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.readers.contract import UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.drafting import Facts
-from auscult.readers.flow import has_words
+from auscult.readers.flow import Facts, has_words
 from auscult.readers.records.attachments import Attachment
 
 _ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}")
@@ -225,6 +224,3 @@ def _narrative(holder: Fields) -> str:
     """The XHTML of what a resource or a section says, if it has words."""
     div = holder.text("text", "div")
     return div if has_words(unescape(_TAG.sub(" ", div))) else ""
-
-
-__all__ = ["Fields", "Resource", "attachment_of", "narrative_page"]
