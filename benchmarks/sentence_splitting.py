@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from auscult.documents import default_splitter, segment_passage
-from auscult.documents.splitting import ranges_from_starts
-from auscult.documents.structure import paragraphs
+from auscult.documents.splitting import paragraphs, ranges_from_starts
 from auscult.files.writing import write_text
 from auscult.interfaces import SentenceSplitter
 from auscult.provenance import describe_hardware, find_revision, now

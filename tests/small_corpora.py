@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from auscult.concepts import Concept, KnowledgeBase
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
+from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.interfaces import Corpus
 from auscult.sources.files import FilesCorpus
 from auscult.sources.rows import CsvCorpus, JsonlCorpus

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from auscult.concepts.opening import ACCEPTED, DEFAULT, open_knowledge_base
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
+from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.errors import DataError
 from auscult.files.writing import check_file, file_name
 from auscult.interfaces import Ranking

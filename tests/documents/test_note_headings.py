@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from auscult.documents import build_document, check_document
 from auscult.documents.note_headings import find_sections, note_sections
-from auscult.documents.structure import unwrapped
+from auscult.documents.splitting import unwrapped
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -64,6 +64,24 @@ def test_a_short_answer_below_a_heading_is_no_heading() -> None:
         ("ANESTHESIA", "GENERAL ENDOTRACHEAL"),
         ("PLAN", "Rest."),
     ]
+
+
+def test_a_heading_without_text_is_its_own_text() -> None:
+    text = "NO KNOWN DRUG ALLERGIES\n\nPLAN:\nRest.\n\nFOLLOW-UP:\n-\n\nDISCHARGE DIAGNOSIS:"
+    sections = [
+        ("NO KNOWN DRUG ALLERGIES", "NO KNOWN DRUG ALLERGIES"),
+        ("PLAN", "Rest."),
+        ("FOLLOW-UP", "FOLLOW-UP:\n-"),
+        ("DISCHARGE DIAGNOSIS", "DISCHARGE DIAGNOSIS"),
+    ]
+    found = note_sections(text)
+    assert [(section.heading, section.text) for section in found] == sections
+    assert all(text[each.start : (each.start or 0) + len(each.text)] == each.text for each in found)
+
+
+def test_a_judged_collection_leaves_headings_without_text_out() -> None:
+    found = note_sections("NO KNOWN DRUG ALLERGIES\n\nPLAN:\nRest.", bare_headings=False)
+    assert [section.text for section in found] == ["", "Rest."]
 
 
 def test_placeholders_survive() -> None:

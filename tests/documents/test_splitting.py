@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from any_text import ANY_TEXT, visible
 from auscult.documents import SPLITTERS, default_splitter
-from auscult.documents.repair import repair
-from auscult.documents.splitting import ranges_from_starts
-from auscult.documents.structure import paragraphs
+from auscult.documents.splitting import paragraphs, ranges_from_starts, repair
 from auscult.interfaces import SentenceSplitter
 
 ONE_LINE = ANY_TEXT.map(lambda text: " ".join(text.splitlines()))

@@ -13,8 +13,7 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.errors import ConfigError
 from auscult.readers.contract import DraftDocument
-from auscult.readers.deidentify import Deidentifier, deidentified, open_deidentifier
-from auscult.readers.presidio import PresidioDeidentifier
+from auscult.readers.deidentify import Deidentifier, PresidioDeidentifier, deidentified, open_deidentifier
 
 NOTE = """Patient: Anna Maria Weber-Schulz
 DOB: 12.03.1961   MRN: 0034512-7
@@ -50,7 +49,7 @@ def presidio() -> PresidioDeidentifier:
 
 
 def test_names_contacts_dates_and_numbers_are_found(presidio: PresidioDeidentifier) -> None:
-    told = {"author": "Dr. Hagen", "patient": "0034512", "language": "en"}
+    told = {"author": "Dr. Hagen", "patient": "0034512", "names": "Maria Weber\nDr. Hagen", "language": "en"}
     draft = deidentified(draft_of(NOTE, title="Letter on Mrs. Weber", url="u", metadata=told, content=b"x"), presidio)
     everything = repr(draft)
     assert not [secret for secret in SECRETS if secret in everything]

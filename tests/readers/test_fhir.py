@@ -68,6 +68,7 @@ def test_a_bundle_is_read_by_its_texts() -> None:
         "type": "Discharge summary",
         "status": "final",
         "author": "Dr A. Lee",
+        "names": "Doe\nDr A. Lee",
     }
     assert conclusion.sections[0].heading == "Conclusion"
     assert conclusion.text.endswith("No fracture.\n\nEffusion & swelling.")
@@ -224,3 +225,46 @@ def test_an_error_tells_nothing_of_a_patient() -> None:
 )
 def test_resources_are_told_by_their_type(head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile("x.txt", head)) is told
+
+
+def test_a_section_with_a_title_alone_is_found_beside_others_with_text() -> None:
+    inner = {"title": "No known drug allergies"}
+    (draft,) = read(READER, json.dumps(composition(section("Plan", "Rest.", inner), {"title": "INR above 8"})))
+    assert [(each.heading, each.text) for each in draft.sections] == [
+        ("Plan", "Rest."),
+        ("No known drug allergies", "No known drug allergies"),
+        ("INR above 8", "INR above 8"),
+    ]
+    assert list(draft.heading_paths) == [(), ("Plan",), ()]
+
+
+def test_titles_alone_do_not_hide_the_narrative_of_the_whole() -> None:
+    told = {**composition({"title": "Plan"}), "text": {"div": "<div>Rest.</div>"}}
+    (draft,) = read(READER, json.dumps(told))
+    assert "Rest." in draft.text
+
+
+def test_names_of_patients_and_authors_are_kept_once_each() -> None:
+    people = [
+        {
+            "resourceType": "Patient",
+            "id": "p",
+            "name": [{"text": "Mimi"}, {"use": "official", "given": ["Maria", "E."]}],
+        },
+        {"resourceType": "Practitioner", "id": "d", "name": [{"prefix": ["Dr"], "family": "Lee"}]},
+    ]
+    letter = composition(
+        section("Plan", "Rest."),
+        subject={"reference": "Patient/p", "display": "M."},
+        author=[{"reference": "Practitioner/d"}, {"display": "Dr Lee"}, {"reference": "Practitioner/unknown"}],
+    )
+    note = {**attached(b"Rest."), "subject": {"display": "Bo  Berg"}}
+    for resources in ([*people, letter, note], [letter, note, *people]):
+        bundle = {"resourceType": "Bundle", "entry": [{"resource": each} for each in resources]}
+        drafts = read(READER, json.dumps(bundle))
+        assert [draft.metadata["names"] for draft in drafts] == ["Maria E.\nDr Lee", "Bo Berg"]
+
+
+def test_a_text_of_nobody_has_no_names() -> None:
+    (draft,) = read(READER, json.dumps(attached(b"Rest.")))
+    assert "names" not in draft.metadata

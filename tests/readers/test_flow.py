@@ -56,6 +56,54 @@ def test_sections_know_the_headings_above() -> None:
     assert flow.sections()[1] == [(), ("Gout",), ("Gout",), ("Gout", "Signs"), ("Gout",)]
 
 
+def headed(*headings: tuple[int, str, str]) -> Flow:
+    flow = Flow()
+    for level, words, below in headings:
+        flow.begin_heading(level)
+        flow.add(written(words))
+        flow.end_heading()
+        flow.add(written(below))
+    return flow
+
+
+def test_a_heading_with_nothing_below_it_is_a_section_of_its_own_words() -> None:
+    flow = headed(
+        (1, "Warfarin", ""),
+        (2, "Dose", "5 mg."),
+        (2, "Do NOT give with fluconazole", ""),
+        (2, "Treatment", ""),
+        (3, "INR above 8: give vitamin K 5 mg", "\u2014"),
+        (3, "Bleeding", ""),
+        (4, "* * *", ""),
+        (1, "Last", ""),
+    )
+    sections, paths = flow.sections()
+    assert [(section.heading, section.text, path) for section, path in zip(sections, paths, strict=True)] == [
+        ("Dose", "5 mg.", ("Warfarin",)),
+        ("Do NOT give with fluconazole", "Do NOT give with fluconazole", ("Warfarin",)),
+        ("INR above 8: give vitamin K 5 mg", "INR above 8: give vitamin K 5 mg", ("Warfarin", "Treatment")),
+        ("Bleeding", "Bleeding", ("Warfarin", "Treatment")),
+        ("Last", "Last", ()),
+    ]
+    assert all(flow.text[each.start : (each.start or 0) + len(each.text)] == each.text for each in sections)
+
+
+def test_a_title_with_nothing_below_it_is_a_section_without_a_heading() -> None:
+    flow = headed((1, "Do NOT give with fluconazole", ""), (1, "Dose", "5 mg."))
+    sections, paths = flow.sections(flow.headings[0])
+    assert [(each.heading, each.text) for each in sections] == [("", "Do NOT give with fluconazole"), ("Dose", "5 mg.")]
+    assert paths == [(), ()]
+
+
+def test_no_word_of_a_heading_is_lost() -> None:
+    levels = [1, 2, 2, 3, 1, 3, 2, 4, 4, 1]
+    for bare in range(1 << len(levels)):
+        words = [(level, f"head{place}", "" if bare >> place & 1 else "Words.") for place, level in enumerate(levels)]
+        sections, paths = headed(*words).sections()
+        told = {word for section, path in zip(sections, paths, strict=True) for word in (section.heading, *path)}
+        assert told == {name for _, name, _ in words}
+
+
 def test_words_have_a_letter_or_a_digit() -> None:
     assert has_words("… 7")
     assert not has_words(" —\u200b…")

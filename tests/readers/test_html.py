@@ -241,3 +241,16 @@ def test_a_page_without_words_is_refused(page: str) -> None:
 )
 def test_pages_are_told_by_their_beginning(name: str, head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile(name, head)) is told
+
+
+def test_a_heading_alone_is_read_but_not_one_whose_links_are_left_out() -> None:
+    links = "".join(f"<li><a href='/{name}'>{name} of many words</a></li>" for name in ("Gout", "Lupus", "Sepsis"))
+    page = f"<main><h1>Warfarin</h1><p>{'A long text. ' * 20}</p><h2>Related</h2><h3>Do NOT give with fluconazole</h3>"
+    (draft,) = read(READER, f"{page}<h2>Related conditions</h2><ul>{links}</ul></main>")
+    assert [section.heading for section in draft.sections] == ["", "Do NOT give with fluconazole"]
+    assert draft.sections[1].text == "Do NOT give with fluconazole"
+
+
+def test_a_page_of_such_headings_alone_is_read() -> None:
+    (draft,) = read(READER, "<h2>Related conditions</h2><h2>Contents</h2>")
+    assert [section.text for section in draft.sections] == ["Related conditions", "Contents"]

@@ -8,8 +8,7 @@ import zipfile
 import pytest
 
 from auscult.readers.contract import SourceFile, UnreadableError
-from auscult.readers.others import problem_of
-from auscult.readers.registry import Registry
+from auscult.readers.registry import Registry, problem_of
 from small_pdfs import grey_png, leaflet
 from small_word_files import saved, word_leaflet
 

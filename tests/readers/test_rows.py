@@ -8,8 +8,7 @@ import pytest
 
 from auscult.errors import ConfigError
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
-from auscult.readers.records.columns import Columns
-from auscult.readers.records.rows import RowReader
+from auscult.readers.records.rows import Columns, RowReader
 
 
 def read(name: str, content: str, columns: str = "") -> list[DraftDocument]:
@@ -119,3 +118,12 @@ def test_a_mapping_is_told_as_it_is_typed() -> None:
 def test_groups_that_a_row_names_are_never_lost(fields: dict[str, object], groups: str | None) -> None:
     (draft,) = read("t.jsonl", json.dumps({"text": "Rest helps.", **fields}))
     assert draft.metadata.get("access") == groups
+
+
+def test_a_heading_without_text_is_the_text_of_its_section() -> None:
+    sections = [{"heading": "No known drug allergies", "text": " "}, {"heading": "Plan", "text": "Rest."}]
+    (draft,) = read("a.json", json.dumps([{"id": "n", "sections": sections}]))
+    assert [(section.heading, section.text) for section in draft.sections] == [
+        ("No known drug allergies", "No known drug allergies"),
+        ("Plan", "Rest."),
+    ]

@@ -131,6 +131,7 @@ def test_a_clinical_document_is_read_by_its_narrative() -> None:
         "patient": "998991",
         "date": "2024-05-02",
         "author": "Henry Seven",
+        "names": "Everywoman Canary\nHenry Seven",
         "language": "en-GB",
         "type": "Discharge summary",
         "document": "DOC-7",
@@ -140,9 +141,11 @@ def test_a_clinical_document_is_read_by_its_narrative() -> None:
     assert sources_of(draft, "Colchicine 500µg", content) == ["Colchicine 500&#181;g"]
 
 
-def test_the_name_of_a_patient_is_left_where_it_is() -> None:
+def test_the_name_of_a_patient_is_kept_as_metadata_alone() -> None:
     (draft,) = read_sample(READER, "discharge.xml")
-    assert "Canary" not in repr(draft)
+    assert "Canary" not in draft.text
+    assert "Canary" not in draft.title
+    assert "19500101" not in repr(draft)
     assert "1950" not in repr(draft)
 
 

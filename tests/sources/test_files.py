@@ -15,7 +15,7 @@ import pytest
 from auscult.documents import Document, check_document
 from auscult.errors import CorpusMissingError, DataError, IndexFolderError
 from auscult.interfaces import Corpus
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.sources.file_records import FileRecord, Index, Said, others
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered, Gathering

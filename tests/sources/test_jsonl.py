@@ -72,9 +72,16 @@ def test_gzip_is_told_by_content_and_several_files_are_one_corpus(tmp_path: Path
 
 
 def test_sections_without_words_are_left_out_and_numbers_stay(tmp_path: Path) -> None:
-    sections = [{"heading": "Video", "text": " -- "}, {"text": "Words."}, {"id": "own", "text": "More."}]
+    sections = [{"heading": "--", "text": " -- "}, {"text": "Words."}, {"id": "own", "text": "More."}]
     (document,) = JsonlCorpus(write(tmp_path / "x.jsonl", {"id": "d", "sections": sections})).documents()
     assert [p.passage_id for p in document.passages] == ["d#2", "own"]
+
+
+def test_a_heading_without_text_is_the_text_of_its_section(tmp_path: Path) -> None:
+    sections = [{"heading": "No known drug allergies", "text": ""}, {"heading": "Plan", "text": "Rest."}]
+    (document,) = JsonlCorpus(write(tmp_path / "x.jsonl", {"id": "d", "sections": sections})).documents()
+    assert document.text == "No known drug allergies\n\nRest."
+    assert [document.slice(passage) for passage in document.passages] == ["No known drug allergies", "Rest."]
 
 
 BAD_LINES: list[tuple[object, str, str]] = [

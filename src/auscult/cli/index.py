@@ -22,7 +22,7 @@ from auscult.files.writing import write_json
 from auscult.index import IndexUpdate
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import place_of
 from auscult.search.build import UpdateReport, update_index

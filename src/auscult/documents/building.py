@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 from auscult.documents.document import Document, Passage, Sentence
 from auscult.documents.original import Original
-from auscult.documents.splitting import default_splitter
-from auscult.documents.structure import paragraphs, unwrapped
+from auscult.documents.splitting import default_splitter, paragraphs, unwrapped
 from auscult.files.limits import TooLargeError, limits
 from auscult.interfaces import SentenceSplitter
 

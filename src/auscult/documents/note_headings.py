@@ -17,11 +17,13 @@ Words in upper case are a heading by their form. Words in lower case must all be
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
 from auscult.documents.building import Section
-from auscult.documents.heading_words import examine, known_end
 
 # The longest true headings are sentences of about this many characters.
 _LONGEST = 80
@@ -90,9 +92,22 @@ def find_sections(text: str) -> list[NoteSection]:
     return sections
 
 
-def note_sections(text: str) -> list[Section]:
-    """The sections of a note as `build_document` takes them together with the whole text."""
-    return [Section(found.heading, text[found.start : found.end], start=found.start) for found in find_sections(text)]
+def note_sections(text: str, *, bare_headings: bool = True) -> list[Section]:
+    """Return the sections of a note as `build_document` takes them together with the whole text.
+
+    Args:
+        text: The note, untouched.
+        bare_headings: The text of a heading without words below it is the heading itself ("NO KNOWN DRUG
+            ALLERGIES"). Otherwise it has none, as the passages of judged collections are fixed.
+    """
+    sections = []
+    for found in find_sections(text):
+        start, end = found.start, found.end
+        if bare_headings and found.heading and not any(map(str.isalnum, text[start:end])):
+            end = end if end > start else found.heading_start + len(found.heading)
+            start = found.heading_start
+        sections.append(Section(found.heading, text[start:end], start=start))
+    return sections
 
 
 def _close(sections: list[NoteSection], text: str, heading: str, heading_start: int, at: int, stop: int) -> None:
@@ -156,3 +171,91 @@ def _after_blank(text: str, at: int) -> bool:
     """Whether what begins a line stands behind an empty line, or begins the text."""
     before = text[max(at - 200, 0) : at].rstrip(" \t\r").removesuffix("\n").rstrip(" \t\r")
     return not before or before.endswith("\n")
+
+
+MOST_WORDS = 10
+_TOKEN = re.compile(r"[^\W_]+")
+_ROMAN = re.compile(r"[IVX]+")
+# No heading in lower-case letters begins with one of these ("The plan: ...").
+_OPENINGS = frozenset({"a", "all", "any", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "this", "to"})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is known of a heading's words.
+
+    Attributes:
+        upper: Upper case throughout.
+        formed: A heading by its form: upper case, and more than abbreviations and numerals, which laboratory values
+            ("HDL") and cranial nerves ("III, IV, VI") are.
+        known: Made of words of headings only, in any case.
+        inner: A part of an examination or a list, which stays inside its section.
+    """
+
+    upper: bool
+    formed: bool
+    known: bool
+    inner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    essential: frozenset[str]  # core and short
+    beside: frozenset[str]
+    short: frozenset[str]
+    inner: frozenset[str]
+
+
+def examine(words: str) -> Words | None:
+    """Look at the words of what may be a heading.
+
+    Args:
+        words: Without number and colon.
+
+    Returns:
+        What is known of them; None where they are none or too many.
+    """
+    lower = words.lower()
+    split = lower.split()
+    if not 0 < len(split) <= MOST_WORDS:
+        return None
+    vocabulary = _vocabulary()
+    tokens = _TOKEN.findall(words)
+    upper = words == words.upper()
+    inner = lower in vocabulary.inner
+    return Words(
+        upper=upper,
+        formed=upper and not inner and any(len(token) > 3 and not _ROMAN.fullmatch(token) for token in tokens),
+        known=not inner and (upper or split[0] not in _OPENINGS) and _known(lower, vocabulary),
+        inner=inner,
+    )
+
+
+def known_end(run: str) -> str:
+    """The longest end of a run of upper-case words that is a known heading ("NKDA MEDICATIONS"); else empty."""
+    for word in re.finditer(r"[A-Z][^ ]*", run):
+        rest = run[word.start() :]
+        found = examine(rest)
+        if found and found.inner:
+            break
+        if found and found.known and word[0].lower() not in _OPENINGS:
+            return rest
+    return ""
+
+
+def _known(lower: str, vocabulary: _Vocabulary) -> bool:
+    if lower in vocabulary.short:
+        return True
+    tokens = _TOKEN.findall(lower)
+    essential = vocabulary.essential
+    return any(token in essential for token in tokens) and all(
+        token in essential or token in vocabulary.beside or token.isdigit() for token in tokens
+    )
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    table = tomllib.loads(resources.files(__package__).joinpath("note_headings.toml").read_text(encoding="utf-8"))
+    core, beside, short = (frozenset(table[name].split()) for name in ("core", "with", "short"))
+    inner = frozenset(part.strip() for part in re.split(r"[|\n]", table["inner"]) if part.strip())
+    return _Vocabulary(core | short, beside, short, inner)

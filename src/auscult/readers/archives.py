@@ -246,6 +246,3 @@ def _refused(name: str, root: int, *told: str) -> Found:
 
 def _raise(problem: UnreadableError) -> bytes:
     raise problem
-
-
-__all__ = ["Found", "check_ratio", "gunzipped", "is_shown", "plain", "unzipped", "within"]

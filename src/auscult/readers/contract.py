@@ -65,7 +65,8 @@ class DraftDocument:
         source: The publisher, where the file names one.
         url: Where the original is, where the file says so; never fetched.
         entity_ids: Codes of what it is about ("ICD10:M10", "UMLS:C0018099").
-        metadata: Further fields ("date", "author", "patient", "language", ...); dates as ISO 8601.
+        metadata: Further fields ("date", "author", "patient", "language", ...); dates as ISO 8601. `names` has the
+            names of patients and authors, one a line, where a clinical record gives them.
         remarks: What a person should know of how it was read ("page 3 has no text layer").
     """
 

@@ -41,6 +41,3 @@ def _iso(year: str, month: str | None, day: str | None) -> str:
     if day is None or not day.strip().isdecimal():
         return f"{year}-{int(month):02}"
     return f"{year}-{int(month):02}-{int(day):02}" if 1 <= int(day) <= _DAYS[int(month) - 1] else ""
-
-
-__all__ = ["iso_date", "iso_of"]

@@ -62,6 +62,3 @@ def _named(declared: str) -> str:
     except LookupError:
         return ""
     return _MEANT.get(known, known)
-
-
-__all__ = ["FALLBACK", "decoded"]

@@ -3,13 +3,16 @@ r"""A text as it is put together from a source: words, gaps, markers and heading
 White space of the source is one blank in the text. A single character of it is part of the run it stands in; more of
 them are a run of their own, of one character of the text and several of the source. Gaps between blocks ("\n\n"),
 between lines ("\n"), list markers and repeated column headings stand in no source and are in no run.
+
+At the end the flow becomes a draft: one heading is the title, and sections stand between the others.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +20,7 @@ import numpy.typing as npt
 
 from auscult.documents.building import Section
 from auscult.documents.original import RUN
+from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.tree import NOWHERE, Piece
 
 WHITE: Final = " \t\n\r\f\v"
@@ -170,30 +174,46 @@ class Flow:
         """Where it stands in the source, (runs,) of `documents.original.RUN`."""
         return np.frombuffer(self._runs.tobytes(), RUN)
 
-    def sections(self, title: Heading | None = None) -> tuple[list[Section], list[tuple[str, ...]]]:
-        """What stands between headings, and the headings above each section's own.
+    def sections(
+        self, title: Heading | None = None, without: Callable[[str], bool] | None = None
+    ) -> tuple[list[Section], list[tuple[str, ...]]]:
+        """Return the sections between headings, and per section the headings above its own.
+
+        A heading with no words below it is a section whose text is the heading itself: "NO KNOWN DRUG ALLERGIES" is
+        an answer. One with only sub-headings below it is none, as their paths repeat it.
 
         Args:
             title: The heading that is the document's title: its section has none, and others do not stand below it.
+            without: Tells headings that are no section where no words stand below them.
         """
         text = self.text
-        found: list[Section] = []
+        sections: list[Section] = []
         paths: list[tuple[str, ...]] = []
-        above: list[Heading] = []
-        begins = [Heading(1, "", 0, 0), *self.headings]
+        # Open headings, outermost first, each with the number of sections there were before it.
+        above: list[tuple[Heading, int]] = []
+
+        def add(heading: Heading, start: int, end: int) -> None:
+            sections.append(Section("" if heading is title else heading.text, text[start:end], start=start))
+            paths.append(tuple(each.text for each, _ in above if each is not title))
+
+        def close(level: int) -> None:
+            while above and above[-1][0].level >= level:
+                heading, before = above.pop()
+                words = text[heading.start : heading.end]
+                if len(sections) == before and has_words(words) and not (without and without(words)):
+                    add(heading, heading.start, heading.end)
+
         ends = [heading.start for heading in self.headings] + [len(text)]
-        for heading, end in zip(begins, ends, strict=True):
-            while above and above[-1].level >= heading.level:
-                above.pop()
+        for heading, end in zip([Heading(0, "", 0, 0), *self.headings], ends, strict=True):
+            close(heading.level)
             body = text[heading.end : end].rstrip()
-            start = heading.end + len(body) - len(body.lstrip())
-            named = "" if heading is title else heading.text
+            before = len(sections)
             if has_words(body):
-                found.append(Section(named, body.lstrip(), start=start))
-                paths.append(tuple(each.text for each in above))
-            if named:
-                above.append(heading)
-        return found, paths
+                add(heading, heading.end + len(body) - len(body.lstrip()), heading.end + len(body))
+            if heading.text:
+                above.append((heading, before))
+        close(0)
+        return sections, paths
 
     @property
     def _begins(self) -> bool:
@@ -249,4 +269,91 @@ def has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-__all__ = ["Flow", "Heading", "has_words"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a source says of itself; empty where it says nothing.
+
+    Attributes:
+        title: What it is about.
+        source: Its publisher.
+        url: Where the original is; never fetched.
+        entity_ids: Codes of what it is about.
+        names: Of its patients and authors, as people write them.
+        metadata: Further fields; dates as ISO 8601.
+    """
+
+    title: str = ""
+    source: str = ""
+    url: str = ""
+    entity_ids: Sequence[str] = ()
+    names: Sequence[str] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def fields(self) -> dict[str, str]:
+        """The metadata with `names`, a name a line."""
+        names = "\n".join(dict.fromkeys(filter(None, (" ".join(each.split()) for each in self.names))))
+        return {**self.metadata, **({"names": names} if names else {})}
+
+
+def draft_of(
+    flow: Flow,
+    facts: Facts,
+    *,
+    media_type: str,
+    encoding: str,
+    told_first: bool = False,
+    without: Callable[[str], bool] | None = None,
+) -> DraftDocument:
+    """The draft of what has flown.
+
+    Its title is a heading of the first level, but not the publisher's name: one that is part of the told title, or has
+    it as a part; else the only one, unless what is told goes first; else the first, where nothing is told. That
+    heading's section has no heading, and none stands below it. Where there is no such heading, the title is the told
+    one.
+
+    Args:
+        flow: All words.
+        facts: What the source says of itself.
+        media_type: Of the source.
+        encoding: That it was decoded by.
+        told_first: Whether the told title is the author's own (front matter), rather than a window's.
+        without: Tells headings that are no passage where no words stand below them. By default all are one.
+
+    Raises:
+        UnreadableError: There are no words.
+    """
+    text = flow.text
+    if not has_words(text):
+        raise UnreadableError(
+            "empty file", "a file with words to read", "one without", "check that it holds what it should"
+        )
+    title = _title(flow.headings, facts, told_first)
+    sections, paths = flow.sections(title, without)
+    if not sections:
+        sections, paths = flow.sections(title)
+    return DraftDocument(
+        text=text,
+        sections=sections,
+        title=title.text if title else facts.title,
+        heading_paths=paths if any(paths) else (),
+        media_type=media_type,
+        encoding=encoding,
+        runs=flow.runs,
+        source=facts.source,
+        url=facts.url,
+        entity_ids=tuple(facts.entity_ids),
+        metadata=facts.fields(),
+    )
+
+
+def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:
+    told, publisher = facts.title.casefold(), facts.source.casefold()
+    # Some sites have their name for a heading on every page.
+    first = [each for each in headings if each.level == 1 and not (told and each.text.casefold() == publisher)]
+    for heading in first if told else ():
+        named = heading.text.casefold()
+        if named in told or told in named:
+            return heading
+    if not first or (told and (told_first or len(first) > 1)):
+        return None
+    return first[0]

@@ -11,8 +11,7 @@ from typing import Final
 
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.readers.contract import DraftDocument, UnreadableError
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow, has_words
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.tree import Element, Piece, descend
 
 MEDIA_TYPE: Final = "application/xml"
@@ -82,6 +81,3 @@ def _texts(root: Element, tag: str) -> list[str]:
 
 def _first(root: Element, tag: str) -> str:
     return next(iter(_texts(root, tag)), "")
-
-
-__all__ = ["MEDIA_TYPE", "ROOTS", "is_medquad", "read_medquad"]

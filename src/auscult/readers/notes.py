@@ -81,6 +81,3 @@ def _is_text(content: bytes, encoding: str, whole: bool) -> bool:
     except UnicodeDecodeError:
         return False
     return not _CONTROL.search(text[:_PROBE])
-
-
-__all__ = ["NoteReader", "decode", "encoding_of"]

@@ -2,20 +2,124 @@
 
 Readers of other packages are entry points of the group `auscult.readers`. They are asked after the readers of formats
 and before the reader of notes, which takes any text.
+
+Files of kinds that are not read are told what they are, and what to do to have their words read.
 """
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from auscult.errors import ConfigError
 from auscult.extensions import entries
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
-from auscult.readers.others import problem_of
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
+
+_READ: Final = "PDF, DOCX, HTML, Markdown, XML, FHIR, tables, JSON lines or text"
+_SAVE_DOCX: Final = "open it in Word or LibreOffice and save it as .docx"
+_SAVE_CSV: Final = "open it in Excel or LibreOffice and save each sheet as .csv"
+_SAVE_PDF: Final = "open it in PowerPoint or LibreOffice and save it as .pdf"
+_RECOGNISE: Final = "recognise its text first, for instance with: ocrmypdf --image-dpi 300 FILE FILE.pdf"
+_LEAVE: Final = "leave it out"
+
+
+class _Kind(NamedTuple):
+    kind: str
+    got: str
+    remedy: str
+
+
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Streams of files of office programs of before 2007, and what else is kept in such a container.
+_STREAMS: Final = (
+    ("EncryptedPackage", _Kind("encrypted Office file", "one that needs a password", "save a copy without a password")),
+    ("WordDocument", _Kind("old Word file", "an old Word file (.doc)", _SAVE_DOCX)),
+    ("Workbook", _Kind("spreadsheet", "an old Excel file (.xls)", _SAVE_CSV)),
+    ("PowerPoint Document", _Kind("presentation", "an old PowerPoint file (.ppt)", _SAVE_PDF)),
+    ("__substg1.0_", _Kind("Outlook message", "an Outlook message (.msg)", "save it as text or HTML from Outlook")),
+)
+_OLD_OFFICE: Final = _Kind("old Office file", "a file of an office program of before 2007", "save it in a newer form")
+_MEMBERS: Final = (
+    ("xl/workbook.xml", _Kind("spreadsheet", "an Excel file (.xlsx)", _SAVE_CSV)),
+    ("xl/workbook.bin", _Kind("spreadsheet", "an Excel file (.xlsb)", _SAVE_CSV)),
+    ("ppt/presentation.xml", _Kind("presentation", "a PowerPoint file (.pptx)", _SAVE_PDF)),
+)
+_MEDIA_TYPES: Final = (
+    (b"application/vnd.oasis.opendocument.text", _Kind("OpenDocument text", "an OpenDocument text (.odt)", _SAVE_DOCX)),
+    (b"application/vnd.oasis.opendocument.spread", _Kind("spreadsheet", "an OpenDocument table (.ods)", _SAVE_CSV)),
+    (b"application/vnd.oasis.opendocument.pres", _Kind("presentation", "an OpenDocument file (.odp)", _SAVE_PDF)),
+    (b"application/epub+zip", _Kind("electronic book", "an electronic book (.epub)", "unpack its HTML files")),
+)
+_IMAGE: Final = _Kind("image", "a picture", _RECOGNISE)
+_MEDIA: Final = _Kind("sound or film", "sound or film", _LEAVE)
+_PROGRAM: Final = _Kind("program", "a program", _LEAVE)
+_PACKED: Final = _Kind("packed file", "an archive that is not unpacked here", "unpack it, or pack it as .zip")
+_BEGINNINGS: Final = (
+    (b"{\\rtf", _Kind("rich text", "rich text (.rtf)", _SAVE_DOCX)),
+    (b"\x89PNG\r\n\x1a\n", _IMAGE),
+    (b"\xff\xd8\xff", _IMAGE),
+    (b"GIF8", _IMAGE),
+    (b"II*\x00", _IMAGE),
+    (b"MM\x00*", _IMAGE),
+    (b"\x00\x00\x00\x0cjP  ", _IMAGE),
+    (b"7z\xbc\xaf\x27\x1c", _PACKED),
+    (b"Rar!\x1a\x07", _PACKED),
+    (b"\xfd7zXZ\x00", _PACKED),
+    (b"BZh9", _PACKED),
+    (b"\x28\xb5\x2f\xfd", _PACKED),
+    (b"\x7fELF", _PROGRAM),
+    (b"MZ\x90\x00", _PROGRAM),
+    (b"SQLite format 3\x00", _Kind("database", "a database", "export its tables as .csv")),
+    (b"ID3", _MEDIA),
+    (b"OggS", _MEDIA),
+    (b"fLaC", _MEDIA),
+)
+
+
+def problem_of(file: SourceFile) -> UnreadableError | None:
+    """Why a file is of a kind that is not read, where what is in it says so; None for all others."""
+    kind = _kind_of(file.content)
+    return (
+        None
+        if kind is None
+        else UnreadableError(kind.kind, f"a file of a kind that is read ({_READ})", kind.got, kind.remedy)
+    )
+
+
+def _kind_of(content: bytes) -> _Kind | None:
+    for beginning, kind in _BEGINNINGS:
+        if content.startswith(beginning):
+            return kind
+    if content.startswith(_OLE):
+        found = (kind for name, kind in _STREAMS if name.encode("utf-16-le") in content)
+        return next(found, _OLD_OFFICE)
+    if content.startswith(b"PK\x03\x04"):
+        return _of_archive(content)
+    if content[128:132] == b"DICM":
+        return _Kind("image", "a medical picture (DICOM)", _LEAVE)
+    if content.startswith(b"RIFF") and len(content) > 12:
+        return _IMAGE if content[8:12] == b"WEBP" else _MEDIA
+    if content[4:8] == b"ftyp":
+        return _IMAGE if content[8:11] in (b"hei", b"mif", b"avi") else _MEDIA
+    # Two letters alone would take texts that begin with them for pictures.
+    return _IMAGE if content.startswith(b"BM") and content[6:10] == bytes(4) else None
+
+
+def _of_archive(content: bytes) -> _Kind | None:
+    # OpenDocument files say first what they are, uncompressed.
+    if content[30:38] == b"mimetype":
+        return next((kind for media, kind in _MEDIA_TYPES if content[38:].startswith(media)), None)
+    try:
+        names = set(zipfile.ZipFile(io.BytesIO(content)).namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError):
+        return None
+    return next((kind for name, kind in _MEMBERS if name in names), None)
+
 
 _ROWS, _NOTE = "rows", "note"
 _GROUP: Final = "auscult.readers"

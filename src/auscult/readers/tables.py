@@ -196,6 +196,3 @@ def _span(cell: Element, name: str) -> int:
 
 def _text(pieces: list[Piece]) -> str:
     return " ".join("".join(piece.text for piece in pieces).split())
-
-
-__all__ = ["BETWEEN", "CELLS", "ROWS", "is_data", "merged_header", "readable_lines", "readable_rows", "readable_table"]

@@ -97,6 +97,10 @@ class Element:
         """All text below it, white space one blank."""
         return " ".join("".join(node.text for node in descend(self) if isinstance(node, Piece)).split())
 
+    def words_apart(self) -> str:
+        """The text of its children with blanks between them, as of the parts of a name; its own where it has none."""
+        return " ".join(filter(None, (child.words() for child in self.elements))) or self.words()
+
 
 def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> Iterator[Element | Piece]:
     """All below an element in the order of the source, however deep.
@@ -111,6 +115,3 @@ def descend(root: Element, into: Callable[[Element], bool] = lambda _: True) -> 
         yield node
         if isinstance(node, Element) and into(node):
             stack.extend(reversed(node.children))
-
-
-__all__ = ["NOWHERE", "Element", "Piece", "Role", "descend", "written"]

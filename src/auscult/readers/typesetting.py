@@ -168,6 +168,3 @@ def _is_number(raised: Element) -> bool:
     """Whether raised characters begin as a number does."""
     first = next((node.text for node in descend(raised) if isinstance(node, Piece) and node.text.strip()), "")
     return first.lstrip().lstrip("-\u2212\u2013+")[:1].isdigit()
-
-
-__all__ = ["Typesetter"]

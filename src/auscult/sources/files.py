@@ -21,7 +21,7 @@ from auscult.errors import CorpusMissingError, DataError
 from auscult.files.records import BadRecords
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.deidentify import open_deidentifier
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.readers.walking import is_pattern, name_of
 from auscult.sources.file_records import Index

@@ -25,7 +25,7 @@ from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified
 from auscult.readers.process.reading import FileRead, Reading
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import name_of, walk
 from auscult.sources.file_records import FileRecord, Index, Said, WaitingDocuments, digest_of_text, others, sections_of

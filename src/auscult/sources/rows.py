@@ -34,7 +34,7 @@ from auscult.files.limits import TooLargeError, limits
 from auscult.files.reading import NotUtf8Error, Unpacked, decoded, open_unpacked, read_cells, read_lines, separator_of
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
 from auscult.interfaces import SentenceSplitter
-from auscult.readers.records.columns import ColumnMissingError, Columns
+from auscult.readers.records.rows import ColumnMissingError, Columns
 from auscult.sources.sectioned import Draft, SectionedCorpus
 
 
@@ -163,8 +163,10 @@ class JsonlCorpus(SectionedCorpus):
             sections = note_sections(text)
         elif "sections" in record.fields:
             sections = [
-                Section(s.text("heading", ""), s.text("text"), passage_id=s.text("id", ""))
+                # A heading without text is what the section says.
+                Section(heading, text if any(map(str.isalnum, text)) else heading, passage_id=s.text("id", ""))
                 for s in record.records("sections")
+                for heading, text in [(s.text("heading", ""), s.text("text"))]
             ]
         else:
             reject("missing field", record.where, "a field 'sections' or 'text'", "a record without either")

@@ -301,7 +301,7 @@ CLINICAL_NOTES = (
         doc_id="note_id",
         # What the patient said first is a quotation, no name of what the note is about.
         title=lambda record: "",
-        sections=lambda record: list(note_sections(record.text("note"))),
+        sections=lambda record: list(note_sections(record.text("note"), bare_headings=False)),
         text="note",
         metadata=("presenting_complaint",),
         is_note=True,

@@ -26,10 +26,9 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.names import normalise_name
 from auscult.concepts.opening import open_knowledge_base, open_named
 from auscult.concepts.recognition.context import ContextFilter
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
 from auscult.concepts.recognition.labelling import read_entities
-from auscult.concepts.recognition.opening import DICTIONARY, open_recognizers
+from auscult.concepts.recognition.opening import DICTIONARY, DictionaryRecognizer, open_recognizers
 from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.reading import NotUtf8Error, read_lines

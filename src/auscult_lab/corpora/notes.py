@@ -117,7 +117,7 @@ class TextFolderCorpus(SectionedCorpus):
         return Draft(
             doc_id=doc_id,
             title="",
-            sections=note_sections(text),
+            sections=note_sections(text, bare_headings=False),
             text=text,
             source=self.name,
             metadata={"patient": patient},
@@ -216,7 +216,7 @@ class MimicCorpus(SectionedCorpus):
         return Draft(
             doc_id=record.text("ROW_ID").strip(),
             title="",
-            sections=note_sections(text),
+            sections=note_sections(text, bare_headings=False),
             text=text,
             source="MIMIC-III",
             metadata={

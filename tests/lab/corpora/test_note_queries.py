@@ -10,7 +10,7 @@ import pytest
 
 from auscult.concepts.concept import Concept
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
+from auscult.concepts.recognition.opening import DictionaryRecognizer
 from auscult.documents import Section, build_document
 from auscult.errors import ConfigError, DataError
 from auscult_lab.corpora.described import CLINICAL_NOTES, DescribedCorpus

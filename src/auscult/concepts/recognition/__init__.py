@@ -4,11 +4,10 @@ Three back ends of one protocol (a dictionary, spaCy pipelines, GLiNER), their u
 """
 
 from auscult.concepts.recognition.context import CONTEXTS, ContextFilter
-from auscult.concepts.recognition.dictionary import DictionaryRecognizer
 from auscult.concepts.recognition.entity import Context, Entity, EntityRecognizer
 from auscult.concepts.recognition.gliner_model import CLINICAL_LABELS, GlinerRecognizer
 from auscult.concepts.recognition.labelling import own_headings, placeholders, read_entities
-from auscult.concepts.recognition.opening import DICTIONARY, UnionRecognizer, open_recognizers
+from auscult.concepts.recognition.opening import DICTIONARY, DictionaryRecognizer, UnionRecognizer, open_recognizers
 from auscult.concepts.recognition.spacy_pipeline import MEDSPACY, SpacyRecognizer
 
 __all__ = [

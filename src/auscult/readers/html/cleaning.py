@@ -169,6 +169,7 @@ _FEWEST_LINKS: Final = 3
 _LINKED: Final = 0.75
 _LONGEST_LINK: Final = 80
 _LEAST_OF_MAIN: Final = 1 / 3
+_MOST_LINKS_WORDS: Final = 4
 
 
 class Care(IntEnum):
@@ -297,4 +298,6 @@ def _leads_away(measure: Measure, before: str, content: bool) -> bool:
     return not content
 
 
-__all__ = ["Care", "Measure", "clean", "is_around", "is_content", "is_invisible", "measured"]
+def heads_links(heading: str) -> bool:
+    """Whether a heading is that of a list of links to elsewhere ("Related conditions"), in a few words."""
+    return len(heading.split()) <= _MOST_LINKS_WORDS and _ELSEWHERE.fullmatch(heading) is not None

@@ -223,6 +223,3 @@ class _Parser:
             if name in known.KEPT_ATTRIBUTES and name not in kept:
                 kept[name] = unescaped(source[start:end])
         return self._end, kept, False
-
-
-__all__ = ["parse_html"]

@@ -14,10 +14,9 @@ from typing import Final
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.decoding import decoded
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.html import standard as known
-from auscult.readers.html.cleaning import Care, clean
+from auscult.readers.html.cleaning import Care, clean, heads_links
 from auscult.readers.html.parsing import parse_html
 from auscult.readers.tree import Element, Role
 from auscult.readers.typesetting import Typesetter
@@ -148,7 +147,9 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     clean(page, care)
     flow = Flow()
     Typesetter(flow, role_of, level_of).set(page)
-    return draft_of(flow, facts, media_type="text/html", encoding=encoding)
+    # Where lists of links are left out, "Related conditions" is left with nothing below it.
+    without = heads_links if care >= Care.LINKS else None
+    return draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without)
 
 
 def declared_encoding(head: bytes) -> str:
@@ -175,6 +176,3 @@ def level_of(element: Element) -> int:
     if told in ("1", "2", "3", "4", "5", "6"):
         return int(told)
     return int(element.tag[1]) if element.tag in known.HEADINGS else 2
-
-
-__all__ = ["HtmlReader", "declared_encoding", "facts_of", "level_of", "role_of", "without_site"]

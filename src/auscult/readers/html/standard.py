@@ -112,22 +112,3 @@ def _resolved(source: str, place: int, end: int) -> tuple[str, int] | None:
         if name[:length] in html5:
             return html5[name[:length]], place + 1 + length
     return None
-
-
-__all__ = [
-    "BLOCKS",
-    "CELLS",
-    "CLOSES",
-    "CONTAINERS",
-    "FORMATTING",
-    "HEADINGS",
-    "IN_HEAD",
-    "KEPT_ATTRIBUTES",
-    "LISTS",
-    "RAW",
-    "ROW_GROUPS",
-    "VOID",
-    "WITH_REFERENCES",
-    "pieces",
-    "unescaped",
-]

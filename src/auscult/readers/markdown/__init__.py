@@ -8,8 +8,7 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.decoding import decoded
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.markdown.blocks import Blocks
 from auscult.readers.markdown.front_matter import front_matter
 

@@ -305,6 +305,3 @@ def _character_offsets(text: str) -> memoryview:
 
 def _same(one: str, other: str) -> bool:
     return one == other or (one.isspace() and other.isspace())
-
-
-__all__ = ["Blocks"]

@@ -84,6 +84,3 @@ def _plain(written: str) -> str:
     if written.startswith(('"', "'")) and (closing := written.find(written[0], 1)) > 0:
         return written[1:closing].strip()
     return written.partition(" #")[0].strip()
-
-
-__all__ = ["front_matter"]

@@ -166,6 +166,3 @@ def _shown(block: Block) -> str:
 
 def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.lower()).strip()
-
-
-__all__ = ["Style", "body_style", "joined_headings", "levels", "title_of"]

@@ -40,7 +40,8 @@ def regions(pieces: Sequence[Piece], depth: int = 0) -> list[list[Piece]]:
         left = [piece for piece in zone if _middle(piece) < gutter]
         right = [piece for piece in zone if _middle(piece) >= gutter]
         if not crossing and _columns(left, right):
-            first, second = (right, left) if _leftwards(zone) else (left, right)
+            leftwards = 2 * sum(piece.leftwards for piece in zone) > len(zone)
+            first, second = (right, left) if leftwards else (left, right)
             found += [*regions(first, depth + 1), *regions(second, depth + 1)]
             goes_on = False
         elif goes_on:
@@ -49,10 +50,6 @@ def regions(pieces: Sequence[Piece], depth: int = 0) -> list[list[Piece]]:
             found.append(zone)
             goes_on = True
     return found
-
-
-def _leftwards(zone: Sequence[Piece]) -> bool:
-    return 2 * sum(piece.leftwards for piece in zone) > len(zone)
 
 
 def _middle(piece: Piece) -> float:
@@ -80,7 +77,12 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
             continue
         begin, end = _thinnest([*run], covering, max(1, lines // 20))
         width, middle = (end - begin + 1) * _BIN, left + (begin + end + 1) / 2 * _BIN
-        if width < max(_NARROWEST_GUTTER, 0.7 * size) or not _both_sides(pieces, middle):
+        if width < max(_NARROWEST_GUTTER, 0.7 * size):
+            continue
+        if (
+            min(sum(each.right <= middle for each in pieces), sum(each.left >= middle for each in pieces))
+            < _FEWEST_LINES
+        ):
             continue
         rank = (float(min(covering[begin : end + 1])), -width, middle)
         best = rank if best is None or rank < best else best
@@ -93,12 +95,6 @@ def _thinnest(places: Sequence[int], covering: Sequence[int], more: int) -> tupl
     stretches = [[*run] for few, run in groupby(places, key=lambda place: covering[place] <= least) if few]
     longest = max(stretches, key=len)
     return longest[0], longest[-1]
-
-
-def _both_sides(pieces: Sequence[Piece], middle: float) -> bool:
-    on_left = sum(piece.right <= middle for piece in pieces)
-    on_right = sum(piece.left >= middle for piece in pieces)
-    return min(on_left, on_right) >= _FEWEST_LINES
 
 
 def _zones(pieces: Sequence[Piece], gutter: float) -> list[tuple[bool, list[Piece]]]:
@@ -171,10 +167,7 @@ def without_furniture(pages: Sequence[PagePieces]) -> list[list[Piece]]:
     Digits count as equal. On documents of up to five pages two pages are enough, on longer ones three. A number that
     counts with the pages is one of theirs.
     """
-    found = [
-        [*_at_edges(page), *_titles(page), *_beside(page), *_counting(page, number)]
-        for number, page in enumerate(pages)
-    ]
+    found = [[*_at_edges(page), *_titles(page), *_in_margins(page, number)] for number, page in enumerate(pages)]
     seen: dict[Key, set[int]] = {}
     for number, keys in enumerate(found):
         for key, _ in keys:
@@ -205,32 +198,23 @@ def _titles(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
 
 def _at_edges(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
     rows = rows_of(page.pieces)
-    usual = _usual_size(page)
+    sizes = sorted(piece.size for piece in page.pieces for _ in piece.words)
+    usual = sizes[len(sizes) // 2] + 0.5
     for edge, ordered in (("top", rows), ("bottom", rows[::-1])):
         for piece in (each for row in _outermost(edge, ordered, page.height) for each in row):
             # What is larger than the text may be a heading: "2. Treatment" is not "3. Treatment".
-            text = _form(piece.text) if piece.size <= usual else piece.text
+            text = _NUMBER.sub("#", " ".join(piece.text.lower().split())) if piece.size <= usual else piece.text
             yield (edge, text, round(piece.size)), piece
 
 
-def _beside(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
-    """What stands in the margins beside the text, with its place."""
-    for piece in _in_margins(page):
-        yield ("beside", piece.text, round(piece.left / 3), round(piece.top / 3)), piece
-
-
-def _counting(page: PagePieces, number: int) -> Iterator[tuple[Key, Piece]]:
-    """Numbers in margins, by how far they are ahead of the page's own."""
-    for piece in _in_margins(page):
-        if piece.text.isdecimal() and len(piece.text) < 6:
-            yield ("counting", int(piece.text) - number), piece
-
-
-def _in_margins(page: PagePieces) -> Iterator[Piece]:
+def _in_margins(page: PagePieces, number: int) -> Iterator[tuple[Key, Piece]]:
+    """What stands in the margins, with its place; and numbers, by how far they are ahead of the page's own."""
     for piece in page.pieces:
         across = piece.right <= _MARGIN * page.width or piece.left >= (1 - _MARGIN) * page.width
         if across or piece.bottom <= _EDGE * page.height or piece.top >= (1 - _EDGE) * page.height:
-            yield piece
+            yield ("beside", piece.text, round(piece.left / 3), round(piece.top / 3)), piece
+            if piece.text.isdecimal() and len(piece.text) < 6:
+                yield ("counting", int(piece.text) - number), piece
 
 
 def _outermost(edge: str, rows: Sequence[list[Piece]], height: float) -> Sequence[list[Piece]]:
@@ -248,12 +232,3 @@ def _outermost(edge: str, rows: Sequence[list[Piece]], height: float) -> Sequenc
 def _gap(row: Sequence[Piece], other: Sequence[Piece]) -> float:
     tops = max(min(piece.top for piece in row), min(piece.top for piece in other))
     return tops - min(max(piece.bottom for piece in row), max(piece.bottom for piece in other))
-
-
-def _form(text: str) -> str:
-    return _NUMBER.sub("#", " ".join(text.lower().split()))
-
-
-def _usual_size(page: PagePieces) -> float:
-    sizes = sorted(piece.size for piece in page.pieces for _ in piece.words)
-    return sizes[len(sizes) // 2] + 0.5

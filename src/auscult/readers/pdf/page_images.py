@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from auscult.errors import AuscultError, DataError
+from auscult.errors import DataError
 from auscult.readers.contract import UnreadableError
 from auscult.readers.pdf.page_drawing import MOST_PIXELS, TOLD, png
 from auscult.readers.pdf.pdfium import opened
@@ -126,12 +126,9 @@ def _drawn_apart(content: bytes, page: int, scale: float, limits: RenderLimits) 
     if done.returncode == 0 and done.stdout.startswith(b"\x89PNG"):
         return done.stdout
     if done.returncode == TOLD:
-        raise _told(*map(str, json.loads(done.stdout)))
+        kind, *told = map(str, json.loads(done.stdout))
+        raise UnreadableError(kind, *told) if kind else DataError(*told)
     raise _too_much("more memory than one may, or damaged what draws it")
-
-
-def _told(kind: str, expected: str, got: str, remedy: str) -> AuscultError:
-    return UnreadableError(kind, expected, got, remedy) if kind else DataError(expected, got, remedy)
 
 
 def _too_much(got: str) -> UnreadableError:

@@ -15,7 +15,7 @@ from auscult.files.limits import limits
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.worker import ReadingProcess
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 
 _MOST = 4
 #: Files that are read ahead of the one whose drafts are taken, for each process.

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from auscult.errors import AuscultError
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.process.wire import draft_to_bytes, packed
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.readers.registry import Registry
 
 DRAFT, END, REFUSED = b"D", b"E", b"R"

@@ -23,7 +23,7 @@ from auscult.files.limits import VARIABLE, limits
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.process.serving import DRAFT, END, REFUSED, SIZE
 from auscult.readers.process.wire import draft_from_bytes, packed, unpacked
-from auscult.readers.records.columns import Columns
+from auscult.readers.records.rows import Columns
 from auscult.readers.registry import known_readers
 
 CHUNK = 1 << 16
@@ -274,6 +274,3 @@ def _environment() -> dict[str, str]:
     found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)  # noqa: PTH100
     # One thread is enough for what arrays there are.
     return found | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-
-
-__all__ = ["CHUNK", "GoneError", "SlowError", "exchange", "too_much"]

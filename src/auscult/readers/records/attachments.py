@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Final
 
 from auscult.readers.contract import DraftDocument, Reader, SourceFile, UnreadableError
-from auscult.readers.drafting import Facts
+from auscult.readers.flow import Facts
 from auscult.readers.registry import READERS
 
 _TYPES: Final = {
@@ -70,7 +70,7 @@ def read_attachment(attachment: Attachment, facts: Facts, name: str) -> Iterator
             source=facts.source or draft.source,
             url=facts.url or draft.url,
             entity_ids=tuple(facts.entity_ids) or draft.entity_ids,
-            metadata={**draft.metadata, **facts.metadata},
+            metadata={**draft.metadata, **facts.fields()},
         )
 
 
@@ -100,6 +100,3 @@ def _reader_of(media_type: str) -> tuple[Reader, str]:
     module, _, attribute = READERS[named].partition(":")
     reader: Reader = getattr(import_module(module), attribute)()
     return reader, suffix
-
-
-__all__ = ["Attachment", "read_attachment"]

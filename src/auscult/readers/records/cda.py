@@ -1,7 +1,7 @@
 """Clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
 
-The structured entries below each section say the same in codes and are not read. Of the patient only the record number
-is kept, as metadata; name, address and birth date are left where they are.
+The structured entries below each section say the same in codes and are not read. Of the patient the record number and
+the name are kept, as metadata; address and birth date are left where they are.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument
 from auscult.readers.dates import iso_date
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.records.attachments import Attachment, read_attachment
 from auscult.readers.tree import Element, Role, written
 from auscult.readers.typesetting import Typesetter
@@ -90,22 +89,35 @@ def _role_of(element: Element) -> Role:
 
 def _facts(root: Element) -> Facts:
     patient = root.child("recordTarget", "patientRole", "id")
+    named = [
+        name.words_apart()
+        for role, *path in (
+            ("recordTarget", "patientRole", "patient", "name"),
+            ("author", "assignedAuthor", "assignedPerson", "name"),
+        )
+        for each in root.elements
+        if each.tag == role and (name := each.child(*path))
+    ]
     person = root.child("author", "assignedAuthor", "assignedPerson", "name")
     custodian = root.child("custodian", "assignedCustodian", "representedCustodianOrganization", "name")
     language, effective, identity = (root.child(name) for name in ("languageCode", "effectiveTime", "id"))
     titled = root.child("title")
+    codes = dict.fromkeys(
+        f"LOINC:{_code(section, 'code')}" for section, _ in _sections(root) if _code(section, "codeSystem") == _LOINC
+    )
     told = {
         "patient": (patient.get("extension") or patient.get("root")) if patient else "",
         "date": iso_date(effective.get("value")) if effective else "",
-        "author": " ".join(each.words() for each in person.elements) or person.words() if person else "",
+        "author": person.words_apart() if person else "",
         "language": language.get("code") if language else "",
         "type": _code(root, "displayName"),
         "document": (identity.get("extension") or identity.get("root")) if identity else "",
-        "sections": "; ".join(dict.fromkeys(filter(None, (_loinc(section) for section, _ in _sections(root))))),
+        "sections": "; ".join(codes),
     }
     return Facts(
         title=titled.words() if titled else _code(root, "displayName"),
         source=custodian.words() if custodian else "",
+        names=named,
         metadata={key: value for key, value in told.items() if value},
     )
 
@@ -115,13 +127,6 @@ def _code(element: Element, attribute: str) -> str:
     return code.get(attribute) if code else ""
 
 
-def _loinc(section: Element) -> str:
-    return f"LOINC:{_code(section, 'code')}" if _code(section, "codeSystem") == _LOINC else ""
-
-
 def is_cda(root: Element) -> bool:
     """Whether a file is a clinical document."""
     return root.tag == "ClinicalDocument"
-
-
-__all__ = ["MEDIA_TYPE", "is_cda", "read_cda"]

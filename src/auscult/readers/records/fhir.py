@@ -20,7 +20,7 @@ from auscult.readers.decoding import decoded
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.records.attachments import read_attachment
-from auscult.readers.records.fhir_resources import Fields, Resource, attachment_of, narrative_page
+from auscult.readers.records.fhir_resources import PEOPLE, Fields, Resource, attachment_of, narrative_page
 
 _DEEPEST: Final = 200
 _REMEDY: Final = "export the file again"
@@ -183,9 +183,13 @@ class _Reading:
         text, _ = decoded(file.content)
         self._resources = list(resources_of(text, file.suffix in _LINES, self._problems))
         self._binaries: dict[str, Resource] = {}
-        for binary in self._resources:
-            if binary.kind == "Binary":
-                self._binaries.update({binary.key: binary, binary.full_url or binary.key: binary})
+        self._people: dict[str, str] = {}
+        for resource in self._resources:
+            for reference in filter(None, (resource.key, resource.full_url)):
+                if resource.kind == "Binary":
+                    self._binaries[reference] = resource
+                elif resource.kind in PEOPLE:
+                    self._people[reference] = resource.person()
 
     def drafts(self) -> list[DraftDocument]:
         """All documents."""
@@ -223,7 +227,7 @@ class _Reading:
         if resource.in_error:
             self._miss(resource.key, "entered in error", "a resource that stands", "one that was entered in error")
             return
-        facts = resource.facts()
+        facts = resource.facts(self._people)
         before = len(self._problems)
         made = False
         if resource.kind != "DocumentReference":
@@ -239,7 +243,7 @@ class _Reading:
                         source=facts.source,
                         url="",
                         entity_ids=facts.entity_ids,
-                        metadata={**draft.metadata, **facts.metadata},
+                        metadata={**draft.metadata, **facts.fields()},
                     )
             except UnreadableError as problem:
                 self._problems.append((resource.key, problem))
@@ -265,6 +269,3 @@ class _Reading:
 
     def _miss(self, where: str, kind: str, expected: str, got: str) -> None:
         self._problems.append((where, UnreadableError(kind, expected, got, "leave it out, or export it again")))
-
-
-__all__ = ["FhirReader", "Problems", "resources_of", "strict_json"]

@@ -18,8 +18,7 @@ from typing import Any, Final
 from auscult.concepts.identifiers import normalise_identifiers
 from auscult.readers.contract import UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.drafting import Facts
-from auscult.readers.flow import has_words
+from auscult.readers.flow import Facts, has_words
 from auscult.readers.records.attachments import Attachment
 
 _ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}")
@@ -32,6 +31,8 @@ _SYSTEMS: Final = {
     "http://www.nlm.nih.gov/research/umls": "UMLS",
 }
 _LONGEST: Final = 500
+PEOPLE: Final = ("Patient", "Practitioner", "RelatedPerson")
+"""Resources of people, whose names the documents about them or by them keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,21 @@ class Resource(Fields):
         named = [f"{_SYSTEMS.get(coding.text('system'), '')}:{coding.text('code')}" for coding in codings]
         return normalise_identifiers([each for each in named if not each.startswith(":") and not each.endswith(":")])
 
-    def facts(self) -> Facts:
-        """What it says of itself."""
+    def person(self) -> str:
+        """The name of a patient or a practitioner: the official one, else the first; empty where there is none."""
+        names = sorted(self.each("name"), key=lambda name: name.text("use") != "official")
+        written = (
+            name.text("text") or " ".join((*name.texts("prefix"), *name.texts("given"), *name.texts("family")))
+            for name in names
+        )
+        return next(filter(None, written), "")[:_LONGEST]
+
+    def facts(self, people: Mapping[str, str]) -> Facts:
+        """What it says of itself.
+
+        Args:
+            people: Names of patients and practitioners of the same file, by what references call them.
+        """
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
         dates = (
             ("date",),
@@ -115,14 +129,14 @@ class Resource(Fields):
             ("context", "period", "start"),
             ("issued",),
         )
-        authors = [*self._names("author"), *self._names("performer")]
+        authors = [who for field in ("author", "performer") for who in self.each(field)]
         told = {
             "patient": self.text("subject", "reference") or self.text("subject", "identifier", "value"),
             "date": next(filter(None, (iso_date(self.text(*path)) for path in dates)), ""),
             "type": self.concept("type") or self.concept("code"),
             "category": self.concept("category"),
             "status": self.text("docStatus") or self.text("status"),
-            "author": "; ".join(dict.fromkeys(authors)),
+            "author": "; ".join(dict.fromkeys(who.text("display") or who.text("reference") for who in authors)),
             "encounter": self.text("encounter", "reference") or self.text("context", "encounter", "reference"),
             "language": self.text("language"),
         }
@@ -130,11 +144,12 @@ class Resource(Fields):
             title=(title or told["type"])[:_LONGEST],
             source=self.text("custodian", "display")[:_LONGEST],
             entity_ids=self.codes("conclusionCode"),
+            names=[
+                (people.get(who.text("reference"), "") or who.text("display"))[:_LONGEST]
+                for who in (*self.each("subject"), *authors)
+            ],
             metadata={name: value[:_LONGEST] for name, value in told.items() if value},
         )
-
-    def _names(self, field: str) -> list[str]:
-        return [who.text("display") or who.text("reference") for who in self.each(field)]
 
 
 def attachment_of(holder: Fields, binaries: Mapping[str, Resource]) -> Attachment:
@@ -170,11 +185,12 @@ def narrative_page(resource: Resource, title: str) -> bytes:
     Raises:
         UnreadableError: Sections are nested more than 30 deep.
     """
-    parts: list[str] = []
-    for section in resource.each("section"):
-        parts += _section(section, 1)
-    if not parts and (narrative := _narrative(resource)):
-        parts.append(narrative)
+    sections = [part for section in resource.each("section") for part in _section(section, 1)]
+    # Titles alone, as of sections that are given in codes, are no text.
+    if any(is_text for _, is_text in sections):
+        parts = [part for part, _ in sections]
+    else:
+        parts = [narrative] if (narrative := _narrative(resource)) else []
     if resource.kind == "DiagnosticReport" and (conclusion := resource.text("conclusion")):
         paragraphs = "".join(
             f"<p>{escape(line, quote=False)}</p>\n" for line in conclusion.splitlines() if line.strip()
@@ -190,25 +206,21 @@ def narrative_page(resource: Resource, title: str) -> bytes:
     return page.encode("utf-8", "replace")
 
 
-def _section(section: Fields, depth: int) -> list[str]:
+def _section(section: Fields, depth: int) -> list[tuple[str, bool]]:
+    """The title and the text of a section and of those inside it; and of each, whether it is text."""
     if depth > _DEEPEST:
         raise UnreadableError(
             "deep nesting", f"sections nested at most {_DEEPEST} deep", "deeper ones", "leave the resource out"
         )
     level = min(depth + 1, _LOWEST)
-    inner = [part for each in section.each("section") for part in _section(each, depth + 1)]
-    narrative = _narrative(section)
-    if not narrative and not inner:
-        return []
     title = section.text("title") or section.text("code", "text") or section.text("code", "coding", "display")
-    heading = [f"<h{level}>{escape(title, quote=False)}</h{level}>\n"] if title else []
-    return [*heading, *([f"{narrative}\n"] if narrative else []), *inner]
+    parts = [(f"<h{level}>{escape(title, quote=False)}</h{level}>\n", False)] if title else []
+    if narrative := _narrative(section):
+        parts.append((f"{narrative}\n", True))
+    return [*parts, *(part for each in section.each("section") for part in _section(each, depth + 1))]
 
 
 def _narrative(holder: Fields) -> str:
     """The XHTML of what a resource or a section says, if it has words."""
     div = holder.text("text", "div")
     return div if has_words(unescape(_TAG.sub(" ", div))) else ""
-
-
-__all__ = ["Fields", "Resource", "attachment_of", "narrative_page"]

@@ -6,8 +6,7 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument
 from auscult.readers.dates import iso_of
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
@@ -151,6 +150,3 @@ def articles_in(root: Element) -> list[Element]:
         return [root]
     found = descend(root, lambda each: each.tag != "article")
     return [node for node in found if isinstance(node, Element) and node.tag == "article"]
-
-
-__all__ = ["MEDIA_TYPE", "articles_in", "read_jats"]

@@ -19,8 +19,7 @@ from xml.parsers import expat
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import decoded
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow
+from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.medquad import is_medquad, read_medquad
 from auscult.readers.records.cda import is_cda, read_cda
 from auscult.readers.records.jats import articles_in, read_jats
@@ -234,6 +233,3 @@ class XmlReader:
 
 def _keyed(draft: DraftDocument, number: int) -> DraftDocument:
     return replace(draft, key=draft.metadata.get("pmcid") or draft.metadata.get("doi") or str(number))
-
-
-__all__ = ["MEDIA_TYPE", "XmlReader", "parse_xml", "read_plain"]

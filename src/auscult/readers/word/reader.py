@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.drafting import Facts, draft_of
-from auscult.readers.flow import Flow, has_words
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.tables import readable_rows
 from auscult.readers.tree import Piece, written
 from auscult.readers.word.package import WordParts, child, is_word_package, local, value, word_parts
@@ -263,6 +262,3 @@ def _without_words(pictures: int) -> UnreadableError:
         remedy = "recognise its text first: print it to a PDF, then run ocrmypdf on that"
         return UnreadableError("scanned Word file", "a Word file with text", "one of pictures alone", remedy)
     return UnreadableError("empty Word file", "a Word file with words", "one without", "leave it out")
-
-
-__all__ = ["MEDIA_TYPE", "DocxReader", "word_source"]

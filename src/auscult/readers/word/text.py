@@ -71,7 +71,7 @@ def paragraph_text(paragraph: Any, *, bold_style: bool = False) -> ParagraphText
             parts.append(" " if value(element, "type") in ("page", "column") else "\n")
         elif name in _WRITTEN:
             parts.append(_WRITTEN[name])
-        elif name != "r" or not _hidden(element):
+        elif name != "r" or is_on(child(element, "rPr", "vanish")) is not True:
             if name == "r":
                 own = is_on(child(element, "rPr", "b"))
                 heavy = heavy if own is None else own
@@ -91,10 +91,6 @@ _NO_BREAKS: Final = {
     0x0B: " ",
     0x0C: " ",
 }
-
-
-def _hidden(run: Any) -> bool:
-    return is_on(child(run, "rPr", "vanish")) is True
 
 
 def _symbol(element: Any) -> str:
