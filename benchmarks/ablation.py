@@ -45,6 +45,7 @@ GROUPS = {
         "question_together",
         "question_sentence",
     ),
+    "weighted terms": ("question_expansion",),
     "words of the entity": ("entity_document", "entity_passage", "entity_title"),
     "vectors": ("entity_vector", "aspect_vector", "question_vector"),
 }

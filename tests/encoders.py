@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from auscult.documents import Document
-from auscult.interfaces import FloatArray
+from auscult.interfaces import Expansion, FloatArray
 from auscult.understanding import Query
 
 _WORD = re.compile(r"\w+")
+TERMS = 500
 
 
 class HashedEncoder:
@@ -52,6 +53,35 @@ class HashedEncoder:
             number = zlib.crc32(f"{self.seed} {word}".encode("utf-8", "surrogatepass"))
             bag[number % half] += 1 if number & (1 << 31) else -1
         return bag
+
+
+class TermEncoder(HashedEncoder):
+    """Terms are hashed words; a window is a sentence, and a word's weight its length."""
+
+    expands = True
+
+    def expand_documents(self, documents: Sequence[Document]) -> list[Expansion]:
+        return [self._expand(document) for document in documents]
+
+    def expand_query(self, query: Query) -> tuple[np.ndarray, np.ndarray]:
+        terms, weights = weighed(query.text or query.terms)
+        return terms, weights / max(float(np.linalg.norm(weights)), 1e-9)
+
+    def _expand(self, document: Document) -> Expansion:
+        read = [[weighed(document.slice(each)) for each in passage.sentences] for passage in document.passages]
+        windows = [each for passage in read for each in passage]
+        return Expansion(
+            np.array([len(passage) for passage in read], np.int64),
+            np.cumsum([0, *(len(terms) for terms, _ in windows)]),
+            np.concatenate([np.zeros(0, np.uint16), *(terms for terms, _ in windows)]),
+            np.concatenate([np.zeros(0, np.float32), *(weights for _, weights in windows)]),
+        )
+
+
+def weighed(text: str) -> tuple[np.ndarray, np.ndarray]:
+    found = {zlib.crc32(word.encode()) % TERMS: min(len(word), 12) / 4 for word in _WORD.findall(text.lower())}
+    terms = np.array(sorted(found), np.uint16)
+    return terms, np.array([found[term] for term in terms.tolist()], np.float32)
 
 
 def _words(text: str) -> Iterable[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -201,7 +201,55 @@ class PassageEncoder(DocumentEncoder, Protocol):
     """A document encoder that places passages itself, and not by the mean of their sentences."""
 
     def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-        """Per document: its sentences' vectors, (sentences, dim), and its passages', (passages, dim), unit rows."""
+        """Return each document's vectors: of its sentences, (sentences, dim), and of its passages, unit rows."""
+        ...
+
+
+class Expansion(NamedTuple):
+    """Weighted terms of passages, read in windows: the words they hold and words that mean the same (formal2021).
+
+    Attributes:
+        windows: How many windows each passage has, (passages,).
+        starts: First term of each window, and the number of terms, (windows + 1,).
+        terms: Numbers of terms, at most 65,535, (terms,).
+        weights: Above 0 and below 4, float32 (terms,).
+    """
+
+    windows: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.uint16]
+    weights: FloatArray
+
+
+class EncodedDocument(NamedTuple):
+    """What an encoder makes of a document.
+
+    Attributes:
+        sentences: Vectors of its sentences, (sentences, dim), unit rows.
+        passages: Vectors of its passages, (passages, dim).
+        expansion: Of its passages, where the encoder reads terms (`ExpandsTexts`).
+    """
+
+    sentences: FloatArray
+    passages: FloatArray
+    expansion: Expansion | None = None
+
+
+@runtime_checkable
+class ExpandsTexts(Protocol):
+    """An encoder that also reads weighted terms, of documents and of queries."""
+
+    @property
+    def expands(self) -> bool:
+        """Whether this one has a reader of terms."""
+        ...
+
+    def expand_documents(self, documents: Sequence[Document]) -> list[Expansion]:
+        """Return the terms of each document's passages."""
+        ...
+
+    def expand_query(self, query: Query) -> tuple[npt.NDArray[np.uint16], FloatArray]:
+        """Return the numbers and weights of a query's terms, weights as one vector of unit length."""
         ...
 
 
@@ -219,6 +267,9 @@ class SentenceSplitter(Protocol):
 __all__ = [
     "Corpus",
     "DocumentEncoder",
+    "EncodedDocument",
+    "ExpandsTexts",
+    "Expansion",
     "FloatArray",
     "Hit",
     "Judgement",

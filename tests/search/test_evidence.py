@@ -14,7 +14,7 @@ from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
 from auscult.search.fusion import Fusion
 from auscult.understanding import Query
-from encoders import HashedEncoder
+from encoders import HashedEncoder, TermEncoder
 
 PAGES = {
     "Psoriasis": [("Treatment", "Creams calm the skin."), ("Symptoms", "Plaques on elbows itch.")],
@@ -31,6 +31,7 @@ CASES: dict[str, tuple[Query, list[int], list[int]]] = {
     "question_document": (Query("", "", text="plaques and creams"), [CREAMS, PLAQUES], []),
     "question_together": (IN_WORDS, [PLAQUES], []),
     "question_sentence": (IN_WORDS, [PLAQUES], []),
+    "question_expansion": (IN_WORDS, [PLAQUES], []),
     "entity_document": (Query("", "eczema"), [LIGHT], []),
     "entity_passage": (NAMED, [LIGHT], []),
     "entity_title": (NAMED, [CREAMS, PLAQUES], [SHAMPOO]),
@@ -56,7 +57,7 @@ def searchers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
         for title, sections in PAGES.items()
     ]
     found = {}
-    for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder())):
+    for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder()), ("terms", TermEncoder(4096))):
         folder: Path = tmp_path_factory.mktemp(name) / "index"
         build_index(documents, encoder, folder)
         found[name] = Searcher.open(folder, encoder)
@@ -76,7 +77,8 @@ def test_each_evidence_has_a_case() -> None:
 @pytest.mark.parametrize("name", EVIDENCE)
 def test_an_evidence_speaks_for_the_right_passages(searchers: dict[str, Searcher], name: str) -> None:
     query, first, some = CASES[name]
-    column = evidence_of(searchers["whole" if name == "question_vector" else "parts"], query, name)
+    kinds = {"question_vector": "whole", "question_expansion": "terms"}
+    column = evidence_of(searchers[kinds.get(name, "parts")], query, name)
     assert column.dtype == np.float32
     assert np.flatnonzero(column == column.max()).tolist() == first
     if not name.endswith("_vector"):
@@ -90,10 +92,13 @@ def test_what_was_not_asked_or_a_model_does_not_place_says_nothing(searchers: di
 
     named = {"entity_document", "entity_passage", "entity_title", "entity_vector"}
     words = {"question_together", "question_sentence"}
-    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {*words, "question_vector"}
+    none = "question_expansion"
+    assert silent("parts", Query("", "psoriasis", ("symptoms",))) == {*words, "question_vector", none}
     assert silent("parts", Query("", "", ("treatment",))) >= named | {"question_vector"}
-    assert silent("parts", IN_WORDS) == {*named, "question_label", "aspect_heading", "aspect_vector", "question_vector"}
-    assert silent("whole", NAMED) == {*words, "entity_vector", "aspect_vector"}
+    unasked = {*named, "question_label", "aspect_heading", "aspect_vector"}
+    assert silent("parts", IN_WORDS) == {*unasked, "question_vector", none}
+    assert silent("terms", IN_WORDS) == {*unasked, "question_vector"}
+    assert silent("whole", NAMED) == {*words, "entity_vector", "aspect_vector", none}
 
 
 def test_words_that_stand_together_say_more_than_their_sum(searchers: dict[str, Searcher]) -> None:
@@ -128,7 +133,7 @@ def test_words_of_one_sentence_say_more_than_words_of_several(tmp_path: Path) ->
         Section("None", "Light helps."),
     ]
     document = build_document(doc_id="Psoriasis", title="Psoriasis", sections=sections)
-    for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder())):
+    for name, encoder in (("parts", HashedEncoder(4096)), ("whole", WholeEncoder()), ("terms", TermEncoder(4096))):
         build_index([document], encoder, tmp_path / name)
         searcher = Searcher.open(tmp_path / name, encoder)
         asked = Query("", "plaques", text="Do plaques on elbows itch?")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Passage
 from auscult.errors import DataError, ModelError
-from auscult.interfaces import DocumentEncoder, FloatArray, PassageEncoder
+from auscult.interfaces import DocumentEncoder, EncodedDocument, ExpandsTexts, FloatArray, PassageEncoder
 
 
 def distinct_passages(documents: Iterable[Document]) -> Iterator[tuple[Document, Passage]]:
@@ -53,8 +53,8 @@ def rows_of(positions: dict[str, int], passage_ids: Sequence[str], name: str) ->
         ) from None
 
 
-def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
-    """The sentence vectors of each document, (sentences, dim), and those of its passages, (passages, dim).
+def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> list[EncodedDocument]:
+    """Return what an encoder makes of each document.
 
     Passages are placed by the encoder itself where it can (`PassageEncoder`), else by the mean of their sentences.
 
@@ -62,18 +62,27 @@ def encode_passages(encoder: DocumentEncoder, documents: Sequence[Document]) -> 
         ModelError: The encoder returned a wrong number of sentence vectors.
     """
     if isinstance(encoder, PassageEncoder):
-        return encoder.encode_passages(documents)
-    found = []
-    for document, vectors in zip(documents, encoder.encode_documents(documents), strict=True):
-        expected = (sum(len(passage.sentences) for passage in document.passages), encoder.dim)
-        if vectors.shape != expected:
-            raise ModelError(
-                f"vectors of shape {expected} for document '{document.doc_id}'",
-                f"shape {vectors.shape} from '{encoder.name}'",
-                "mend the encoder: one row per sentence",
-            )
-        found.append((vectors, passage_means(document.passages, vectors)))
-    return found
+        placed = encoder.encode_passages(documents)
+    else:
+        placed = [
+            (vectors, passage_means(document.passages, _checked(encoder, document, vectors)))
+            for document, vectors in zip(documents, encoder.encode_documents(documents), strict=True)
+        ]
+    if isinstance(encoder, ExpandsTexts) and encoder.expands:
+        expansions = encoder.expand_documents(documents)
+        return [EncodedDocument(*vectors, terms) for vectors, terms in zip(placed, expansions, strict=True)]
+    return [EncodedDocument(*vectors) for vectors in placed]
+
+
+def _checked(encoder: DocumentEncoder, document: Document, vectors: FloatArray) -> FloatArray:
+    expected = (sum(len(passage.sentences) for passage in document.passages), encoder.dim)
+    if vectors.shape != expected:
+        raise ModelError(
+            f"vectors of shape {expected} for document '{document.doc_id}'",
+            f"shape {vectors.shape} from '{encoder.name}'",
+            "mend the encoder: one row per sentence",
+        )
+    return vectors
 
 
 def passage_means(passages: Sequence[Passage], vectors: FloatArray) -> FloatArray:

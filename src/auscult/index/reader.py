@@ -17,6 +17,7 @@ from auscult.concepts import KnowledgeBase
 from auscult.documents import Document, Original, Passage
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR
+from auscult.index.expansion import Expansions
 from auscult.index.fields import Column, seen
 from auscult.index.log import check_log
 from auscult.index.manifest import CURRENT, STORE, Counts, Manifest
@@ -76,6 +77,7 @@ class GenerationReader:
 
     Attributes:
         words: Which text holds which word.
+        expansions: Which passage has which weighted term, where the model reads terms.
         titles: Documents by what they are called.
 
     Raises:
@@ -103,6 +105,7 @@ class GenerationReader:
         self._documents = np.cumsum([0, *(len(each.keys) for each in self.segments)])
         self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
         self.words = Words([each.words for each in self.segments])
+        self.expansions = Expansions([(each.file, int(each.starts[-1])) for each in self.segments])
         # What is kept does not hold the reader, so that the database is closed when nobody reads any more.
         self.titles = Titles(
             [each.file for each in self.segments],

@@ -3,7 +3,7 @@
 vectors                 float32 (passages, dim)
 keys, firsts, starts    of a document: its key in the store, its first passage's key, its first passage's row here
 sentences               of a passage: how many it has
-words, titles, fields   see there
+words, titles, fields, expansion   see there
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.index.expansion import ExpansionWriter
 from auscult.index.fields import Column, fields_of, write_fields
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, names_of, read_titles, write_titles
 from auscult.index.words import Counted, WordCounter, WordSegment, joined, write_words
-from auscult.interfaces import FloatArray
+from auscult.interfaces import Expansion, FloatArray
 
 
 class SegmentWriter:
@@ -37,6 +38,7 @@ class SegmentWriter:
         self._starts = [0]
         self._sentences: list[int] = []
         self._counter = WordCounter()
+        self._expansions = ExpansionWriter()
         self._joined: list[Counted] = []
         self._names: list[Name] = []
         self._fields: list[Mapping[str, str]] = []
@@ -48,6 +50,7 @@ class SegmentWriter:
         record: DocumentRecord,
         passages: Sequence[tuple[str, str, int]],
         vectors: Sequence[FloatArray] | FloatArray,
+        expansion: Expansion | None,
     ) -> None:
         """Add a document.
 
@@ -57,7 +60,10 @@ class SegmentWriter:
             record: What is said of it.
             passages: Heading, text and number of sentences of each.
             vectors: Of them, (passages, dim).
+            expansion: Their terms; None where the model reads none.
         """
+        if expansion is not None:
+            self._expansions.add(expansion, self._starts[-1])
         self._names += names_of(len(self._keys), record.title, record.entity_ids)
         self._put(key, first, fields_of(record.source, record.metadata), [count for _, _, count in passages])
         self._file.append(np.asarray(vectors, PASSAGE_DTYPE))
@@ -67,6 +73,8 @@ class SegmentWriter:
         """Add what is still there of another segment, instead of documents."""
         begin = len(self._keys)
         rows = segment.living_rows
+        living = np.repeat(segment.living, np.diff(segment.starts))
+        self._expansions.take(segment.file, living, self._starts[-1])
         places = {row: begin + place for place, row in enumerate(rows.tolist())}
         columns = {name: Column(segment.file, name) for name in segment.file.notes["fields"]}
         for row in rows.tolist():
@@ -86,6 +94,7 @@ class SegmentWriter:
         file.add("sentences", np.array(self._sentences, np.int64), "<i4")
         write_words(file, joined(self._joined or [self._counter.counted()]))
         write_titles(file, self._names)
+        self._expansions.write(file)
         end = file.close({"fields": write_fields(file, self._fields)})
         first, last = (self._keys[0], self._keys[-1]) if self._keys else (0, -1)
         return SegmentRecord(self.path.name, end, first, last, len(self._keys))

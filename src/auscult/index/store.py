@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Original, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError
+from auscult.index.expansion import to_bytes
 from auscult.index.manifest import (
     BEGINS_PARAGRAPH,
     ENDS_PARAGRAPH,
@@ -37,7 +38,7 @@ from auscult.index.manifest import (
     Counts,
     Manifest,
 )
-from auscult.interfaces import FloatArray
+from auscult.interfaces import EncodedDocument, FloatArray
 
 _SCHEMA: Final = """
 CREATE TABLE state (id INTEGER PRIMARY KEY, sum INTEGER, content TEXT);
@@ -47,7 +48,7 @@ CREATE TABLE documents (
 );
 CREATE TABLE passages (
     key INTEGER PRIMARY KEY, sum INTEGER, passage_id BLOB UNIQUE, record TEXT, text BLOB, sentences BLOB,
-    vector BLOB, vectors BLOB
+    vector BLOB, vectors BLOB, terms BLOB
 );
 """
 # Of documents whose file is kept; an index of before has none.
@@ -69,6 +70,8 @@ _OF_THE_SYSTEM: Final = frozenset(
     }
 )
 _TYPES: Final = {int: b"i", str: b"s", bytes: b"b"}
+_PASSAGE: Final = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?)"
+_PASSAGE_WITHOUT_TERMS: Final = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?)"
 _REMEDY: Final = "put a backup in its place, or build the index again"
 
 
@@ -107,6 +110,7 @@ class StoredPassage(NamedTuple):
         before: The text between the passage before it and this one.
         vector: (dim,).
         vectors: Of its sentences, half precision, (sentences, dim).
+        terms: Of its windows, as `expansion.to_bytes` packs them; empty for a model that reads none.
     """
 
     passage: Passage
@@ -114,6 +118,7 @@ class StoredPassage(NamedTuple):
     text: str
     vector: FloatArray
     vectors: npt.NDArray[np.float16]
+    terms: bytes
 
 
 class Store:
@@ -234,23 +239,22 @@ class Store:
         self._write("PRAGMA secure_delete=ON")
         self._write("INSERT OR REPLACE INTO knowledge VALUES (1, ?, ?)", (_sum(*self.row_seed, 1, content), content))
 
-    def insert(
-        self, document: Document, key: int, first: int, vectors: FloatArray, passages: FloatArray, origin: str
-    ) -> None:
+    def insert(self, document: Document, key: int, first: int, encoded: EncodedDocument, origin: str) -> None:
         """Write a document.
 
         Args:
             document: Whose ids are not here.
             key: For it.
             first: Key for its first passage.
-            vectors: Of its sentences, (sentences, dim).
-            passages: Of its passages, (passages, dim).
+            encoded: Its vectors and terms.
             origin: Where it was read.
 
         Raises:
             DataError: One of its ids is here.
         """
         pieces, tail = _pieces(document)
+        vectors, passages, expansion = encoded
+        terms = [b""] * len(passages) if expansion is None else to_bytes(expansion)
         row = (_text(document.doc_id), content_hash(document), origin, _record(document, first), tail)
         self._insert("document", document.doc_id, "INSERT INTO documents VALUES (?,?,?,?,?,?,?)", key, row)
         begin = 0
@@ -263,8 +267,10 @@ class Store:
                 _sentence_rows(passage.sentences).tobytes(),
                 passages[number].astype(PASSAGE_DTYPE).tobytes(),
                 vectors[begin:end].astype(SENTENCE_DTYPE).tobytes(),
+                # An index of before has no column for terms; its model reads none.
+                *([terms[number]] if self._keeps_terms else []),
             )
-            statement = "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?)"
+            statement = _PASSAGE if self._keeps_terms else _PASSAGE_WITHOUT_TERMS
             self._insert("passage", passage.passage_id, statement, first + number, values)
             begin = end
         if document.original is not None:
@@ -339,6 +345,10 @@ class Store:
             self._keeps = bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'originals'"))
         return bool(self._keeps)
 
+    @cached_property
+    def _keeps_terms(self) -> bool:
+        return bool(self._read("SELECT 1 FROM pragma_table_info('passages') WHERE name = 'terms'"))
+
     @property
     def _keeps_files(self) -> bool:
         return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"))
@@ -349,7 +359,7 @@ class Store:
         Raises:
             IndexFolderError: The row is damaged, or not there.
         """
-        passage_id, record, text, sentences, vector, vectors = self._row("passages", key)
+        passage_id, record, text, sentences, vector, vectors, *terms = self._row("passages", key)
         # Of a passage without headings above its own nothing is said of them; an index of before says it of none.
         heading, aspect, start, end, gap, *above = json.loads(record)
         rows = np.frombuffer(sentences, SENTENCE_ROW).tolist()
@@ -363,6 +373,7 @@ class Store:
             whole[gap:],
             own,
             np.frombuffer(vectors, SENTENCE_DTYPE).reshape(len(rows), len(own)),
+            terms[0] if terms else b"",
         )
 
     def files(self, origin: str) -> dict[str, str]:

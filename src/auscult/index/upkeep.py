@@ -9,6 +9,7 @@ from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
+from auscult.index.expansion import from_bytes
 from auscult.index.manifest import STORE, Manifest, SegmentRecord
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.segment import Segment, SegmentWriter, merge
@@ -164,7 +165,10 @@ def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> Segmen
             document = store.document(key)
             passages = [store.passage(document.first + number) for number in range(document.passages)]
             texts = [(each.passage.heading, each.text, len(each.passage.sentences)) for each in passages]
-            writer.add(key, document.first, document.record, texts, [each.vector for each in passages])
+            terms = [each.terms for each in passages]
+            expansion = from_bytes(terms) if any(terms) else None
+            vectors = [each.vector for each in passages]
+            writer.add(key, document.first, document.record, texts, vectors, expansion)
         return replace(writer.close(), first=record.first, last=record.last)
     except BaseException:
         writer.discard()

@@ -94,11 +94,11 @@ class _Transaction:
         try:
             encoded = encode_passages(self.encoder, documents)
             with storage_errors(self.folder):
-                for document, (sentences, passages) in zip(documents, encoded, strict=True):
+                for document, read in zip(documents, encoded, strict=True):
                     manifest = self._manifest
-                    check_vectors(manifest.model, document, sentences)
+                    check_vectors(manifest.model, document, read.sentences)
                     key, first = manifest.next_document, manifest.next_passage
-                    store.insert(document, key, first, sentences, passages, origin)
+                    store.insert(document, key, first, read, origin)
                     record = DocumentRecord(
                         document.doc_id,
                         document.title,
@@ -108,12 +108,12 @@ class _Transaction:
                         document.metadata,
                     )
                     texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
-                    segment.add(key, first, record, texts, passages)
+                    segment.add(key, first, record, texts, read.passages, read.expansion)
                     self._manifest = replace(
                         manifest,
                         next_document=key + 1,
                         next_passage=first + len(texts),
-                        counts=manifest.counts + Counts(1, len(texts), len(sentences)),
+                        counts=manifest.counts + Counts(1, len(texts), len(read.sentences)),
                     )
         except BaseException:
             # Part of the batch may be written, and what it replaces deleted: no commit may follow.

@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from auscult.documents import Document
 from auscult.documents.passage_rows import encode_passages
@@ -35,15 +36,14 @@ from auscult.encoders import load_model
 from auscult.errors import DataError, naming_extra
 from auscult.files.writing import whole_or_nothing
 from auscult.index.store import content_hash
-from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.interfaces import DocumentEncoder, EncodedDocument, ExpandsTexts, Expansion, FloatArray
 from auscult.provenance import usable_cores
 from auscult.understanding import Query
 
 Executor = Literal["here", "processes", "ray"]
 EXECUTORS: Final[tuple[Executor, ...]] = ("here", "processes", "ray")
 _TRIES: Final = 3
-Read = list[tuple[FloatArray, FloatArray]]
-"""Of each document: its sentences' vectors, (sentences, dim), and its passages', (passages, dim)."""
+Read = list[EncodedDocument]
 
 
 class Workers(Protocol):
@@ -74,7 +74,8 @@ class BulkEncoder:
         self._workers = workers
         self._folder = folder
         self._chunk = chunk
-        self._ready: dict[str, tuple[FloatArray, FloatArray]] = {}
+        self._ready: dict[str, EncodedDocument] = {}
+        self._expansions: dict[str, Expansion] = {}
 
     def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents, each when it has been read."""
@@ -87,9 +88,30 @@ class BulkEncoder:
         while under_way:
             yield from self._finish(*under_way.popleft())
 
-    def encode_passages(self, documents: Sequence[Document]) -> Read:
-        """What was read of documents that `stream` has given."""
-        return [self._ready.pop(document.doc_id) for document in documents]
+    @property
+    def expands(self) -> bool:
+        """Whether the encoder has a reader of terms."""
+        return isinstance(self._encoder, ExpandsTexts) and self._encoder.expands
+
+    def encode_passages(self, documents: Sequence[Document]) -> list[tuple[FloatArray, FloatArray]]:
+        """Return what was read of documents that `stream` has given."""
+        placed = []
+        for document in documents:
+            read = self._ready.pop(document.doc_id)
+            placed.append((read.sentences, read.passages))
+            if read.expansion is not None:
+                self._expansions[document.doc_id] = read.expansion
+        return placed
+
+    def expand_documents(self, documents: Sequence[Document]) -> list[Expansion]:
+        """Return the terms of documents whose vectors `encode_passages` has just given."""
+        return [self._expansions.pop(document.doc_id) for document in documents]
+
+    def expand_query(self, query: Query) -> tuple[npt.NDArray[np.uint16], FloatArray]:
+        """Return the encoder's own terms of a query."""
+        if not isinstance(self._encoder, ExpandsTexts):
+            raise TypeError(f"an encoder that reads terms, not '{self.name}'")
+        return self._encoder.expand_query(query)
 
     def encode_documents(self, documents: Sequence[Document]) -> list[FloatArray]:
         """The sentences' vectors alone; see `encode_passages`."""
@@ -107,9 +129,13 @@ class BulkEncoder:
 
         def finish() -> Read:
             found = wait()
-            arrays = {f"{number}-{side}": rows for number, each in enumerate(found) for side, rows in enumerate(each)}
+            arrays = {
+                f"{number}-{side}": rows
+                for number, (sentences, passages, expansion) in enumerate(found)
+                for side, rows in enumerate((sentences, passages, *(expansion or ())))
+            }
             with whole_or_nothing(place) as partial, partial.open("wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
+                np.savez(file, **arrays)
             return found
 
         return finish
@@ -290,7 +316,16 @@ def _dying(chunk: Sequence[Document]) -> DataError:
 
 def _kept(place: Path) -> Read:
     with np.load(place) as arrays:
-        return [(arrays[f"{number}-0"], arrays[f"{number}-1"]) for number in range(len(arrays.files) // 2)]
+        documents = sum(name.endswith("-0") for name in arrays.files)
+        expanded = len(arrays.files) > 2 * documents
+        return [
+            EncodedDocument(
+                arrays[f"{number}-0"],
+                arrays[f"{number}-1"],
+                Expansion(*(arrays[f"{number}-{side}"] for side in range(2, 6))) if expanded else None,
+            )
+            for number in range(documents)
+        ]
 
 
 def _chunks(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:

@@ -11,6 +11,9 @@ vectors, in the passage. What was asked in a question's own words is looked for 
     question_sentence                                  best over the passage's sentences: half the share of the
                                                        question's words that it holds, half its question part's cosine;
                                                        of the first passages alone, as these have to be read for it
+    question_expansion                                 the question's weighted terms in the passage's best window,
+                                                       where the model reads terms (formal2021): words that mean the
+                                                       same count as well
     entity_document, entity_passage, entity_title      best over the entity's names: coverage by the document, by the
                                                        passage; likeness to the title; the mean over several entities
     aspect_heading                                     best over the aspects: the mean of how much of it the heading
@@ -42,6 +45,7 @@ EVIDENCE: Final = (
     "question_document",
     "question_together",
     "question_sentence",
+    "question_expansion",
     "entity_document",
     "entity_passage",
     "entity_title",
@@ -52,16 +56,22 @@ EVIDENCE: Final = (
 )
 """The reasons, in the order of the columns of `gather`."""
 SENTENCE: Final = EVIDENCE.index("question_sentence")
+EXPANSION: Final = EVIDENCE.index("question_expansion")
 READ_BY_SENTENCE: Final = 16
 """Of how many passages the sentences are looked at. Of 64 the first ten were nearly the same."""
 _NOTHING: Final = 1e-12
+_MOST_EXPANDED: Final = 10.0
 _ONCE: Final = 0.3
 """k1 of a question's words: how often a passage holds one says how long it is, rather than how well it answers."""
 _SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "when"))))
 
 
 def gather(
-    index: PassageIndex, query: Query, vector: FloatArray, rows: npt.NDArray[np.int64] | None = None
+    index: PassageIndex,
+    query: Query,
+    vector: FloatArray,
+    rows: npt.NDArray[np.int64] | None = None,
+    terms: tuple[npt.NDArray[np.uint16], FloatArray] | None = None,
 ) -> FloatArray:
     """All reasons but "question_sentence", for all passages or for some, float32 (passages, len(EVIDENCE)).
 
@@ -70,6 +80,7 @@ def gather(
         query: As it was understood: with its names, aspects and words.
         vector: Of the query, (dim,); a part that it does not fill is zero.
         rows: Of passages; None for all.
+        terms: Of the query, their numbers and weights; None for a model that reads none.
     """
     words, documents = index.reader.words, index.reader.passage_documents
     vectors = index.reader.passage_vectors
@@ -85,6 +96,9 @@ def gather(
     }
     if unread_words(query):
         evidence["question_together"] = by_text**2
+    if terms is not None:
+        # Divided by what few passages reach, so that it is mostly below 1, as other reasons are.
+        evidence["question_expansion"] = index.reader.expansions.scores(*terms) / np.float32(_MOST_EXPANDED)
     entities = [[analyse(name) for name in names] for names in query.each]
     if entities:
         evidence["entity_document"] = _over_entities(words.coverage, "document", entities)[documents]

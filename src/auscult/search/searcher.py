@@ -25,8 +25,8 @@ from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
-from auscult.interfaces import DocumentEncoder, FloatArray, Hit, Ranking
-from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
+from auscult.interfaces import DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking
+from auscult.search.evidence import EXPANSION, READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
@@ -261,12 +261,21 @@ class Searcher:
             QueryError: The query is empty.
         """
         vector = self.vectors([query])[0]
-        return vector, self._weighed(query, vector, None, self.index.best)
+        return vector, self._weighed(query, vector, None, self.index.best, every=True)
 
-    def _weighed(self, query: Query, vector: FloatArray, rows: RowArray | None, best: Best) -> FloatArray:
-        """The evidence of passages, or of all; with their best sentences' of those that are the best by all other."""
-        evidence = gather(self.index, query, vector, rows)
-        if self.fusion.weights(query)[SENTENCE]:
+    def _weighed(
+        self, query: Query, vector: FloatArray, rows: RowArray | None, best: Best, *, every: bool = False
+    ) -> FloatArray:
+        """The evidence of passages, or of all; with their best sentences' of those that are the best by all other.
+
+        The query's weighted terms are read where they count, or where every evidence is asked for.
+        """
+        weights = self.fusion.weights(query)
+        terms = None
+        if (every or weights[EXPANSION]) and isinstance(self.encoder, ExpandsTexts) and self.encoder.expands:
+            terms = self.encoder.expand_query(query)
+        evidence = gather(self.index, query, vector, rows, terms)
+        if weights[SENTENCE]:
             first, _ = best(self.fusion.scores(query, evidence), READ_BY_SENTENCE)
             places = first if rows is None else np.searchsorted(rows, first)
             evidence[places, SENTENCE] = best_sentences(self.index, query, vector, first)

@@ -70,6 +70,7 @@ _IN_WORDS: Final = {
     "question_document": "the document has the question's words",
     "question_together": "the passage has the question's words together",
     "question_sentence": "a sentence has the question's words, or means what it means",
+    "question_expansion": "the passage has the question's words, or words that mean the same",
     "entity_document": "the document speaks of what was asked about",
     "entity_passage": "the passage speaks of what was asked about",
     "entity_title": "the title names what was asked about",

@@ -283,6 +283,15 @@ PMC_TRIALS = (
     ),
 )
 
+DRUG_LABELS = (
+    Format(
+        name="drug-labels",
+        source="openFDA",
+        url=lambda record: record.text("url", ""),
+        lists={"brand_names": "; ", "substances": "; ", "classes": "; "},
+    ),
+)
+
 CLINICAL_NOTES = (
     Format(
         name="clinical_notes",

@@ -17,8 +17,10 @@ from auscult.sources.opening import open_corpus as open_own
 from auscult.sources.rows import SUFFIXES, CsvCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
+from auscult_lab.corpora.cpgqa import CpgQaCorpus
 from auscult_lab.corpora.described import (
     CLINICAL_NOTES,
+    DRUG_LABELS,
     NHS,
     OPENSTAX,
     PMC_TRIALS,
@@ -69,6 +71,7 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         "wikipedia": partial(DescribedCorpus, WIKIPEDIA),
         "nhs": partial(DescribedCorpus, NHS),
         "openstax": partial(DescribedCorpus, OPENSTAX),
+        "drug_labels": partial(DescribedCorpus, DRUG_LABELS),
         "pmc_trials": partial(DescribedCorpus, PMC_TRIALS),
         "clinical_notes": partial(DescribedCorpus, CLINICAL_NOTES),
         "pubmedqa": partial(PubMedQaCorpus, PUBMEDQA),
@@ -79,6 +82,7 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         "wikisection": _open_wikisection,
         "bioasq": BioasqCorpus,
         "consumer_questions": ConsumerQuestionsCorpus,
+        "cpgqa": lambda path, *, name, skip_bad: CpgQaCorpus(path, name=name, skip_bad=skip_bad),
         "covidqa": lambda path, *, name, skip_bad: CovidQaCorpus(
             path / ARTICLES, path / QUESTIONS, name=name, skip_bad=skip_bad
         ),

@@ -8,15 +8,16 @@ by chance. With scores s = w · evidence and answers R among candidates C, the w
 one set for entity and aspects, one for questions in words. What questions were made of, titles and headings, would get
 nearly all weight. So both are hidden from a quarter of the questions, as in a collection that has none, and for another
 quarter those of passages about the entity, as where they stand under other words than were asked. Self-made questions
-hold words of their answers all the same, and people's do less: of a question in words, the weight of all but its vector
-is taken times `SHARE`. Words that stand together keep theirs: that a passage holds all that was asked says the same
-whoever asks.
+hold words of their answers all the same, and people's do less. Where people's questions are at hand, the weights of
+questions in words are fitted on both, each collection of them counting as much as all self-made ones. Where there are
+none, the weight of all but the question's vector is taken times `SHARE`. Words that stand together keep theirs: that a
+passage holds all that was asked says the same whoever asks.
 
 The probability is a logistic regression on the evidence of first hits, with no negative weight either. Each question is
 asked of it twice, with its answers and with all passages about its entity taken out, so that half have no answer, and
 some are about what there is not. Of self-made questions alone it would learn that an answer holds nearly all words of
 its question, and call most of what people ask without an answer; questions that people asked and judged, where there
-are some, tell it better. They count for the probability alone, not for the order of hits.
+are some, tell it better.
 
 Cost: a search a question, then seconds.
 """
@@ -67,6 +68,8 @@ them, beside three collections, each the same. With more, fewer are told "nothin
 _WHOLE: Final = np.isin(EVIDENCE, ("question_vector", "question_together"))
 _FIRST, _OTHERS, _MOST_RELEVANT = 10, 30, 10
 _PENALTY, _CERTAINTY_PENALTY = 1e-4, 1e-3
+_PEOPLES_PENALTY = 1e-3
+"""With less, weights suit the collections they were fitted on, and one that was left out loses."""
 _Array = npt.NDArray[np.float64]
 _Firsts = tuple[_Array, _Array]
 
@@ -124,14 +127,23 @@ def fit_indexes(
         searchers: Opened; with several models, weights that suit all of them.
         questions: Of each.
         seed: Of all chance.
-        people: Indexes with questions that were asked of their documents, for the probability.
+        people: Indexes with questions that were asked of their documents.
         order: Whose order of hits to keep: the probability alone is fitted. None fits both.
     """
     chance = np.random.default_rng(seed)
     own = ((each, question) for each in searchers for question in own_questions(each, questions, seed))
     told = [candidates(each, question, chance) for each, question in own]
-    asked = ((each, question) for each, judged in people for question in judged_questions(each, judged))
-    return fit(told, [candidates(each, question, chance) for each, question in asked], order)
+    asked = [
+        [candidates(each, question, chance) for question in _some(judged_questions(each, judged), questions, chance)]
+        for each, judged in people
+    ]
+    return fit(told, asked, order)
+
+
+def _some(questions: Iterable[OwnQuestion], most: int, chance: np.random.Generator) -> list[OwnQuestion]:
+    """Return at most so many questions, by chance."""
+    every = [*questions]
+    return [every[row] for row in np.sort(chance.permutation(len(every))[:most]).tolist()]
 
 
 def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Generator) -> Candidates:
@@ -171,36 +183,48 @@ def _partly_hidden(
     return evidence, vector, hidden_from
 
 
-def fit(questions: Iterable[Candidates], people: Sequence[Candidates] = (), order: Fusion | None = None) -> Fusion:
-    """The best weights for candidates of questions of any collections.
+def fit(
+    questions: Iterable[Candidates], people: Sequence[Sequence[Candidates]] = (), order: Fusion | None = None
+) -> Fusion:
+    """Return the best weights for candidates of questions of any collections.
 
     Args:
         questions: Self-made.
-        people: Asked by people, for the probability.
+        people: Asked by people, those of each collection.
         order: As `fit_indexes` takes it.
 
     Raises:
         DataError: There is no question in words, or no other one.
     """
     told = [*questions]
-    parts, words = _order(told) if order is None else (order.parts, order.words)
+    parts, words = _order(told, people) if order is None else (order.parts, order.words)
+    every = [each for collection in people for each in collection]
 
     def firsts(asked: Sequence[Candidates]) -> _Firsts:
         return _first_hits([(each, words if each.in_words else parts) for each in asked])
 
-    shares = ((told, 1.0 - PEOPLE if people else 1.0), (people, PEOPLE))
+    shares = ((told, 1.0 - PEOPLE if every else 1.0), (every, PEOPLE))
     return Fusion(parts, words, _certainty([(firsts(asked), share) for asked, share in shares if asked]))
 
 
-def _order(told: Sequence[Candidates]) -> tuple[FloatArray, FloatArray]:
-    """The weights of both kinds of questions."""
-    asked = [each for each in told if each.relevant.any() and not each.relevant.all()]
+def _order(told: Sequence[Candidates], people: Sequence[Sequence[Candidates]]) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of both kinds of questions."""
+    asked = _telling(told)
     kinds = {in_words: [each for each in asked if each.in_words is in_words] for in_words in (False, True)}
     if not all(kinds.values()):
         got = f"{len(asked)} of one kind"
         raise DataError("questions in words, and others by entity and aspect", got, "make more")
-    parts, words = (_ranking(kinds[kind]) for kind in (False, True))
+    collections = [some for each in people if (some := _telling(each))]
+    parts = _ranking([kinds[False]])
+    if collections:
+        return parts, _ranking([kinds[True], *collections], penalty=_PEOPLES_PENALTY)
+    words = _ranking([kinds[True]])
     return parts, np.where(_WHOLE, words, words * np.float32(SHARE))
+
+
+def _telling(asked: Sequence[Candidates]) -> list[Candidates]:
+    """Return the questions whose candidates hold both answers and others."""
+    return [each for each in asked if each.relevant.any() and not each.relevant.all()]
 
 
 def fit_reranker(
@@ -231,11 +255,19 @@ def fit_reranker(
                 asked.setdefault(kind(question.query), []).append(found)
     # Self-made questions in words repeat their passage here, too.
     shares = {"words": SHARE}
-    return {name: round(shares.get(name, 1.0) * float(_ranking(some, given=1)[0]), 4) for name, some in asked.items()}
+    return {name: round(shares.get(name, 1.0) * float(_ranking([some], given=1)[0]), 4) for name, some in asked.items()}
 
 
-def _ranking(asked: Sequence[Candidates], given: int = 0) -> FloatArray:
-    """Weights of one kind of questions, (evidence - given,); the `given` first columns count 1."""
+def _ranking(collections: Sequence[Sequence[Candidates]], given: int = 0, penalty: float = _PENALTY) -> FloatArray:
+    """Return the weights of one kind of questions, (evidence - given,).
+
+    Args:
+        collections: Of questions, each counting the same.
+        given: So many of the first columns count 1.
+        penalty: On squared weights.
+    """
+    asked = [each for collection in collections for each in collection]
+    shares = np.repeat([1 / len(each) / len(collections) for each in collections], [*map(len, collections)])
     evidence = np.concatenate([each.evidence for each in asked]).astype(np.float64)
     relevant = np.concatenate([each.relevant for each in asked])
     starts = np.cumsum([0, *(len(each.evidence) for each in asked[:-1])])
@@ -250,11 +282,10 @@ def _ranking(asked: Sequence[Candidates], given: int = 0) -> FloatArray:
         odds = np.exp(scores)
         all_odds = np.add.reduceat(odds, starts)
         right_odds = np.maximum(np.add.reduceat(odds * relevant, starts), 1e-300)
-        slope = odds / all_odds[lists] - odds * relevant / right_odds[lists]
-        value = np.mean(np.log(all_odds) - np.log(right_odds))
-        return float(value), slope @ evidence / len(asked)
+        slope = (odds / all_odds[lists] - odds * relevant / right_odds[lists]) * shares[lists]
+        return float(shares @ (np.log(all_odds) - np.log(right_odds))), slope @ evidence
 
-    weights = _minimum(loss, evidence.shape[1], _PENALTY)
+    weights = _minimum(loss, evidence.shape[1], penalty)
     return weights.astype(np.float32)
 
 

@@ -9,6 +9,7 @@ of tokens one a row. What is fused is the runtime's own (`com.microsoft`): atten
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -20,33 +21,82 @@ from auscult.interfaces import FloatArray
 _RUNTIME: Final = "com.microsoft"
 _LARGEST: Final = 127
 _LEAST: Final = 1e-9
+_PARTS: Final = ("weight", "bias")
 
 
 def bert_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> bytes:
-    """The content of an ONNX file: `input_ids`, `attention_mask` (texts, tokens) to `states` (texts, tokens, dim).
+    """Return the content of an ONNX file: `input_ids`, `attention_mask` (texts, tokens) to `states`.
 
     Args:
         weights: Of a `BertModel`, by its names.
         config: Its configuration: `num_hidden_layers`, `num_attention_heads`, `hidden_size`, `layer_norm_eps`.
         positions: Tokens of the longest text it is to read.
 
+    Returns:
+        `states` are (texts, tokens, dim).
+
     Raises:
         ModelError: It is no BERT.
         MissingExtraError: The package `onnx` is not installed.
     """
+    graph = _Graph()
+    states = _states(graph, weights, config, positions)
+    return graph.finished(states, "states", ["texts", "tokens", int(config["hidden_size"])])
+
+
+def splade_as_onnx(
+    weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int, terms: npt.NDArray[np.int64]
+) -> bytes:
+    """Return the content of an ONNX file: `input_ids`, `attention_mask` (texts, tokens) to `weights`, (texts, terms).
+
+    Args:
+        weights: Of a `BertForMaskedLM` without the prefix "bert.", by its names; words in and out are tied.
+        config: Its configuration.
+        positions: Tokens of the longest text it is to read.
+        terms: Rows of the vocabulary that are given, in order.
+
+    Raises:
+        ModelError: It is no BERT.
+        MissingExtraError: The package `onnx` is not installed.
+    """
+    graph = _Graph()
+    states = _states(graph, weights, config, positions)
+    head = "cls.predictions.transform"
+    states = graph.add("Gelu", graph.dense(states, *(weights[f"{head}.dense.{part}"] for part in _PARTS)),
+                       domain=_RUNTIME)  # fmt: skip
+    states = _norm(graph, config, weights, states, f"{head}.LayerNorm")
+    words = weights["embeddings.word_embeddings.weight"]
+    logits = graph.add("Relu", graph.dense(states, words[terms], weights["cls.predictions.bias"][terms]))
+    there = graph.add("Cast", "attention_mask", to=graph.types.FLOAT)
+    logits = graph.add("Mul", logits, graph.add("Unsqueeze", there, graph.constant(np.array([2]))))
+    # The logarithm rises: the largest logit has the largest weight.
+    largest = graph.add("ReduceMax", logits, graph.constant(np.array([1])), keepdims=0)
+    found = graph.add("Log", graph.add("Add", largest, graph.constant(np.array(1, np.float32))))
+    return graph.finished(found, "weights", ["texts", len(terms)])
+
+
+def _norm(
+    graph: _Graph,
+    config: Mapping[str, Any],
+    weights: Mapping[str, FloatArray],
+    rows: str,
+    name: str,
+    skipped: str = "",
+) -> str:
+    gain, bias = (graph.constant(weights[f"{name}.{part}"]) for part in _PARTS)
+    if skipped:
+        rows = graph.add("Add", rows, skipped)
+    return graph.add("LayerNormalization", rows, gain, bias, axis=-1, epsilon=float(config["layer_norm_eps"]))
+
+
+def _states(graph: _Graph, weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> str:
+    """Add a BERT to a graph, and return its last hidden states."""
     if config.get("model_type") != "bert":
         raise ModelError("a BERT", f"a {config.get('model_type')}", "take another encoder")
-    graph = _Graph()
-    eps = float(config["layer_norm_eps"])
-
-    def norm(rows: str, name: str, skipped: str = "") -> str:
-        gain, bias = (graph.constant(weights[f"{name}.{part}"]) for part in ("weight", "bias"))
-        if skipped:
-            rows = graph.add("Add", rows, skipped)
-        return graph.add("LayerNormalization", rows, gain, bias, axis=-1, epsilon=eps)
+    norm = partial(_norm, graph, config, weights)
 
     def dense(rows: str, *names: str) -> str:
-        weight, bias = (np.concatenate([weights[f"{name}.{part}"] for name in names]) for part in ("weight", "bias"))
+        weight, bias = (np.concatenate([weights[f"{name}.{part}"] for name in names]) for part in _PARTS)
         return graph.dense(rows, weight, bias)
 
     places = weights["embeddings.position_embeddings.weight"][:positions]
@@ -70,7 +120,7 @@ def bert_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str, Any], p
         states = norm(dense(read, f"{attention}.output.dense"), f"{attention}.output.LayerNorm", states)
         inner = graph.add("Gelu", dense(states, f"{layer}.intermediate.dense"), domain=_RUNTIME)
         states = norm(dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm", states)
-    return graph.finished(states, int(config["hidden_size"]))
+    return states
 
 
 class _Graph:
@@ -119,14 +169,14 @@ class _Graph:
         rows = self.add("Cast", self.add("Gather", rounded, ids), to=self.types.FLOAT)
         return self.add("Mul", rows, self.add("Gather", self.constant(scales.astype(np.float32)), ids))
 
-    def finished(self, states: str, dim: int) -> bytes:
+    def finished(self, rows: str, name: str, shape: list[str | int]) -> bytes:
         helper = self._onnx.helper
-        self._nodes.append(helper.make_node("Identity", [states], ["states"]))
+        self._nodes.append(helper.make_node("Identity", [rows], [name]))
         given = [
-            helper.make_tensor_value_info(name, self.types.INT64, ["texts", "tokens"])
-            for name in ("input_ids", "attention_mask")
+            helper.make_tensor_value_info(each, self.types.INT64, ["texts", "tokens"])
+            for each in ("input_ids", "attention_mask")
         ]
-        found = [helper.make_tensor_value_info("states", self.types.FLOAT, ["texts", "tokens", dim])]
+        found = [helper.make_tensor_value_info(name, self.types.FLOAT, shape)]
         graph = helper.make_graph(self._nodes, "encoder", given, found, self._constants)
         opsets = [helper.make_opsetid("", 21), helper.make_opsetid(_RUNTIME, 1)]
         content: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()

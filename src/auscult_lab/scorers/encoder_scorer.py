@@ -69,7 +69,7 @@ class EncoderScorer:
         wordless: set[str] = set()
         stream, done = iter(documents), 0
         while batch := list(islice(stream, self._batch_size)):
-            for document, (_, passages) in zip(batch, encode_passages(self.encoder, batch), strict=True):
+            for document, (_, passages, _) in zip(batch, encode_passages(self.encoder, batch), strict=True):
                 for passage, vector in zip(document.passages, passages, strict=True):
                     if passage.passage_id in rows:
                         raise DataError(

@@ -187,19 +187,32 @@ def test_an_index_gives_weights_that_find_its_answers(searcher: Searcher) -> Non
     assert np.mean(found) > 0.9
 
 
-def test_peoples_questions_tell_how_certain_a_hit_is_and_order_none() -> None:
+def test_peoples_questions_tell_how_certain_a_hit_is() -> None:
     own = [*made_up(200, False, 0), *made_up(200, True, 1)]
     people = made_up(200, True, 2)
     for each in people:
         # Their answers hold less of the question, and are right all the same.
         each.evidence[:, 0] *= 0.2
-    alone, both = fit(own), fit(own, people)
+    alone, both = fit(own), fit(own, [people])
     np.testing.assert_array_equal(both.parts, alone.parts)
-    np.testing.assert_array_equal(both.words, alone.words)
     answers = [each.evidence[0] for each in people]
     assert np.mean([both.probability(each) for each in answers]) > np.mean(
         [alone.probability(each) for each in answers]
     )
+
+
+def test_peoples_questions_order_hits_each_collection_as_much_as_own_ones() -> None:
+    own = [*made_up(200, False, 0), *made_up(200, True, 1)]
+    people = made_up(50, True, 2)
+    for each in people:
+        # Of what they ask, the third evidence tells answers apart, and not the first.
+        each.evidence[:, [0, 2]] = each.evidence[:, [2, 0]]
+    alone, one, two = fit(own), fit(own, [people]), fit(own, [people, people])
+    np.testing.assert_array_equal(one.parts, alone.parts)
+    assert alone.words[2] < 0.1
+    # As many as the own ones or fewer, a collection counts as much.
+    assert one.words[2] == pytest.approx(one.words[0], rel=0.25)
+    assert two.words[2] > 1.3 * two.words[0]
 
 
 def test_the_order_is_kept_where_the_probability_alone_is_fitted() -> None:

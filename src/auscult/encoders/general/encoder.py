@@ -22,8 +22,10 @@ import numpy.typing as npt
 
 from auscult.documents import Document
 from auscult.encoders.general.readers import Counts, WindowReader
+from auscult.encoders.general.terms import TermReader, Terms
 from auscult.encoders.general.towers import SIDES, Stretches, Towers, by_rows, stretch_sums, unit
-from auscult.interfaces import FloatArray
+from auscult.errors import ModelError
+from auscult.interfaces import Expansion, FloatArray
 from auscult.understanding import Query
 
 
@@ -37,6 +39,7 @@ class GeneralEncoder:
         centre: m, (reader.dim,).
         start_share: How much of a passage's question part is of its first window, in [0, 1].
         fusion: Weights of the evidence that were fitted with this model (`search.fusion`).
+        terms: Reads weighted terms; None for a model without.
         fingerprint: Hash of weights and configuration.
     """
 
@@ -49,6 +52,7 @@ class GeneralEncoder:
         centre: FloatArray,
         start_share: float = 0.5,
         fusion: Mapping[str, Any],
+        terms: TermReader | None = None,
         fingerprint: str = "",
     ) -> None:
         self.reader = reader
@@ -57,6 +61,7 @@ class GeneralEncoder:
         self.centre = centre
         self.start_share = start_share
         self.fusion = fusion
+        self._terms = terms
         self.fingerprint = fingerprint
         size = towers.dim
         self.dim = 2 * size + reader.dim
@@ -88,6 +93,37 @@ class GeneralEncoder:
             (sentences, at.of_documents), (whole, at.documents),
         ))  # fmt: skip
         return list(zip(by_sentence, by_passage, strict=True)) if documents else []
+
+    @property
+    def expands(self) -> bool:
+        """Whether the model has a reader of weighted terms."""
+        return self._terms is not None
+
+    def expand_documents(self, documents: Sequence[Document]) -> list[Expansion]:
+        """Return the weighted terms of each document's passages; a passage without sentences has none."""
+        read = self._term_reader().read(
+            [document.slice(each) if each.sentences else "" for document in documents for each in document.passages]
+        )
+        windows = np.cumsum([0, *read.windows])
+        expansions = []
+        passage = 0
+        for document in documents:
+            counts = read.windows[passage : passage + len(document.passages)]
+            first, last = windows[[passage, passage + len(document.passages)]].tolist()
+            starts = read.starts[first : last + 1]
+            span = slice(int(starts[0]), int(starts[-1]))
+            expansions.append(Expansion(counts, starts - starts[0], read.terms[span], read.weights[span]))
+            passage += len(document.passages)
+        return expansions
+
+    def expand_query(self, query: Query) -> Terms:
+        """Return the numbers and weights of the terms of what is asked in words, or of the aspects of the entity."""
+        return self._term_reader().ask(question_of(query))
+
+    def _term_reader(self) -> TermReader:
+        if self._terms is None:
+            raise ModelError("a model that reads weighted terms", f"'{self.name}', which reads none", "ask `expands`")
+        return self._terms
 
     def encode_queries(self, queries: Sequence[Query]) -> FloatArray:
         """Query vectors, (queries, dim), unit length; a part that a query has nothing for is zeros.

@@ -4,11 +4,14 @@ model.json           kind, format, name, what reads, the weights of the evidence
 towers.safetensors   the learned layers, in half precision
 tokenizer.json       as the `tokenizers` library has it
 model.onnx           the transformer that reads
+terms.onnx           what reads weighted terms, and
+terms-tokenizer.json   its tokenizer, where the model has one
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from auscult.encoders.folder import (
 )
 from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.general.readers import Transformer, WindowReader, open_tokenizer
+from auscult.encoders.general.terms import TermReader
 from auscult.encoders.general.towers import Towers
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
@@ -35,6 +39,22 @@ FORMAT = 2
 KIND = "general"
 _CENTRE = "centre"
 _FILES = _TOWERS, _TOKENIZER, _TRANSFORMER = "towers.safetensors", "tokenizer.json", "model.onnx"
+_TERM_FILES = _TERMS, _TERMS_TOKENIZER = "terms.onnx", "terms-tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TermFiles:
+    """What reads weighted terms, as it is saved.
+
+    Attributes:
+        transformer: Content of its ONNX file.
+        tokenizer: Content of its tokenizer's file.
+        options: Of `TermReader`.
+    """
+
+    transformer: bytes
+    tokenizer: bytes
+    options: Mapping[str, Any]
 
 
 def save(
@@ -47,6 +67,7 @@ def save(
     tokenizer: bytes,
     transformer: bytes,
     reader: Mapping[str, Any],
+    terms: TermFiles | None = None,
     fusion: Mapping[str, Any] | None = None,
     training: Mapping[str, object] | None = None,
 ) -> None:
@@ -61,13 +82,14 @@ def save(
         tokenizer: Content of its file.
         transformer: Content of its ONNX file.
         reader: Options of `WindowReader`.
+        terms: What reads weighted terms; None for a model without.
         fusion: Weights of the evidence; none until they are fitted.
         training: How it was trained, for the record.
 
     Raises:
         DataError: The place cannot be written to.
     """
-    with renewed_folder(folder, last=SETTINGS) as fresh:
+    with renewed_folder(folder, last=SETTINGS, without=() if terms else _TERM_FILES) as fresh:
         arrays = {**towers, _CENTRE: centre}
         write_numbers(fresh / _TOWERS, {key: np.asarray(array, np.float16) for key, array in arrays.items()})
         (fresh / _TOKENIZER).write_bytes(tokenizer)
@@ -81,6 +103,8 @@ def save(
             "fusion": dict(fusion or {}),
             "sha256": digest_of_folders(fresh, *_FILES),
         }
+        if terms is not None:
+            settings["terms"] = _write_terms(fresh, terms)
         write_json(fresh / SETTINGS, {**settings, "training": dict(training or {})})
 
 
@@ -96,7 +120,32 @@ def what_reads(folder: Path) -> dict[str, Any]:
         "tokenizer": (folder / _TOKENIZER).read_bytes(),
         "transformer": (folder / _TRANSFORMER).read_bytes(),
         "reader": settings["reader"],
+        "terms": _terms_of(folder, settings),
     }
+
+
+def add_terms(folder: Path, terms: TermFiles) -> None:
+    """Give a saved model a reader of weighted terms; indexes that it made are of another model then.
+
+    Raises:
+        ModelError: There is no such model.
+    """
+    settings = settings_of(folder, KIND, FORMAT)
+    with renewed_folder(folder, last=SETTINGS) as fresh:
+        write_json(fresh / SETTINGS, {**settings, "terms": _write_terms(fresh, terms)})
+
+
+def _write_terms(folder: Path, terms: TermFiles) -> dict[str, Any]:
+    (folder / _TERMS).write_bytes(terms.transformer)
+    (folder / _TERMS_TOKENIZER).write_bytes(terms.tokenizer)
+    return {**terms.options, "sha256": digest_of_folders(folder, *_TERM_FILES)}
+
+
+def _terms_of(folder: Path, settings: Mapping[str, Any]) -> TermFiles | None:
+    if "terms" not in settings:
+        return None
+    options = {name: value for name, value in settings["terms"].items() if name != "sha256"}
+    return TermFiles((folder / _TERMS).read_bytes(), (folder / _TERMS_TOKENIZER).read_bytes(), options)
 
 
 def set_fusion(folder: Path, fusion: Mapping[str, Any], training: Mapping[str, object]) -> None:
@@ -127,6 +176,13 @@ def load(folder: Path) -> GeneralEncoder:
             raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
         arrays = read_numbers(folder / _TOWERS)
         centre = arrays.pop(_CENTRE).astype(np.float32)
+        terms = None
+        if "terms" in settings:
+            options = dict(settings["terms"])
+            if digest_of_folders(folder, *_TERM_FILES) != options.pop("sha256"):
+                raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
+            tokenizer = open_tokenizer(folder / _TERMS_TOKENIZER)
+            terms = TermReader(open_session(folder / _TERMS, threads=1), tokenizer, usable_cores(), **options)
         return GeneralEncoder(
             # A batch a core: one batch on all cores leaves them waiting for each other.
             WindowReader(
@@ -139,5 +195,6 @@ def load(folder: Path) -> GeneralEncoder:
             centre=centre,
             start_share=float(settings["start_share"]),
             fusion=settings["fusion"],
+            terms=terms,
             fingerprint=fingerprint_of({key: value for key, value in settings.items() if key != "fusion"}),
         )

@@ -46,6 +46,20 @@ def open_tokenizer(path: Path) -> Any:
     return tokenizer
 
 
+# More do not stay in a core's cache, and are padded to the longest of them.
+_BATCH_TOKENS = 512
+
+
+def batches_of(lengths: Sequence[int]) -> list[list[int]]:
+    """Return rows of like length together, shortest first, as few tokens a batch as stay in a core's cache."""
+    batches: list[list[int]] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not batches or (len(batches[-1]) + 1) * lengths[row] > _BATCH_TOKENS:
+            batches.append([])
+        batches[-1].append(row)
+    return batches
+
+
 class Transformer:
     """Rows of token ids, read in batches of like length.
 
@@ -55,9 +69,6 @@ class Transformer:
         workers: How many batches are read at a time, each on a core of its own, as far as the session does.
     """
 
-    # More do not stay in a core's cache, and are padded to the longest of them.
-    _BATCH_TOKENS = 512
-
     def __init__(self, session: Any, workers: int = 1) -> None:
         self._session = session
         self._workers = workers
@@ -66,11 +77,7 @@ class Transformer:
     def states(self, rows: Sequence[list[int]]) -> Iterator[tuple[int, FloatArray]]:
         """Yield the number of each row and the states of its tokens, (tokens, dim), shortest first."""
         lengths = [*map(len, rows)]
-        batches: list[list[int]] = []
-        for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-            if not batches or (len(batches[-1]) + 1) * lengths[row] > self._BATCH_TOKENS:
-                batches.append([])
-            batches[-1].append(row)
+        batches = batches_of(lengths)
         inputs = [[*map(rows.__getitem__, batch)] for batch in batches]
         several = self._workers > 1 and len(batches) > 1
         read = self._in_parallel(inputs) if several else map(self._states, inputs)
