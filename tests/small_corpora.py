@@ -14,8 +14,10 @@ from auscult.sources.files import FilesCorpus
 from auscult.sources.rows import CsvCorpus, JsonlCorpus
 from auscult_lab.corpora.beir import BeirCorpus
 from auscult_lab.corpora.covidqa import CovidQaCorpus
+from auscult_lab.corpora.cpgqa import PARAGRAPHS, QUESTIONS, CpgQaCorpus
 from auscult_lab.corpora.described import (
     CLINICAL_NOTES,
+    DRUG_LABELS,
     NHS,
     OPENSTAX,
     PMC_TRIALS,
@@ -159,6 +161,27 @@ def _covidqa(folder: Path) -> CovidQaCorpus:
     return CovidQaCorpus(_lines(folder / "articles.jsonl", articles), _lines(folder / "questions.jsonl", questions))
 
 
+def _cpgqa(folder: Path) -> CpgQaCorpus:
+    paragraphs, questions = [], []
+    for n, name in enumerate(DISEASES):
+        text = f"{name} is treated with rest. It heals."
+        paragraphs.append({"doc_id": f"c{n}", "title": "Overview", "text": text})
+        for part, words in (("how", "with rest"), ("what", name)):
+            place = {"doc_id": f"c{n}", "grade": 1, "begin": text.index(words), "length": len(words)}
+            questions.append({"query_id": f"{part}{n}", "text": f"{part} of {name}?", "answers": [place]})
+    _lines(folder / PARAGRAPHS, paragraphs)
+    _lines(folder / QUESTIONS, questions)
+    return CpgQaCorpus(folder)
+
+
+def _drug_labels(folder: Path) -> DescribedCorpus:
+    rows = [
+        {"doc_id": f"fda:{n}", "title": name, "sections": _sections(name), "brand_names": [name.upper(), "Other"]}
+        for n, name in enumerate(DISEASES)
+    ]
+    return DescribedCorpus(DRUG_LABELS, _lines(folder / "labels.jsonl", rows))
+
+
 def _pubmedqa(folder: Path) -> PubMedQaCorpus:
     rows = [
         {
@@ -213,6 +236,8 @@ CORPORA: dict[str, Callable[[Path], Corpus]] = {
     "bioasq": _bioasq,
     "consumer_questions": _consumer_questions,
     "covidqa": _covidqa,
+    "cpgqa": _cpgqa,
+    "drug_labels": _drug_labels,
     "pubmedqa": _pubmedqa,
     "jsonl": lambda folder: JsonlCorpus(_articles(folder)),
     "csv": _table,

@@ -288,7 +288,7 @@ DRUG_LABELS = (
         name="drug-labels",
         source="openFDA",
         url=lambda record: record.text("url", ""),
-        lists={"brand_names": "; ", "substances": "; ", "classes": "; "},
+        lists={"brand_names": "; "},
     ),
 )
 

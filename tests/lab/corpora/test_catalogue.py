@@ -23,6 +23,7 @@ TINY = OWN_DATA / "medquad_tiny"
 CORPORA = {
     "medquad", "enwiki", "simplewiki", "nhs", "openstax", "mtsamples", "aci-bench", "mts-dialog", "primock57",
     "pmc-trials-abstracts", "pmc-trials", "bioasq", "consumer-questions", "covidqa", "pubmedqa",
+    "bioasq-7b-11b", "cpgqa", "drug-labels",
 }  # fmt: skip
 # Their files are brought by people: nothing of them is at hand here.
 BROUGHT = {"healthqa", "mimic-iii", "nfcorpus", "wikisection-json", "wikisectionqa", "cdv-train"}
