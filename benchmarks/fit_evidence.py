@@ -1,14 +1,15 @@
 """The weights of the evidence, fitted again: src/auscult/search/fusion.json, or a general encoder's own.
 
     AUSCULT_DATA=... python benchmarks/fit_evidence.py [--encoder FOLDER] [--questions N]
-    AUSCULT_DATA=... python benchmarks/fit_evidence.py --model fast [--probability]
+    AUSCULT_DATA=... python benchmarks/fit_evidence.py --model fast [--keep order|pairs]
 
 Questions are made of the titles and headings of documents to learn from (`fitting.fitting`). For models that bring no
 weights: Simple English Wikipedia, NHS pages and OpenStax with the shipped CDV, which has vectors for entity and aspect,
 and NHS pages with all-MiniLM-L6-v2, which has one for the question (found as `unseen_documents.py` finds it). For a
-general encoder: what its training fits them on, by its variant in `experiments/general.yaml`; --probability leaves the
-weights that order hits, and fits how certain a hit is. No corpus that models are measured on is read, but for the
-training questions that tell the latter. Five minutes on a core, most of them for the encoder to read.
+general encoder: what its training fits them on, by its variant in `experiments/general.yaml`. --keep order leaves the
+weights that order hits, and fits how certain a hit is; --keep pairs leaves those of entity and aspects alone. No corpus
+that models are measured on is read, but for the training questions of people that the experiment names. Five minutes on
+a core, most of them for the encoder to read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from auscult.encoders import load_model, model_folder
 from auscult.files.writing import write_json
 from auscult.search import Searcher, build_index, fusion
 from auscult_lab.corpora.opening import open_corpus
-from auscult_lab.fitting.fitting import QUESTIONS, fit_indexes
+from auscult_lab.fitting.fitting import FITTED_ON, QUESTIONS, Keep, fit_indexes
 from auscult_lab.fitting.weighing import asked_by_people, fit_model, learned_from
 from auscult_lab.general.experiment import read_general_experiment
 from auscult_lab.training.experiment_files import variant_path
@@ -48,11 +49,11 @@ def indexes(encoder: Path, folder: Path) -> Iterator[Searcher]:
             yield Searcher.open(place, loaded)
 
 
-def fit_general(name: str, folder: Path, *, keep_order: bool) -> None:
+def fit_general(name: str, folder: Path, keep: Keep | None, documents: int, questions: int) -> None:
     """Fit a shipped general encoder's weights, as its training does."""
     experiment = read_general_experiment(variant_path(EXPERIMENT, f"general-{name}"))
-    collections, people = learned_from(experiment, say), asked_by_people(experiment, say)
-    fit_model(model_folder(name), collections, experiment, folder, people=people, keep_order=keep_order)
+    collections, people = learned_from(experiment, say, documents), asked_by_people(experiment, say)
+    fit_model(model_folder(name), collections, experiment, folder, people=people, keep=keep, questions=questions)
 
 
 def say(line: str) -> None:
@@ -66,11 +67,12 @@ def main() -> None:
     options.add_argument("--encoder", type=Path, help="folder of all-MiniLM-L6-v2")
     options.add_argument("--questions", type=int, default=QUESTIONS, help="of each index")
     options.add_argument("--model", choices=("fast", "best"), help="fit a shipped general encoder's own weights")
-    options.add_argument("--probability", action="store_true", help="fit that alone; with --model")
+    options.add_argument("--documents", type=int, default=FITTED_ON, help="of each corpus; with --model")
+    options.add_argument("--keep", choices=("order", "pairs"), help="what is left as it is; with --model")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if chosen.model:
-            fit_general(chosen.model, Path(folder), keep_order=chosen.probability)
+            fit_general(chosen.model, Path(folder), chosen.keep, chosen.documents, chosen.questions)
             return
         fitted = fit_indexes(indexes(find_encoder(chosen.encoder), Path(folder)), chosen.questions)
     write_json(WEIGHTS, fitted.to_json())

@@ -30,7 +30,7 @@ from auscult.search.reranking import with_first_read_again
 from auscult.understanding import Query
 from auscult_lab.evaluation.records import Track
 from auscult_lab.evaluation.task import Task
-from auscult_lab.evaluation.tracks import track_on
+from auscult_lab.evaluation.tracks import fitted_on_questions_of, track_on
 from auscult_lab.fitting.fused_scorer import searched_with
 from auscult_lab.scorers.lexical import Bm25Config, Bm25Index
 from kept_vectors import KeptVectors
@@ -146,6 +146,8 @@ def searched(
         return None
     if track != "zero-shot":
         return None
+    if fitted_on_questions_of(training, collection.task.corpus):
+        track = "adapted"
     searcher = Searcher.open(kept_index(collection, encoder, folder), encoder)
 
     def rank(queries: Sequence[Query]) -> FloatArray:

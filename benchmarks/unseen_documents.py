@@ -12,6 +12,7 @@
 | bioasq             | test: questions                             | snippets of all questions | there are none   |
 | covidqa            | all questions                               | paragraphs of articles    | titles shown     |
 | pubmedqa           | test: questions                             | sections of all abstracts | headings shown   |
+| cpgqa              | test, half: questions                       | paragraphs of a guideline | there are none   |
 | consumer-questions | development: questions                      | answers to all questions  | there are none   |
 
 Where queries are made of the documents' own titles and headings, models see neither (`Task.without_names`), and of a
@@ -91,6 +92,7 @@ CORPORA = {
     "bioasq": Asked(names=True),
     "covidqa": Asked(names=True),
     "pubmedqa": Asked(names=True),
+    "cpgqa": Asked(names=True),
     "consumer-questions": Asked(split=DEVELOPMENT, names=True),
 }
 

@@ -96,6 +96,20 @@ def track_on(
     return track
 
 
+def fitted_on_questions_of(training: Mapping[str, Any], corpus: str) -> bool:
+    """Check whether the weights of a model's evidence have learned from training questions of a corpus.
+
+    Args:
+        training: The model's training record.
+        corpus: As `open_corpus` takes it.
+    """
+    fitted = training.get("fusion") or {}
+    asked = {**fitted.get("words_and_certainty", {}), **fitted}.get("words_fitted_on", ())
+    # BioASQ's batches are collections of their own, with questions of one kind.
+    kinds = {name.partition("-")[0] for name in asked}
+    return any(name.partition("-")[0] in kinds for name in collections_of(corpus))
+
+
 def trained_on(training: Mapping[str, Any]) -> Trained | None:
     """Return the kind of text of a training record; None where the record names no corpora."""
     choices = [*training.get("corpora", []), *training.get("backbone_corpora", [])]

@@ -13,7 +13,7 @@ from auscult.encoders import load_model, model_folder
 from auscult.encoders.folder import read_settings
 from auscult.provenance import stamp
 from auscult.search.fusion import Fusion
-from auscult_lab.fitting.fitting import FITTED_ON, QUESTIONS, Judged, fit_collections
+from auscult_lab.fitting.fitting import FITTED_ON, QUESTIONS, Judged, Keep, fit_collections
 
 if TYPE_CHECKING:
     from auscult.documents import Document
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 GENERAL: Final = "general"
 """The kind of models whose evidence is weighed."""
+PEOPLES_QUESTIONS: Final = 600
+"""Asked of each collection of people's questions."""
+PEOPLES_DOCUMENTS: Final = 6_000
+"""Documents of such a collection, where those that hold answers are fewer."""
 FEWEST: Final = 40
 """Held-out documents with a title from which on an adapted model has weights of its own."""
 
@@ -57,17 +61,19 @@ def weigh_evidence(experiment: DataExperiment, outcome: Outcome, folder: Path, s
     fit_model(outcome.model, collections, experiment, folder / "indexes", people=asked_by_people(experiment, say))
 
 
-def learned_from(experiment: DataExperiment, say: Callable[[str], None]) -> dict[str, list[Document]]:
-    """By corpus, some of the documents that a model learned from, which its evidence is weighed on."""
+def learned_from(
+    experiment: DataExperiment, say: Callable[[str], None], number: int = FITTED_ON
+) -> dict[str, list[Document]]:
+    """Return, by corpus, some of the documents that a model learned from, which its evidence is weighed on."""
     from auscult_lab.training.data import read
 
     chance = random.Random(experiment.seed)
     whole = {choice.name: read(choice, say)[1] for choice in experiment.corpora}
-    return {name: chance.sample(each, min(FITTED_ON, len(each))) for name, each in whole.items()}
+    return {name: chance.sample(each, min(number, len(each))) for name, each in whole.items()}
 
 
 def asked_by_people(experiment: DataExperiment, say: Callable[[str], None]) -> dict[str, Judged]:
-    """By corpus, the judged questions that an experiment names for the probability."""
+    """Return, by corpus, the judged questions that an experiment names."""
     from auscult_lab.general.experiment import GeneralExperiment
     from auscult_lab.training.data import read
 
@@ -75,8 +81,23 @@ def asked_by_people(experiment: DataExperiment, say: Callable[[str], None]) -> d
     for choice in experiment.asked if isinstance(experiment, GeneralExperiment) else ():
         corpus, documents = read(choice.model_copy(update={"split": None}), say)
         split = choice.split or "train"
-        found[choice.name] = Judged(documents, corpus.queries(split), corpus.judgements(split))
+        judged = Judged(documents, corpus.queries(split), corpus.judgements(split))
+        found[choice.name] = _some(judged, random.Random(experiment.seed))
     return found
+
+
+def _some(judged: Judged, chance: random.Random) -> Judged:
+    """Return some of the questions, with the documents that hold their answers and others by chance."""
+    queries = chance.sample(judged.queries, min(PEOPLES_QUESTIONS, len(judged.queries)))
+    asked = {query.query_id for query in queries}
+    judgements = [each for each in judged.judgements if each.query_id in asked]
+    answers = {each.passage_id for each in judgements}
+    documents = [*judged.documents]
+    holding = [any(passage.passage_id in answers for passage in document.passages) for document in documents]
+    others = [row for row, holds in enumerate(holding) if not holds]
+    taken = {*chance.sample(others, min(len(others), max(0, PEOPLES_DOCUMENTS - sum(holding))))}
+    documents = [each for row, each in enumerate(documents) if holding[row] or row in taken]
+    return Judged(documents, queries, judgements)
 
 
 def fit_model(
@@ -86,7 +107,8 @@ def fit_model(
     folder: Path,
     *,
     people: Mapping[str, Judged] = MappingProxyType({}),
-    keep_order: bool = False,
+    keep: Keep | None = None,
+    questions: int = QUESTIONS,
 ) -> None:
     """Fit the weights of a model's evidence on collections, and put them into its folder.
 
@@ -95,25 +117,36 @@ def fit_model(
         collections: As `fit_collections` takes them.
         experiment: That it was trained by.
         folder: Where indexes are kept.
-        people: By corpus, questions that people asked, for the probability.
-        keep_order: Fit the probability alone, and leave the weights that order hits.
+        people: By corpus, questions that people asked.
+        questions: Made of each collection.
+        keep: What of the weights that order hits is left as it is; None for nothing.
     """
     from auscult.encoders.general.persistence import set_fusion
 
     known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
     encoder = load_model(str(model))
-    order = Fusion.of(encoder) if keep_order else None
+    order = Fusion.of(encoder) if keep else None
     fusion = fit_collections(
-        collections, encoder, folder, knowledge_base=known, seed=experiment.seed, people=people, order=order
+        collections,
+        encoder,
+        folder,
+        knowledge_base=known,
+        questions=questions,
+        seed=experiment.seed,
+        people=people,
+        order=order,
+        keep=keep or "order",
     )
     fitted_on: dict[str, object] = {
         "corpora": [choice.model_dump() for choice in experiment.corpora],
-        "documents_of_each": FITTED_ON,
-        "questions_of_each": QUESTIONS,
+        "documents_of_each": {name: len(each) for name, each in collections.items()},
+        "questions_of_each": questions,
         "asked_by_people": {name: len(each.queries) for name, each in people.items()},
         "seed": experiment.seed,
+        **({} if keep == "order" else {"words_fitted_on": sorted(people)}),
         **stamp(),
     }
-    if keep_order:
-        fitted_on = {**read_settings(model)["training"]["fusion"], "certainty": fitted_on}
+    if keep:
+        newly = "certainty" if keep == "order" else "words_and_certainty"
+        fitted_on = {**read_settings(model)["training"]["fusion"], newly: fitted_on}
     set_fusion(model, fusion.to_json(), fitted_on)

@@ -103,8 +103,8 @@ class GeneralExperiment(_OfDocuments):
         dim: Length of the entity part and of the aspect part.
         start_share: As `GeneralEncoder` takes it.
         training: Training of the towers.
-        asked: Corpora whose judged questions tell how certain a hit is (`fitting.fitting`); nothing else learns from
-            them. Without a split, the questions for training.
+        asked: Corpora whose judged questions the weights of questions in words, and how certain a hit is, are fitted
+            on (`fitting.fitting`); nothing else learns from them. Without a split, the questions for training.
     """
 
     model: Literal["general"]

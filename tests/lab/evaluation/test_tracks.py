@@ -8,7 +8,7 @@ import pytest
 
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.corpora.opening import collections_of
-from auscult_lab.evaluation.tracks import track_on
+from auscult_lab.evaluation.tracks import fitted_on_questions_of, track_on
 
 WIKI = [{"name": "enwiki", "split": "train"}, {"name": "nhs", "split": None}]
 MEDQUAD = [{"name": "medquad", "split": "train-disjoint"}]
@@ -86,3 +86,19 @@ def test_paths_go_by_the_name_of_the_corpus_in_them(tmp_path: Path) -> None:
     assert collections_of(str(tmp_path / "ours")) == {"ours"}
     assert collections_of("elsewhere/leaflets.jsonl.gz") == {"leaflets"}
     assert collections_of("wikisection") == {"enwiki", "simplewiki"}
+
+
+@pytest.mark.parametrize(
+    ("fusion", "corpus", "expected"),
+    [
+        ({"words_fitted_on": ["bioasq-7b-11b", "cpgqa"]}, "bioasq", True),
+        ({"words_and_certainty": {"words_fitted_on": ["cpgqa"]}}, "cpgqa", True),
+        ({"words_fitted_on": ["bioasq-7b-11b"]}, "pubmedqa", False),
+        ({"certainty": {"asked_by_people": {"bioasq": 5}}}, "bioasq", False),
+        ({}, "medquad", False),
+    ],
+)
+def test_weights_that_questions_of_a_corpus_helped_to_fit_are_told(
+    fusion: dict[str, object], corpus: str, expected: bool
+) -> None:
+    assert fitted_on_questions_of({"fusion": fusion}, corpus) is expected

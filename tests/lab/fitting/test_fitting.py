@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE
 from auscult.search.fusion import Fusion
 from auscult.understanding import Query
+from auscult_lab.fitting import weighing
 from auscult_lab.fitting.fitting import HIDDEN, Candidates, Judged, candidates, fit, fit_indexes, judged_questions
 from auscult_lab.fitting.own_questions import own_questions
 from encoders import HashedEncoder
@@ -221,6 +223,40 @@ def test_the_order_is_kept_where_the_probability_alone_is_fitted() -> None:
     np.testing.assert_array_equal(fusion.parts, order.parts)
     np.testing.assert_array_equal(fusion.words, order.words)
     assert not np.array_equal(fusion.certainty, order.certainty)
+
+
+def test_what_was_read_has_no_weight_where_people_asked() -> None:
+    own, people = [*made_up(200, False, 0), *made_up(200, True, 1)], made_up(100, True, 2)
+    read = EVIDENCE.index("entity_passage")
+    for each in (*own, *people):
+        each.evidence[:, read] = each.relevant
+    alone, both = fit(own), fit(own, [people])
+    assert alone.words[read] > 1
+    assert both.words[read] == 0
+    assert both.parts[read] == alone.parts[read] > 1
+
+
+def test_weights_of_pairs_are_kept_where_words_are_fitted() -> None:
+    order = Fusion(*(np.full(len(EVIDENCE) + more, 0.5, np.float32) for more in (0, 0, 1)))
+    own, people = [*made_up(100, False, 0), *made_up(100, True, 1)], made_up(100, True, 2)
+    fusion = fit(own, [people], order, "pairs")
+    np.testing.assert_array_equal(fusion.parts, order.parts)
+    np.testing.assert_array_equal(fusion.words, fit(own, [people]).words)
+
+
+def test_some_questions_come_with_their_answers_and_other_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weighing, "PEOPLES_QUESTIONS", 3)
+    monkeypatch.setattr(weighing, "PEOPLES_DOCUMENTS", 6)
+    documents = leaflets()
+    first = [document.passages[0].passage_id for document in documents]
+    queries = [Query(str(row), "", text=f"question {row}") for row in range(len(documents))]
+    judged = Judged(documents, queries, [Judgement(str(row), first[row]) for row in range(len(documents))])
+    some = weighing._some(judged, random.Random(0))
+    assert len(some.queries) == 3
+    assert len(some.documents) == min(6, len(documents))
+    held = {passage.passage_id for document in some.documents for passage in document.passages}
+    assert {each.query_id for each in some.judgements} == {query.query_id for query in some.queries}
+    assert {each.passage_id for each in some.judgements} <= held
 
 
 def test_judged_questions_are_read_and_have_their_answers_documents_related(searcher: Searcher) -> None:
