@@ -127,7 +127,8 @@ OpenStax), or questions as people wrote them (the others). Consumer questions ar
 by them. Of BioASQ, PubMedQA and cpgQA the weights that order hits of `fast` and `best` have learned from training
 questions: there they are *adapted*. Figures where only entities and aspects are asked are of before both read weighted
 terms, which change nothing there. What all-MiniLM-L6-v2 had read before is not known in full. *BM25 +
-all-MiniLM-L6-v2* adds up reciprocal ranks. What each corpus is asked stands on top of `benchmarks/unseen_documents.py`. Measures are in percent, with 95 %
+all-MiniLM-L6-v2* adds up reciprocal ranks. What each corpus is asked stands on top of `benchmarks/unseen_documents.py`.
+Measures are in percent, with 95 %
 bootstrap intervals. Significant differences, hardware and dates:
 [tables](../../benchmarks/results/tables/models.csv).""",
     files=("unseen_documents",),
