@@ -161,7 +161,9 @@ def test_mistakes_are_one_sentence_exit_2_and_leave_nothing(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_command_that_is_stopped_while_its_modules_load_says_so(number: signal.Signals) -> None:
     program = (
-        "import os, auscult.cli.application as application, auscult.cli.main as main\n"
+        "import os, signal, auscult.cli.application as application, auscult.cli.main as main\n"
+        # A shell's background processes, as this run of tests may be one, begin with it ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"application.import_module = lambda name: os.kill(os.getpid(), {int(number)})\n"
         "main.main(['info', 'index'])"
     )

@@ -11,7 +11,7 @@ from auscult.encoders import load_model, training_record
 from auscult_lab.cdv import persistence as cdv
 from auscult_lab.graphs import knowledge_vectors
 from auscult_lab.opening import load_ranker
-from auscult_lab.rankers import persistence as rankers
+from auscult_lab.rankers import scorer as rankers
 from places import DATA
 
 Again = Callable[[Path, Path], str]

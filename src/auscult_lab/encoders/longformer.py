@@ -260,12 +260,7 @@ class LongTowers(Towers):
         ]
         rows: dict[str, list[Tensor]] = {"input_ids": [], "attention_mask": [], GLOBAL: [], OWN: []}
         for middle, (before, after) in zip(own["input_ids"], around, strict=True):
-            # Half of the room for the end of what is before and the beginning of what is after; what one leaves, the
-            # other takes.
-            spare = room - len(middle)
-            following = min(len(after), spare - min(len(before), spare // 2))
-            leading = min(len(before), spare - following)
-            left, right = before[len(before) - leading :], after[:following]
+            left, right = _fit(before, after, room - len(middle))
             ids = [tokenizer.cls_token_id, *left, *middle, *right, tokenizer.sep_token_id]
             inside = torch.ones(len(ids), dtype=torch.long)
             inside[1 : 1 + len(left)] = 0
@@ -296,6 +291,16 @@ class LongPolyEncoder(LongTowers, PolyEncoder):
     kind: ClassVar[str] = "long-poly"
     title: ClassVar[str] = "CAPR-Poly, Longformer"
     config: LongPolyConfig
+
+
+def _fit(before: list[int], after: list[int], room: int) -> tuple[list[int], list[int]]:
+    """Return the end of what is before and the beginning of what is after, half of the room each.
+
+    What one leaves, the other takes.
+    """
+    following = min(len(after), room - min(len(before), room // 2))
+    leading = min(len(before), room - following)
+    return before[len(before) - leading :], after[:following]
 
 
 def _long(backbone: Backbone, config: LongConfig) -> LongBackbone:

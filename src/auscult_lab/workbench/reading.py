@@ -112,7 +112,7 @@ def read_user_data(path: Path, findings: Findings) -> UserData:
     """Read everything.
 
     Args:
-        path: See `sources.find_layout`.
+        path: See `files.find_layout`.
         findings: Where faults and warnings go.
 
     Raises:

@@ -37,7 +37,8 @@ def service(needs: Needs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield Service(base, opened["medquad"], opened["ward"], folder / "data")
 
 
-@pytest.fixture(scope="package")
+# Of one file: while Playwright runs, no test in the same process can run a loop of its own.
+@pytest.fixture(scope="module")
 def browser(needs: Needs) -> Iterator[Any]:
     with chromium(needs.chromium()) as started:
         yield started
