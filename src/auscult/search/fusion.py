@@ -32,9 +32,10 @@ FILE = "fusion.json"
 DOUBTFUL: Final = 0.5
 """Where the first hit answers with a smaller probability, people are told that nothing was found."""
 READ: Final = 0.2
-"""How much of the weights that title and heading have among those of entity and aspects a question has that says no more
-than both. Of 0, 0.1 and 0.2 the best on self-made questions of Simple English Wikipedia and NHS pages, with `fast`; the 72
-development questions, whose documents have neither, stay as they are, and lose 1 point with all other weights beside."""
+"""How much of the weights that title and heading have among those of entity and aspects a question has that says no
+more than both. Of 0, 0.1 and 0.2 the best on self-made questions of Simple English Wikipedia and NHS pages, with
+`fast`; the 72 development questions, whose documents have neither, stay as they are, and lose a point with all other
+weights beside."""
 TITLED: Final = 1.0
 """How much of the weight that an entity's title has among those of entity and aspects a question has in which an entity
 was read, whatever more it says. Of 0 to 3, from 1 on all did as well on 700 questions made of titles of NHS and MedQuAD
