@@ -174,7 +174,7 @@ def kept_index(collection: Collection, encoder: DocumentEncoder, folder: Path) -
 
 
 def three_readers(collection: Collection, encoder: OpenModel) -> OpenModel:
-    """A sentence encoder, multilingual-e5-small and splade-tiny, their standardised scores added: nothing is trained."""
+    """A sentence encoder, multilingual-e5-small and splade-tiny, standardised scores added: nothing is trained."""
 
     def rank(queries: Sequence[Query]) -> FloatArray:
         asked = [question_of(query) for query in queries]
