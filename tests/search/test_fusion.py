@@ -35,11 +35,11 @@ def test_a_question_in_words_has_weights_of_its_own() -> None:
     )
     of_parts, in_words = (dict(zip(EVIDENCE, SHIPPED.weights(query).tolist(), strict=True)) for query in (named, asked))
     assert in_words != of_parts
-    # Of a question that says no more than both, title and heading have some of their weights for entity and aspects.
+    # Of a question that says no more than both, the heading has its weight for entity and aspects.
     for more in (replace(asked, aspects=()), replace(asked, text="What are the symptoms of gout in children?")):
         unread = dict(zip(EVIDENCE, SHIPPED.weights(more).tolist(), strict=True))
         for name in EVIDENCE:
-            some = READ * of_parts[name] if name in ("entity_title", "aspect_heading") else 0
+            some = READ * of_parts[name] if name == "aspect_heading" else 0
             assert in_words[name] == pytest.approx(unread[name] + some)
     # What an entity's title says counts as soon as one was read.
     nothing_read = dict(zip(EVIDENCE, SHIPPED.weights(replace(asked, entity="")).tolist(), strict=True))

@@ -7,7 +7,6 @@ with 12,092 of 30,522 the same passages came first on the development questions,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,13 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import load_file
 
+from auscult.encoders.folder import read_numbers
 from auscult.encoders.general.persistence import TermFiles
 from auscult.encoders.general.readers import open_tokenizer
 from auscult.encoders.general.terms import TermReader
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
+from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder
 from auscult_lab.general.bert_onnx import splade_as_onnx
 
@@ -80,8 +80,8 @@ def open_splade(folder: Path) -> tuple[Mapping[str, npt.NDArray[np.float32]], di
         ModelError: The folder holds no such model.
     """
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        saved = load_file(folder / "model.safetensors")
+        config = parse_json((folder / "config.json").read_bytes())
+        saved = read_numbers(folder / "model.safetensors")
     except (OSError, ValueError) as error:
         raise ModelError("a folder of a sparse encoder", f"{folder} ({error})", "name another folder") from error
     named = {}
