@@ -129,14 +129,14 @@ ADVICE = (
     "takes longer to read: R@1 {general-medquad medquad zero-shot @FAST} and {general-medquad medquad zero-shot @BEST} "
     "on MedQuAD, where BM25 has {evaluation medquad untrained BM25}, the encoder that `best` begins with "
     "{capr-zero-shot medquad untrained all-MiniLM-L6-v2} as it is, and zero-shot CDV {evaluation medquad zero-shot "
-    "@CDV}. What their teachers had read is not fully known.",
+    "@CDV}.",
     "- **Your own documents with titles and headings**: adapt `best` in minutes (`auscult train --documents`): "
-    "R@1 {general-medquad-adapted medquad adapted @BEST, adapted} on MedQuAD, where headings are the question types "
+    "R@1 {general-medquad-adapted medquad adapted @BEST, adapted} on MedQuAD, whose headings are the types "
     "that the test asks by.",
     "- **English health pages like MedQuAD's**: `cdv`, R@1 {evaluation medquad adapted @CDV} on MedQuAD, of whose "
-    "publishers it has read pages; {medquad-overlap medquad adapted @CDV *the MedQuAD documents*} on those queries "
-    "that share nothing with the MedQuAD documents it was trained on, {medquad-overlap medquad adapted @CDV "
-    "*with any*} with any document it was trained on.",
+    "publishers it has read pages; {medquad-overlap medquad adapted @CDV *the MedQuAD documents*} on queries "
+    "that share nothing with the MedQuAD documents it read, {medquad-overlap medquad adapted @CDV *with any*} with any "
+    "it read.",
     "- **Clinical notes of your own**: adapt a bi-encoder to them (`auscult train --notes`): R@1 "
     "{capr-notes clinical-notes adapted CAPR-Bi}, BM25 {capr-notes clinical-notes untrained BM25}.",
 )

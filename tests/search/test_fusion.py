@@ -33,16 +33,18 @@ def test_a_question_in_words_has_weights_of_its_own() -> None:
         Query("", "gout", ("symptoms",)),
         Query("", "gout", ("symptoms",), text="What are the symptoms of gout?"),
     )
-    of_parts, in_words = (dict(zip(EVIDENCE, SHIPPED.weights(query).tolist(), strict=True)) for query in (named, asked))
+    heading = EVIDENCE.index("aspect_heading")
+    fitted = replace(SHIPPED, words=np.where(np.arange(len(EVIDENCE)) == heading, 0, SHIPPED.words))
+    of_parts, in_words = (dict(zip(EVIDENCE, fitted.weights(query).tolist(), strict=True)) for query in (named, asked))
     assert in_words != of_parts
     # Of a question that says no more than both, the heading has its weight for entity and aspects.
     for more in (replace(asked, aspects=()), replace(asked, text="What are the symptoms of gout in children?")):
-        unread = dict(zip(EVIDENCE, SHIPPED.weights(more).tolist(), strict=True))
-        for name in EVIDENCE:
-            some = READ * of_parts[name] if name == "aspect_heading" else 0
-            assert in_words[name] == pytest.approx(unread[name] + some)
+        unread = dict(zip(EVIDENCE, fitted.weights(more).tolist(), strict=True))
+        assert in_words == pytest.approx({**unread, "aspect_heading": READ * of_parts["aspect_heading"]})
+    # It keeps a weight of its own.
+    assert SHIPPED.weights(asked)[heading] == SHIPPED.words[heading] > 0
     # What an entity's title says counts as soon as one was read.
-    nothing_read = dict(zip(EVIDENCE, SHIPPED.weights(replace(asked, entity="")).tolist(), strict=True))
+    nothing_read = dict(zip(EVIDENCE, fitted.weights(replace(asked, entity="")).tolist(), strict=True))
     more = nothing_read["entity_title"] + TITLED * of_parts["entity_title"]
     assert unread == pytest.approx({**nothing_read, "entity_title": more})
     for by_words in ("question_text", "question_label", "question_document"):
