@@ -25,11 +25,17 @@ _MOST: Final = np.iinfo(np.uint8).max
 _PASSAGES, _STARTS, _WINDOWS, _WEIGHTS = (f"expansion/{name}" for name in ("passages", "starts", "windows", "weights"))
 
 
+def _steps(weights: FloatArray) -> npt.NDArray[np.uint8]:
+    """Return weights in whole steps; none becomes nothing."""
+    steps: npt.NDArray[np.uint8] = np.clip(np.rint(weights / _STEP), 1, _MOST).astype(np.uint8)
+    return steps
+
+
 def to_bytes(expansion: Expansion) -> list[bytes]:
     """Return what the store keeps of each passage: sizes of its windows, their terms and weights."""
     packed = []
     first = 0
-    steps = np.clip(np.rint(expansion.weights / _STEP), 1, _MOST).astype(np.uint8)
+    steps = _steps(expansion.weights)
     for count in expansion.windows.tolist():
         starts = expansion.starts[first : first + count + 1]
         span = slice(int(starts[0]), int(starts[-1]))
@@ -41,7 +47,8 @@ def to_bytes(expansion: Expansion) -> list[bytes]:
 
 def from_bytes(packed: Sequence[bytes]) -> Expansion:
     """Return the terms of passages as the store keeps them."""
-    windows, sizes, terms, weights = [0][:0], [], [], []
+    windows: list[int] = []
+    sizes, terms, weights = [], [], []
     for content in packed:
         (count,) = np.frombuffer(content, "<u2", 1)
         windows.append(int(count))
@@ -71,8 +78,7 @@ class ExpansionWriter:
         """Add the terms of passages, of which the first has this row."""
         rows = np.repeat(np.arange(first, first + len(expansion.windows)), expansion.windows)
         windows = np.repeat(np.arange(len(rows)), np.diff(expansion.starts))
-        steps = np.clip(np.rint(expansion.weights / _STEP), 1, _MOST).astype(np.uint8)
-        self._append(rows, windows, expansion.terms, steps)
+        self._append(rows, windows, expansion.terms, _steps(expansion.weights))
 
     def take(self, file: BlockFile, living: npt.NDArray[np.bool_], first: int) -> None:
         """Add what is still there of another segment.

@@ -10,7 +10,7 @@ terms-tokenizer.json   its tokenizer, where the model has one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,11 @@ def set_fusion(folder: Path, fusion: Mapping[str, Any], training: Mapping[str, o
     write_json(folder / SETTINGS, {**settings, "fusion": dict(fusion), "training": record})
 
 
+def _check_files(folder: Path, names: Sequence[str], digest: str) -> None:
+    if digest_of_folders(folder, *names) != digest:
+        raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
+
+
 def load(folder: Path) -> GeneralEncoder:
     """Read a model folder.
 
@@ -172,15 +177,13 @@ def load(folder: Path) -> GeneralEncoder:
     """
     settings = settings_of(folder, KIND, FORMAT)
     with opening("a whole general encoder", folder):
-        if digest_of_folders(folder, *_FILES) != settings["sha256"]:
-            raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
+        _check_files(folder, _FILES, settings["sha256"])
         arrays = read_numbers(folder / _TOWERS)
         centre = arrays.pop(_CENTRE).astype(np.float32)
         terms = None
         if "terms" in settings:
             options = dict(settings["terms"])
-            if digest_of_folders(folder, *_TERM_FILES) != options.pop("sha256"):
-                raise ModelError("files as they were saved", f"others in {folder}", "copy the model again")
+            _check_files(folder, _TERM_FILES, options.pop("sha256"))
             tokenizer = open_tokenizer(folder / _TERMS_TOKENIZER)
             terms = TermReader(open_session(folder / _TERMS, threads=1), tokenizer, usable_cores(), **options)
         return GeneralEncoder(
