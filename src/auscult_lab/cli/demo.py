@@ -1,4 +1,4 @@
-"""`auscult demo`: the main job in three minutes, on real documents where they can be had."""
+"""`auscult demo`: the main job, on real documents where they can be had."""
 
 from __future__ import annotations
 
