@@ -37,7 +37,7 @@ $(VENV)/.installed-benchmarks: $(VENV)/.installed
 	$(INSTALL) --editable '.[benchmarks]'
 	touch $@
 
-demo: setup  ## Index real health pages, answer five questions, measure: about three minutes
+demo: setup  ## Index real health pages, answer five questions, measure: some minutes
 	$(BIN)/auscult demo
 
 # Files of tests are shared out among processes, one a core; each has one thread, as the tests' networks are small, and
