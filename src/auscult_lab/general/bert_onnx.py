@@ -41,38 +41,97 @@ def bert_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str, Any], p
     """
     graph = _Graph()
     states = _states(graph, weights, config, positions)
-    return graph.finished(states, "states", ["texts", "tokens", int(config["hidden_size"])])
+    return graph.finished({"states": (states, ["texts", "tokens", int(config["hidden_size"])])})
 
 
 def splade_as_onnx(
-    weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int, terms: npt.NDArray[np.int64]
+    weights: Mapping[str, FloatArray],
+    config: Mapping[str, Any],
+    positions: int,
+    terms: npt.NDArray[np.int64],
+    near: npt.NDArray[np.integer] | None = None,
 ) -> bytes:
-    """Return the content of an ONNX file: `input_ids`, `attention_mask` (texts, tokens) to `weights`, (texts, terms).
+    """Return the content of an ONNX file: `input_ids` of one text, (1, tokens), to its terms and their weights.
+
+    The last layer has a row for each word of the vocabulary, and most of its rows give nothing. With `near`, only those
+    are computed that the text's own tokens are near.
 
     Args:
         weights: Of a `BertForMaskedLM` without the prefix "bert.", by its names; words in and out are tied.
         config: Its configuration.
         positions: Tokens of the longest text it is to read.
         terms: Rows of the vocabulary that are given, in order.
+        near: Places in `terms` of those that each token of the vocabulary may bring up, (vocabulary, some); None to
+            compute all.
+
+    Returns:
+        `terms`, int64, are places in `terms`, rising; `weights` are theirs, float32, 0 where the text has none of it.
 
     Raises:
         ModelError: It is no BERT.
         MissingExtraError: The package `onnx` is not installed.
     """
     graph = _Graph()
-    states = _states(graph, weights, config, positions)
-    head = "cls.predictions.transform"
-    states = graph.add("Gelu", graph.dense(states, *(weights[f"{head}.dense.{part}"] for part in _PARTS)),
-                       domain=_RUNTIME)  # fmt: skip
-    states = _norm(graph, config, weights, states, f"{head}.LayerNorm")
-    words = weights["embeddings.word_embeddings.weight"]
-    logits = graph.add("Relu", graph.dense(states, words[terms], weights["cls.predictions.bias"][terms]))
-    there = graph.add("Cast", "attention_mask", to=graph.types.FLOAT)
-    logits = graph.add("Mul", logits, graph.add("Unsqueeze", there, graph.constant(np.array([2]))))
+    states = _term_states(graph, weights, config, positions)
+    words = weights["embeddings.word_embeddings.weight"][terms]
+    bias = graph.constant(weights["cls.predictions.bias"][terms].astype(np.float32))
+    scales, rounded = _rounded(words)
+    if near is None:
+        asked = graph.constant(np.arange(len(terms)))
+    else:
+        # Marking them and looking for marks is several times as fast as sorting them.
+        flat = graph.constant(np.array([-1]))
+        ids = graph.add("Reshape", "input_ids", flat)
+        places = graph.add(
+            "Cast", graph.add("Gather", graph.constant(near.astype(np.uint16)), ids), to=graph.types.INT64
+        )
+        places = graph.add("Reshape", places, flat)
+        marks = graph.add("Expand", graph.constant(np.array([True])), graph.add("Shape", places))
+        marked = graph.add("ScatterElements", graph.constant(np.zeros(len(terms), np.bool_)), places, marks, axis=0)
+        asked = graph.add("Reshape", graph.add("NonZero", marked), flat)
+    rows = graph.add("Cast", graph.add("Gather", graph.constant(rounded), asked), to=graph.types.FLOAT)
+    logits = graph.add("MatMul", rows, graph.add("Transpose", states, perm=[1, 0]))
     # The logarithm rises: the largest logit has the largest weight.
-    largest = graph.add("ReduceMax", logits, graph.constant(np.array([1])), keepdims=0)
-    found = graph.add("Log", graph.add("Add", largest, graph.constant(np.array(1, np.float32))))
-    return graph.finished(found, "weights", ["texts", len(terms)])
+    largest = graph.add("ReduceMax", logits, graph.constant(np.array([-1])), keepdims=0)
+    scaled = graph.add("Mul", largest, graph.add("Gather", graph.constant(scales[:, 0]), asked))
+    positive = graph.add("Relu", graph.add("Add", scaled, graph.add("Gather", bias, asked)))
+    found = graph.add("Log", graph.add("Add", positive, graph.constant(np.array(1, np.float32))))
+    return graph.finished({"terms": (asked, ["terms"]), "weights": (found, ["terms"])}, masked=False)
+
+
+def splade_states_as_onnx(weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> bytes:
+    """Return the content of an ONNX file: `input_ids` of one text, (1, tokens), to what the last layer multiplies.
+
+    Args:
+        weights: As `splade_as_onnx` takes them.
+        config: Its configuration.
+        positions: Tokens of the longest text it is to read.
+
+    Returns:
+        `states` are (tokens, dim); the logits of a token are its state times all words, and their bias.
+
+    Raises:
+        ModelError: It is no BERT.
+        MissingExtraError: The package `onnx` is not installed.
+    """
+    graph = _Graph()
+    states = _term_states(graph, weights, config, positions)
+    return graph.finished({"states": (states, ["tokens", int(config["hidden_size"])])}, masked=False)
+
+
+def _term_states(graph: _Graph, weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> str:
+    """Add a masked language model but for its last layer, and return the states of one text, (tokens, dim)."""
+    states = _states(graph, weights, config, positions, masked=False)
+    states = graph.add("Reshape", states, graph.constant(np.array([-1, int(config["hidden_size"])])))
+    head = "cls.predictions.transform"
+    inner = graph.dense(states, *(weights[f"{head}.dense.{part}"] for part in _PARTS))
+    return _norm(graph, config, weights, graph.add("Gelu", inner, domain=_RUNTIME), f"{head}.LayerNorm")
+
+
+def _rounded(rows: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+    """Return rows in 8 bits: a scale for each, (rows, 1), and whole steps of it."""
+    scales = np.maximum(np.abs(rows).max(axis=1, keepdims=True), _LEAST) / _LARGEST
+    return scales.astype(np.float32), np.rint(rows / scales).astype(np.int8)
 
 
 def _norm(
@@ -89,7 +148,9 @@ def _norm(
     return graph.add("LayerNormalization", rows, gain, bias, axis=-1, epsilon=float(config["layer_norm_eps"]))
 
 
-def _states(graph: _Graph, weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int) -> str:
+def _states(
+    graph: _Graph, weights: Mapping[str, FloatArray], config: Mapping[str, Any], positions: int, *, masked: bool = True
+) -> str:
     """Add a BERT to a graph, and return its last hidden states."""
     if config.get("model_type") != "bert":
         raise ModelError("a BERT", f"a {config.get('model_type')}", "take another encoder")
@@ -109,7 +170,7 @@ def _states(graph: _Graph, weights: Mapping[str, FloatArray], config: Mapping[st
         graph.add("Slice", graph.constant(places), first, length, first),
     )
     states = norm(states, "embeddings.LayerNorm")
-    mask = graph.add("Cast", "attention_mask", to=graph.types.INT32)
+    mask = graph.add("Cast", "attention_mask", to=graph.types.INT32) if masked else ""
     for number in range(int(config["num_hidden_layers"])):
         layer = f"encoder.layer.{number}"
         attention = f"{layer}.attention"
@@ -150,33 +211,36 @@ class _Graph:
         return names
 
     def dense(self, rows: str, weight: FloatArray, bias: FloatArray) -> str:
-        scales = np.maximum(np.abs(weight).max(axis=1), _LEAST) / _LARGEST
-        rounded = self.constant(np.rint(weight / scales[:, None]).astype(np.int8).T)
+        scales, steps_of_weights = _rounded(weight)
+        rounded = self.constant(steps_of_weights.T)
         last = self.constant(np.array([-1]))
         peak = self.add("ReduceMax", self.add("Abs", rows), last, keepdims=1)
         peak = self.add("Max", peak, self.constant(np.array(_LEAST, np.float32)))
         # Tokens of a peak of 1, in unsigned steps around 128.
         step, middle = self.constant(np.array(1 / _LARGEST, np.float32)), self.constant(np.array(128, np.uint8))
         steps = self.add("QuantizeLinear", self.add("Div", rows, peak), step, middle)
-        given = (steps, rounded, step, self.constant(scales.astype(np.float32)), middle)
+        given = (steps, rounded, step, self.constant(scales[:, 0]), middle)
         zeros = self.constant(np.zeros(len(weight), np.int8))
         found = self.add("MatMulIntegerToFloat", *given, zeros, domain=_RUNTIME)
         return self.add("Add", self.add("Mul", found, peak), self.constant(bias))
 
     def words(self, ids: str, table: FloatArray) -> str:
-        scales = np.maximum(np.abs(table).max(axis=1, keepdims=True), _LEAST) / _LARGEST
-        rounded = self.constant(np.rint(table / scales).astype(np.int8))
-        rows = self.add("Cast", self.add("Gather", rounded, ids), to=self.types.FLOAT)
-        return self.add("Mul", rows, self.add("Gather", self.constant(scales.astype(np.float32)), ids))
+        scales, rounded = _rounded(table)
+        rows = self.add("Cast", self.add("Gather", self.constant(rounded), ids), to=self.types.FLOAT)
+        return self.add("Mul", rows, self.add("Gather", self.constant(scales), ids))
 
-    def finished(self, rows: str, name: str, shape: list[str | int]) -> bytes:
+    def finished(self, outputs: Mapping[str, tuple[str, list[str | int]]], *, masked: bool = True) -> bytes:
+        """Return the file's content; `outputs` has by name the rows that it gives, and their shape."""
         helper = self._onnx.helper
-        self._nodes.append(helper.make_node("Identity", [rows], [name]))
         given = [
             helper.make_tensor_value_info(each, self.types.INT64, ["texts", "tokens"])
-            for each in ("input_ids", "attention_mask")
+            for each in ("input_ids", "attention_mask")[: 1 + masked]
         ]
-        found = [helper.make_tensor_value_info(name, self.types.FLOAT, shape)]
+        found = []
+        for name, (rows, shape) in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [rows], [name]))
+            kind = self.types.INT64 if name == "terms" else self.types.FLOAT
+            found.append(helper.make_tensor_value_info(name, kind, shape))
         graph = helper.make_graph(self._nodes, "encoder", given, found, self._constants)
         opsets = [helper.make_opsetid("", 21), helper.make_opsetid(_RUNTIME, 1)]
         content: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()

@@ -1,8 +1,13 @@
 """A sparse encoder of somebody else made into the reader of weighted terms of a general encoder (SPLADE, formal2021).
 
-Its file is written for ONNX Runtime with 8-bit weights, as the other readers' are. Most of its work is the last layer,
-which has a row for each word of the vocabulary. Rows of words that hardly any health text brings up are left out:
-with 12,092 of 30,522 the same passages came first on the development questions, and reading takes half as long.
+Its file is written for ONNX Runtime with 8-bit weights, as the other readers' are. Its last layer has a row for each
+word of the vocabulary, and computing all of them is most of the work. Two things are left out:
+
+- Rows of words that hardly any health text brings up.
+- For a text, rows that none of its tokens is near. Near a token are the 24 terms with the largest logits at the mean of
+  its states in health texts. About 730 of 17,921 rows are left for a window. On the answers to the development
+  questions the mean cosine to the weights from all rows is .997, and nDCG@10 and P@1 of the terms alone are the same
+  (78.7 / 65.3; with 8 terms 78.2 / 63.9).
 """
 
 from __future__ import annotations
@@ -18,18 +23,20 @@ import numpy.typing as npt
 from auscult.encoders.folder import read_numbers
 from auscult.encoders.general.persistence import TermFiles
 from auscult.encoders.general.readers import open_tokenizer
-from auscult.encoders.general.terms import TermReader
 from auscult.encoders.onnx_runtime import open_session
 from auscult.errors import ModelError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import renewed_folder
-from auscult_lab.general.bert_onnx import splade_as_onnx
+from auscult.interfaces import FloatArray
+from auscult_lab.general.bert_onnx import splade_as_onnx, splade_states_as_onnx
 
 WINDOW: Final = 128
 MOST: Final = 96
 """Terms kept of a window. With 64 the development questions lost a point, with 128 they won nothing."""
 HELD_BY: Final = 2
 """Texts that have to bring a term up for its row to stay."""
+NEAR: Final = 24
+"""Terms that a token may bring up."""
 _BY: Final = 0.1
 _AT_ONCE: Final = 256
 _OLD: Final = {".gamma": ".weight", ".beta": ".bias"}
@@ -47,30 +54,61 @@ def term_files(encoder: Path, texts: Iterable[str], scratch: Path) -> TermFiles:
         ModelError: The folder holds no such model.
     """
     weights, config = open_splade(encoder)
-    tokenizer = (encoder / "tokenizer.json").read_bytes()
-    whole = np.arange(len(weights["embeddings.word_embeddings.weight"]))
-    if len(whole) > np.iinfo(np.uint16).max:
-        raise ModelError("at most 65,535 terms", f"{len(whole):,} in {encoder}", "take an encoder of one language")
+    words = weights["embeddings.word_embeddings.weight"]
+    if len(words) > np.iinfo(np.uint16).max:
+        raise ModelError("at most 65,535 terms", f"{len(words):,} in {encoder}", "take an encoder of one language")
     with renewed_folder(scratch) as fresh:
-        (fresh / "whole.onnx").write_bytes(splade_as_onnx(weights, config, WINDOW, whole))
-    reader = TermReader(
-        open_session(scratch / "whole.onnx", threads=1),
-        open_tokenizer(encoder / "tokenizer.json"),
-        window=WINDOW,
-        most=len(whole),
+        (fresh / "states.onnx").write_bytes(splade_states_as_onnx(weights, config, WINDOW))
+    session = open_session(scratch / "states.onnx", threads=1)
+    tokenizer = open_tokenizer(encoder / "tokenizer.json")
+    bias = weights["cls.predictions.bias"]
+    kept, states = _read(session, tokenizer, texts, words, bias)
+    near = _nearest(states, words[kept], bias[kept])
+    return TermFiles(
+        splade_as_onnx(weights, config, WINDOW, kept, near),
+        (encoder / "tokenizer.json").read_bytes(),
+        {"window": WINDOW, "most": MOST},
     )
-    kept = _brought_up(reader, texts, len(whole))
-    return TermFiles(splade_as_onnx(weights, config, WINDOW, kept), tokenizer, {"window": WINDOW, "most": MOST})
 
 
-def _brought_up(reader: TermReader, texts: Iterable[str], size: int) -> npt.NDArray[np.int64]:
-    """Return the terms that several texts bring up, in order."""
-    counts = np.zeros(size, np.int64)
+def _read(
+    session: Any, tokenizer: Any, texts: Iterable[str], words: FloatArray, bias: FloatArray
+) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """Return the terms that several texts bring up, in order, and each token's mean state, (vocabulary, dim)."""
+    held_by = np.zeros(len(words), np.int64)
+    sums, counts = np.zeros_like(words), np.zeros(len(words), np.int64)
+
+    def states_of(ids: Sequence[int]) -> FloatArray:
+        states: FloatArray = session.run(["states"], {"input_ids": np.array([ids])})[0]
+        return states
+
+    first, last = tokenizer.encode("").ids
+    room = WINDOW - 2
     source = iter(texts)
     while batch := list(islice(source, _AT_ONCE)):
-        read = reader.read(batch)
-        counts += np.bincount(read.terms[read.weights > _BY], minlength=size)
-    return np.flatnonzero(counts >= HELD_BY)
+        for encoding in tokenizer.encode_batch(batch, add_special_tokens=False):
+            largest = np.zeros(len(words), np.float32)
+            for begin in range(0, len(encoding.ids), room):
+                ids = [first, *encoding.ids[begin : begin + room], last]
+                states = states_of(ids)
+                np.add.at(sums, ids, states)
+                np.add.at(counts, ids, 1)
+                np.maximum(largest, (states @ words.T).max(axis=0) + bias, out=largest)
+            held_by += np.log1p(largest) > _BY
+    for token in np.flatnonzero(counts == 0).tolist():
+        # A token that no text holds is read alone.
+        sums[token] = states_of([first, token, last])[1]
+    return np.flatnonzero(held_by >= HELD_BY), sums / np.maximum(counts, 1)[:, None]
+
+
+def _nearest(states: FloatArray, words: FloatArray, bias: FloatArray) -> npt.NDArray[np.uint16]:
+    """Return the places of the terms with the largest logits at each state, (states, NEAR)."""
+    near = np.zeros((len(states), min(NEAR, len(words))), np.uint16)
+    for first in range(0, len(states), _AT_ONCE):
+        rows = slice(first, first + _AT_ONCE)
+        logits = states[rows] @ words.T + bias
+        near[rows] = np.argpartition(-logits, near.shape[1] - 1, axis=1)[:, : near.shape[1]]
+    return near
 
 
 def open_splade(folder: Path) -> tuple[Mapping[str, npt.NDArray[np.float32]], dict[str, Any]]:

@@ -8,14 +8,14 @@ as the model's file has them: those that fire on health texts, and not its whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from auscult.encoders.general.readers import MOST_CHARACTERS, batches_of
+from auscult.encoders.general.readers import MOST_CHARACTERS
 from auscult.interfaces import Expansion, FloatArray
 
 _LEAST = np.float32(1 / 128)
@@ -26,9 +26,9 @@ class TermReader:
     """A sparse encoder in ONNX Runtime.
 
     Args:
-        session: Takes `input_ids` and `attention_mask`, gives the weights of all terms, (windows, terms).
+        session: Takes `input_ids` of one window, (1, tokens), gives its terms, rising, and their weights.
         tokenizer: Of the `tokenizers` library.
-        workers: How many batches are read at a time, each on a core of its own.
+        workers: How many windows are read at a time, each on a core of its own.
         window: Tokens that are read at once, with those that stand before and after.
         most: Terms that are kept of a window.
     """
@@ -51,9 +51,7 @@ class TermReader:
             windows = [ids[at : at + self._room] for at in range(0, len(ids), self._room)]
             counts.append(len(windows))
             rows += windows
-        kept: list[Terms] = [(np.zeros(0, np.uint16), np.zeros(0, np.float32))] * len(rows)
-        for row, terms in self._read(rows):
-            kept[row] = terms
+        kept = self._read(rows)
         sizes = [len(terms) for terms, _ in kept]
         return Expansion(
             np.array(counts, np.int64),
@@ -65,33 +63,23 @@ class TermReader:
     def ask(self, text: str) -> Terms:
         """Return the terms of what asks, weights as one vector of unit length; none for a text without tokens."""
         ids = self._tokenizer.encode(text[:MOST_CHARACTERS], add_special_tokens=False).ids[: self._room]
-        for _, (terms, weights) in self._read([ids] if ids else []):
-            return terms, weights / max(float(np.linalg.norm(weights)), float(_LEAST))
-        return np.zeros(0, np.uint16), np.zeros(0, np.float32)
+        terms, weights = self._terms(ids)
+        return terms, weights / max(float(np.linalg.norm(weights)), float(_LEAST))
 
-    def _read(self, rows: Sequence[list[int]]) -> Iterator[tuple[int, Terms]]:
-        """Yield the number of each window and its terms."""
-        batches = batches_of([len(row) + len(self._first) + len(self._last) for row in rows])
-        if self._workers > 1 and len(batches) > 1:
+    def _read(self, windows: Sequence[list[int]]) -> list[Terms]:
+        """Return the terms of windows."""
+        if self._workers > 1 and len(windows) > 1:
             with ThreadPoolExecutor(self._workers) as pool:
-                read = pool.map(self._terms, ([*map(rows.__getitem__, batch)] for batch in batches))
-                for batch, terms in zip(batches, read, strict=True):
-                    yield from zip(batch, terms, strict=True)
-            return
-        for batch in batches:
-            yield from zip(batch, self._terms([*map(rows.__getitem__, batch)]), strict=True)
+                return [*pool.map(self._terms, windows)]
+        return [*map(self._terms, windows)]
 
-    def _terms(self, windows: Sequence[list[int]]) -> list[Terms]:
-        tokens = [[*self._first, *window, *self._last] for window in windows]
-        lengths = np.array([*map(len, tokens)])
-        mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
-        ids = np.zeros_like(mask)
-        ids[mask > 0] = np.concatenate(tokens)
-        (weights,) = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
-        found = []
-        for row in weights:
-            held = np.flatnonzero(row > _LEAST)
-            if len(held) > self._most:
-                held = np.sort(held[np.argpartition(-row[held], self._most)[: self._most]])
-            found.append((held.astype(np.uint16), row[held].astype(np.float32)))
-        return found
+    def _terms(self, window: list[int]) -> Terms:
+        """Return the heaviest terms of a window; none for one without tokens."""
+        if not window:
+            return np.zeros(0, np.uint16), np.zeros(0, np.float32)
+        ids = np.array([[*self._first, *window, *self._last]])
+        terms, weights = self._session.run(["terms", "weights"], {"input_ids": ids})
+        held = np.flatnonzero(weights > _LEAST)
+        if len(held) > self._most:
+            held = np.sort(held[np.argpartition(-weights[held], self._most)[: self._most]])
+        return terms[held].astype(np.uint16), weights[held]
