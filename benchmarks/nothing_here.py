@@ -12,14 +12,16 @@ answers that were found for them, and, over the same collection, questions that 
 | invented disease | the development questions with a name in place of the one that was understood   |
 | answer removed   | the development questions, each over the collection without its correct answers  |
 
-Test questions of `bioasq`, `pubmedqa` and `covidqa` are asked of their own collections, with the answers and with the
-documents that hold an answer taken out: how many are told that nothing was found in either, and of how many whose first
-hit is right.
+Test questions of `bioasq`, `pubmedqa`, `cpgqa` and `covidqa` are asked of their own collections, with the answers and
+with the documents that hold an answer taken out: how many are told that nothing was found in either, and of how many
+whose first hit is right; of how many without an answer the first hit is said to answer; and the expected calibration
+error over both (guo2017: ten bins of as many hits each, the mean distance of probability and share of right ones).
+The weights have learned from training questions of all but `covidqa`.
 
 For each kind the AUC of the probability of the first hit: how often a question that has an answer is given a higher one
 than a question that has none, a tie counting half; 95 % intervals by bootstrap over the questions of both sides.
 `together` is the mean over kinds. `told_nothing` is the share of questions that are told that nothing was found
-(`fusion.DOUBTFUL`): 0 is best for the answerable, 1 for the others.
+(`certainty.DOUBTFUL`): 0 is best for the answerable, 1 for the others.
 
 Writes benchmarks/results/nothing_here.json, a record a model. Minutes on a core, where `unseen_documents.py` has kept
 the indexes of those three; else ten and more.
@@ -51,7 +53,7 @@ from auscult.index import IndexUpdate
 from auscult.interfaces import DocumentEncoder
 from auscult.provenance import stamp
 from auscult.search import Searcher, build_index
-from auscult.search.fusion import DOUBTFUL
+from auscult.search.certainty import DOUBTFUL, LIKELY, Background, asked_and_held
 from auscult.understanding import Query
 from auscult_lab.corpora.opening import open_corpus
 from auscult_lab.corpora.questions import DEVELOPMENT
@@ -61,7 +63,8 @@ from unseen_documents import CACHE, task_of
 
 RESULT = Path(__file__).resolve().parent / "results" / "nothing_here.json"
 KIND = "nothing_here"
-COLLECTIONS = ("bioasq", "pubmedqa", "covidqa")
+COLLECTIONS = ("bioasq", "pubmedqa", "cpgqa", "covidqa")
+BINS = 10
 CORPUS = "consumer-questions"
 GENERAL = Path("questions") / "general_questions.tsv.gz"
 OFF_TOPIC, SEED, RESAMPLES = 500, 0, 2_000
@@ -206,7 +209,12 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
         scores = searcher.fusion.scores(question.query, evidence)
         first = int(scores.argmax())
         scores[question.related] = -np.inf
-        told.append([searcher.fusion.probability(evidence[row]) for row in (first, int(scores.argmax()))])
+        rows = np.array([first, int(scores.argmax())])
+        held, background = (
+            asked_and_held(searcher.index, question.query, rows),
+            Background.of(evidence[searcher.sample]),
+        )
+        told.append(searcher.fusion.probabilities(evidence[rows], held, background))
         right.append(first in question.relevant)
     chances, found = np.array(told), np.array(right)
     above, drawn = areas(chances[:, 0], chances[:, 1], SEED)
@@ -220,7 +228,20 @@ def over_collection(encoder: DocumentEncoder, name: str, cache: Path) -> dict[st
         "told_nothing": float(doubted[:, 0].mean()),
         "told_nothing_where_right": float(doubted[found, 0].mean()),
         "told_nothing_without_answers": float(doubted[:, 1].mean()),
+        "said_to_answer_without_answers": float((chances[:, 1] >= LIKELY).mean()),
+        "said_to_answer_where_wrong": float((chances[~found, 0] >= LIKELY).mean()) if not found.all() else 0.0,
+        "calibration_error": calibration_error(
+            chances.ravel(), np.stack([found, np.zeros_like(found)], axis=1).ravel()
+        ),
     }
+
+
+def calibration_error(chances: Chances, right: npt.NDArray[np.bool_]) -> float:
+    """The expected calibration error, over bins of as many hits each."""
+    bins = np.array_split(np.argsort(chances, kind="stable"), BINS)
+    return float(
+        sum(len(each) * abs(chances[each].mean() - right[each].mean()) for each in bins if len(each)) / len(right)
+    )
 
 
 def areas(answerable: Chances, unanswerable: Chances, seed: int) -> tuple[float, Chances]:

@@ -77,7 +77,7 @@ def test_what_is_not_there_is_not_found(searcher: Searcher) -> None:
 
 @pytest.mark.parametrize(
     ("probability", "word"),
-    [(0.0, "not found"), (0.49, "not found"), (0.5, "perhaps"), (0.74, "perhaps"), (0.75, "answered"), (1, "answered")],
+    [(0.0, "not found"), (0.29, "not found"), (0.3, "perhaps"), (0.69, "perhaps"), (0.7, "answered"), (1, "answered")],
 )
 def test_words_go_by_the_probability(probability: float, word: str) -> None:
     assert word_of(probability) == word

@@ -327,4 +327,4 @@ def test_opening_and_asking_reads_the_records_of_hits_alone(tmp_path: Path, monk
     hits = searcher.search(searcher.understand(ask("podagra", "symptoms")).query, k=3)
     assert hits[0].title == "Gout"
     # Those of the hits, and a title that the concept's names are looked up by.
-    assert len(read) <= 4
+    assert len(set(read)) <= 4

@@ -18,7 +18,7 @@ from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
 from auscult.index import Between, Where
 from auscult.search import Pipeline, Searcher, SearchOptions
-from auscult.search.fusion import DOUBTFUL
+from auscult.search.certainty import DOUBTFUL
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query

@@ -26,8 +26,8 @@ from auscult.mcp.answers import (
     Sentence,
 )
 from auscult.search import Searcher, SearchOptions
+from auscult.search.certainty import DOUBTFUL
 from auscult.search.coverage import cover
-from auscult.search.fusion import DOUBTFUL
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.search.side_by_side import date_of

@@ -15,7 +15,7 @@ from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.search.fusion import DOUBTFUL
+from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
@@ -23,8 +23,6 @@ from auscult.understanding.aspect_words import ASPECT_WORDS
 from auscult.understanding.understand import Understanding
 
 Word = Literal["answered", "perhaps", "not found"]
-LIKELY: Final = 0.75
-"""From which probability on a passage is said to answer: halfway from DOUBTFUL to certainty."""
 MOST_CELLS: Final = 2_000
 _HEADING: Final = 0.5
 

@@ -3,7 +3,8 @@
     score = w · evidence                                  one w for entity and aspects, one for questions in words; a
                                                           question in which an entity was read has that of its title,
                                                           too, and one that says no more that of headings
-    P(the passage answers) = sigmoid(c · evidence + c_0)  fitted on first hits, right and wrong
+
+How probable it is that a passage answers stands in `search.certainty`; its weights are kept here, with the others.
 
 No score depends on the other passages of a list, so that scores of different queries compare; but for
 `question_sentence`, never negative, which only the passages have that are the first by all else. The weights are fitted
@@ -20,17 +21,15 @@ from importlib.resources import files
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
+from auscult.search.certainty import CERTAINTY, NO_BACKGROUND, Background, certain_evidence
 from auscult.search.evidence import EVIDENCE
 from auscult.understanding import Query
 from auscult.understanding.query import unread_words
 
 FILE = "fusion.json"
-DOUBTFUL: Final = 0.5
-"""Where the first hit answers with a smaller probability, people are told that nothing was found."""
 READ: Final = 1.0
 """How much of the weight that a heading has among those of entity and aspects a question has that says no more than
 both, where its own weights have none for headings. Of 0 to 1.2, from 0.8 on about the best on self-made questions of
@@ -42,7 +41,7 @@ was read, whatever more it says. Of 0 to 3, from 1 on all did as well on 700 que
 pages ("how long does … last"), with `fast`."""
 _TITLE: Final = EVIDENCE.index("entity_title")
 _HEADING: Final = EVIDENCE.index("aspect_heading")
-_SETS: Final = ("parts", "words", "certainty")
+_SETS: Final[Mapping[str, Sequence[str]]] = {"parts": EVIDENCE, "words": EVIDENCE, "certainty": CERTAINTY}
 
 
 @runtime_checkable
@@ -62,12 +61,14 @@ class Fusion:
     Attributes:
         parts: Of queries by entity and aspects, (evidence,), not negative.
         words: Of questions in words.
-        certainty: (evidence + 1,): of the probability; the last is c_0.
+        certainty: (certainty + 1,): of the probability; the last is c_0.
+        usual: What questions' evidence is like over a usual collection.
     """
 
     parts: FloatArray
     words: FloatArray
     certainty: FloatArray
+    usual: Background = NO_BACKGROUND
 
     @classmethod
     def of(cls, encoder: object) -> Fusion:
@@ -85,25 +86,28 @@ class Fusion:
         """
         try:
             parts, words, certainty = (
-                np.array([float(told[part].get(name, 0.0)) for name in (*EVIDENCE, "bias")], np.float32)
-                for part in _SETS
+                np.array([float(told[part].get(name, 0.0)) for name in (*names, "bias")], np.float32)
+                for part, names in _SETS.items()
             )
-            strange = {name for part in _SETS for name in told[part]} - {*EVIDENCE, "bias"}
+            strange = {name for part, names in _SETS.items() for name in told[part]} - {*CERTAINTY, "bias"}
+            usual = Background.from_json(told.get("background", {}))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"weights of evidence in {FILE}", f"{error!r}", "copy or fit the model again") from error
-        if strange or not (np.isfinite([parts, words, certainty]).all() and min(parts.min(), words.min()) >= 0):
+        every = np.concatenate([parts, words, certainty, usual.mean, usual.deviation])
+        if strange or not (np.isfinite(every).all() and min(parts.min(), words.min()) >= 0):
             got = f"'{min(strange)}'" if strange else "a weight below 0, or no number"
-            raise ModelError(f"weights of {', '.join(EVIDENCE)}", got, "update auscult, or fit the model again")
-        return cls(parts[:-1], words[:-1], certainty)
+            raise ModelError(f"weights of {', '.join(CERTAINTY)}", got, "update auscult, or fit the model again")
+        return cls(parts[:-1], words[:-1], certainty, usual)
 
     def to_json(self) -> dict[str, Any]:
         """As `from_json` reads it."""
-        names = (*EVIDENCE, "bias")
-        sets = dict(zip(_SETS, (self.parts, self.words, self.certainty), strict=True))
+        sets = zip(_SETS.items(), (self.parts, self.words, self.certainty), strict=True)
         return {
-            part: {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=False) if weight}
-            for part, weights in sets.items()
-        }
+            part: {
+                name: round(float(weight), 4) for name, weight in zip((*names, "bias"), weights, strict=False) if weight
+            }
+            for (part, names), weights in sets
+        } | {"background": self.usual.to_json()}
 
     def weights(self, query: Query) -> FloatArray:
         """Of a query's evidence."""
@@ -122,9 +126,17 @@ class Fusion:
         found: FloatArray = evidence @ self.weights(query)
         return found
 
-    def probability(self, evidence: npt.NDArray[np.floating]) -> float:
-        """That the first hit answers, by its evidence, (evidence,)."""
-        return float(1 / (1 + np.exp(-(evidence @ self.certainty[:-1] + self.certainty[-1]))))
+    def probabilities(self, evidence: FloatArray, held: FloatArray, background: Background) -> list[float]:
+        """Return that passages answer.
+
+        Args:
+            evidence: Of the passages, (passages, evidence).
+            held: What of the question stands in them (`asked_and_held`).
+            background: Of the question, over a sample of the collection.
+        """
+        told = certain_evidence(evidence, held, background.with_usual(self.usual))
+        found: list[float] = (1 / (1 + np.exp(-(told @ self.certainty[:-1] + self.certainty[-1])))).tolist()
+        return found
 
 
 def fuse_scores(scores: Sequence[FloatArray]) -> FloatArray:

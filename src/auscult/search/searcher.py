@@ -26,7 +26,8 @@ from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking
-from auscult.search.evidence import EXPANSION, READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
+from auscult.search.certainty import SAMPLED, Background, asked_and_held
+from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.reranking import read_again
@@ -35,6 +36,7 @@ from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
+Terms = tuple[npt.NDArray[np.uint16], FloatArray]
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -225,14 +227,15 @@ class Searcher:
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         asked = max(k, rerank)
+        terms = self._terms(query)
         candidates = self.index.candidates(vector, words, where, documents)
         best = partial(self.index.best, where=where, documents=documents, rows=candidates)
-        evidence = self._weighed(query, vector, candidates, best)
+        evidence = self._weighed(query, vector, terms, candidates, best)
         rows, scores = best(self.fusion.scores(query, evidence), asked, group_by=group_by)
         if candidates is not None and len(rows) < asked:
             # A server proposes the best, and not all that there are.
             candidates, best = None, partial(self.index.best, where=where, documents=documents)
-            evidence = self._weighed(query, vector, None, best)
+            evidence = self._weighed(query, vector, terms, None, best)
             rows, scores = best(self.fusion.scores(query, evidence), asked, group_by=group_by)
         reread: list[float] = []
         if rerank:
@@ -242,10 +245,12 @@ class Searcher:
             reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
             rows, scores = rows[order], scores[order]
         shown = evidence[rows if candidates is None else np.searchsorted(candidates, rows)]
+        sampled = evidence[self.sample] if candidates is None else gather(self.index, query, vector, self.sample, terms)
+        held = asked_and_held(self.index, query, rows)
         weighed = Weighed(
             evidence=shown,
             weights=self.fusion.weights(query),
-            probabilities=[self.fusion.probability(each) for each in shown],
+            probabilities=self.fusion.probabilities(shown, held, Background.of(sampled)),
             words=words,
             reread=reread,
             holding=analyse.holding(words),
@@ -254,6 +259,14 @@ class Searcher:
             reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts, weighed=weighed
         )
 
+    @cached_property
+    def sample(self) -> RowArray:
+        """Rows of passages that stand for all that can be found."""
+        possible = np.ones(len(self.index.reader.passage_documents), bool)
+        possible[self.index.reader.wordless] = False
+        rows = np.flatnonzero(possible)
+        return rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
+
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
         """A query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
 
@@ -261,21 +274,20 @@ class Searcher:
             QueryError: The query is empty.
         """
         vector = self.vectors([query])[0]
-        return vector, self._weighed(query, vector, None, self.index.best, every=True)
+        return vector, self._weighed(query, vector, self._terms(query), None, self.index.best)
+
+    def _terms(self, query: Query) -> Terms | None:
+        """Return a query's weighted terms; None for a model that reads none."""
+        if isinstance(self.encoder, ExpandsTexts) and self.encoder.expands:
+            return self.encoder.expand_query(query)
+        return None
 
     def _weighed(
-        self, query: Query, vector: FloatArray, rows: RowArray | None, best: Best, *, every: bool = False
+        self, query: Query, vector: FloatArray, terms: Terms | None, rows: RowArray | None, best: Best
     ) -> FloatArray:
-        """The evidence of passages, or of all; with their best sentences' of those that are the best by all other.
-
-        The query's weighted terms are read where they count, or where every evidence is asked for.
-        """
-        weights = self.fusion.weights(query)
-        terms = None
-        if (every or weights[EXPANSION]) and isinstance(self.encoder, ExpandsTexts) and self.encoder.expands:
-            terms = self.encoder.expand_query(query)
+        """The evidence of passages, or of all; with their best sentences' of those that are the best by all other."""
         evidence = gather(self.index, query, vector, rows, terms)
-        if weights[SENTENCE]:
+        if self.fusion.weights(query)[SENTENCE]:
             first, _ = best(self.fusion.scores(query, evidence), READ_BY_SENTENCE)
             places = first if rows is None else np.searchsorted(rows, first)
             evidence[places, SENTENCE] = best_sentences(self.index, query, vector, first)

@@ -17,7 +17,7 @@ from auscult.errors import QueryError
 from auscult.index import Between, Where
 from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
-from auscult.search.fusion import DOUBTFUL
+from auscult.search.certainty import DOUBTFUL
 from auscult.service import models
 from auscult.service.caller import Caller
 from auscult.service.errors import Refusal

@@ -98,7 +98,8 @@ def _read(
     for token in np.flatnonzero(counts == 0).tolist():
         # A token that no text holds is read alone.
         sums[token] = states_of([first, token, last])[1]
-    return np.flatnonzero(held_by >= HELD_BY), sums / np.maximum(counts, 1)[:, None]
+    means = (sums / np.maximum(counts, 1)[:, None]).astype(np.float32)
+    return np.flatnonzero(held_by >= HELD_BY).astype(np.int64), means
 
 
 def _nearest(states: FloatArray, words: FloatArray, bias: FloatArray) -> npt.NDArray[np.uint16]:

@@ -9,9 +9,8 @@ from typing import Final
 from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.search.coverage import LIKELY
+from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.evidence import question_terms
-from auscult.search.fusion import DOUBTFUL
 from auscult.search.siblings import sibling_note
 from auscult.service.answering import best_stretch
 from auscult.service.page.asking import Asked, document_path

@@ -1,0 +1,154 @@
+"""How probable it is that a passage answers, and the word that people are told.
+
+    P(the passage answers) = sigmoid(c · x + c_0)
+
+x is the evidence (`search.evidence`), and three things more:
+
+    asked_held       share of the question's words, by idf, that passage, headings or title hold
+    asked_heaviest   1 less the share of the heaviest word that none of them holds, of the heaviest word
+    ..._stands_out   log(1 + z), z the deviations that the evidence is above its mean over the collection, at least 0
+
+What was asked and does not stand there counts: "Does vitamin D prevent cancer?" is not answered by what vitamin D is.
+Evidence is on absolute scales, but a collection about one thing is near every question about it. How far a passage
+stands out from its collection says more of another collection than the absolute value does. All was fitted on people's
+questions of two collections and on self-made ones, and asked of the third, with `fast`. The AUC (first hits right or
+wrong, with the answers and without) rose from .919 to .931 (BioASQ), .969 to .974 (PubMedQA) and .786 to .875 (cpgQA).
+
+A word of an entity counts as held where any of its names stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.index import PassageIndex
+from auscult.index.words import analyse
+from auscult.interfaces import FloatArray
+from auscult.search.evidence import EVIDENCE, question_terms
+from auscult.understanding import Query
+
+DOUBTFUL: Final = 0.3
+"""Below this probability a passage is not said to answer. Where all that are shown are, nothing was found."""
+LIKELY: Final = 0.7
+"""From this probability on a passage is said to answer."""
+Verdict = Literal["answers", "may answer", "nothing found"]
+SAMPLED: Final = 1_000
+"""Passages, evenly spaced, that stand for a collection."""
+HELD: Final = ("asked_held", "asked_heaviest")
+_COMPARED: Final = ("question_vector", "question_expansion", "question_text")
+CERTAINTY: Final = (*EVIDENCE, *HELD, *(f"{name}_stands_out" for name in _COMPARED))
+"""What the probability is made of, in the order of the columns of `certain_evidence`."""
+_COLUMNS: Final = [*map(EVIDENCE.index, _COMPARED)]
+_USUAL: Final = 20
+"""Passages of a usual collection that are counted beside those of a small one, whose mean and deviation say little."""
+_LEAST: Final = 1e-3
+
+
+def verdict(probability: float) -> Verdict:
+    """Return the word for a probability that a passage answers."""
+    return "answers" if probability >= LIKELY else "may answer" if probability >= DOUBTFUL else "nothing found"
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The evidence of a question over a collection.
+
+    Attributes:
+        mean: Of each evidence that is compared, (3,).
+        deviation: The same.
+        size: Passages.
+    """
+
+    mean: npt.NDArray[np.float64]
+    deviation: npt.NDArray[np.float64]
+    size: int
+
+    @classmethod
+    def of(cls, evidence: FloatArray) -> Background:
+        """Return that of passages, by their evidence, (passages, evidence)."""
+        compared = evidence[:, _COLUMNS].astype(np.float64)
+        if not len(compared):
+            return NO_BACKGROUND
+        return cls(compared.mean(axis=0), compared.std(axis=0), len(compared))
+
+    @classmethod
+    def usual(cls, backgrounds: Sequence[Background]) -> Background:
+        """Return the mean of those of several questions."""
+        if not backgrounds:
+            return NO_BACKGROUND
+        means, deviations = ([getattr(each, name) for each in backgrounds] for name in ("mean", "deviation"))
+        return cls(np.mean(means, axis=0), np.mean(deviations, axis=0), _USUAL)
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Sequence[float]]) -> Background:
+        """Return a usual one from mean and deviation by name of evidence; none where nothing was saved.
+
+        Raises:
+            KeyError, TypeError, ValueError: It is of other evidence.
+        """
+        if not saved:
+            return NO_BACKGROUND
+        mean, deviation = np.array([saved[name] for name in _COMPARED], np.float64).T
+        return cls(mean, deviation, _USUAL)
+
+    def to_json(self) -> dict[str, list[float]]:
+        """Return what `from_json` reads."""
+        rows = zip(_COMPARED, self.mean.tolist(), self.deviation.tolist(), strict=True)
+        return {name: [round(mean, 4), round(deviation, 4)] for name, mean, deviation in rows} if self.size else {}
+
+    def with_usual(self, usual: Background) -> Background:
+        """Return the background of both collections together."""
+        size = self.size + usual.size
+        if not size:
+            return self
+        mean = (self.size * self.mean + usual.size * usual.mean) / size
+        squares = sum(each.size * (each.deviation**2 + (each.mean - mean) ** 2) for each in (self, usual))
+        return Background(mean, np.sqrt(squares / size), size)
+
+
+NO_BACKGROUND: Final = Background(np.zeros(len(_COMPARED)), np.zeros(len(_COMPARED)), 0)
+
+
+def certain_evidence(evidence: FloatArray, held: FloatArray, background: Background) -> FloatArray:
+    """Return what the probability of passages is made of, float32 (passages, len(CERTAINTY)).
+
+    Args:
+        evidence: Of the passages, (passages, evidence).
+        held: Of `asked_and_held`.
+        background: Of the question.
+    """
+    above = (evidence[:, _COLUMNS] - background.mean) / np.maximum(background.deviation, _LEAST)
+    return np.hstack([evidence, held, np.log1p(np.maximum(above, 0))]).astype(np.float32)
+
+
+def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64]) -> FloatArray:
+    """Return what of a question stands in passages, float32 (rows, len(HELD)), from 0 to 1.
+
+    Args:
+        index: Opened.
+        query: As it was understood.
+        rows: Of passages.
+    """
+    reader = index.reader
+    shares = reader.words.shares(question_terms(query))
+    found = np.ones((len(rows), len(HELD)), np.float32)
+    if not shares:
+        return found
+    names = [frozenset(analyse(name)) for name in query.all_names]
+    named = frozenset(shares).intersection(frozenset().union(*names))
+    holding = analyse.holding(frozenset(shares).union(*names))
+    heaviest = max(shares.values())
+    for place, row in enumerate(rows.tolist()):
+        passage = reader.passage(row)
+        title = reader.document_record(reader.passage_documents[row]).title
+        held = holding(" ".join((title, *passage.above, passage.heading, reader.passage_text(row))))
+        if any(name and name <= held for name in names):
+            held |= named
+        missing = [share for term, share in shares.items() if term not in held]
+        found[place] = 1 - sum(missing), 1 - max(missing, default=0.0) / heaviest
+    return found
