@@ -51,6 +51,19 @@ def test_it_places_passages_itself(encoder: GeneralEncoder) -> None:
             np.testing.assert_allclose(np.linalg.norm(sentences[:, part], axis=1), 3**-0.5, atol=1e-5)
 
 
+def test_title_and_headings_are_read_before_a_passage(encoder: GeneralEncoder) -> None:
+    text = "People often feel pain in one toe. It comes at night."
+    named, bare = (
+        build_document(doc_id="d", title=title, sections=[Section(heading, text)])
+        for title, heading in (("Gout", "Signs"), ("", ""))
+    )
+    ((sentences, with_label), (alone, without)) = encoder.encode_passages([named, bare])
+    assert sentences.shape == alone.shape, "a label is no sentence of its own"
+    question = encoder.parts["question"]
+    asked = encoder.encode_queries([Query("", "", text="signs of gout")])[0][question]
+    assert with_label[0][question] @ asked > without[0][question] @ asked
+
+
 def test_windows_hold_whole_sentences_of_one_passage(reader: WindowReader) -> None:
     long = "asthma " * 100
     tokens, windows = reader.cut([["gout causes pain."] * 12, ["people feel fever.", long, "it."], [], [""]])

@@ -102,7 +102,7 @@ def test_the_command_puts_the_model_in_its_place_with_weights_of_its_own(
     assert code == 0, output
     settings = read_settings(tmp_path / "mine")
     assert settings["fusion"] != WEIGHTS
-    assert set(settings["fusion"]) == {"parts", "words", "certainty"}
+    assert set(settings["fusion"]) == {"parts", "words", "certainty", "background"}
     assert settings["training"]["fusion"]["corpora"][0]["name"] == str(corpus)
     code, again, _ = run(*asked)
     assert code == 0, again

@@ -35,7 +35,7 @@ from auscult.errors import ModelError
 from auscult.files.writing import renewed_folder, write_json
 from auscult.provenance import usable_cores
 
-FORMAT = 2
+FORMAT = 3
 KIND = "general"
 _CENTRE = "centre"
 _FILES = _TOWERS, _TOKENIZER, _TRANSFORMER = "towers.safetensors", "tokenizer.json", "model.onnx"
