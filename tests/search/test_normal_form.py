@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from auscult.concepts import normalise_name
 from auscult.documents import Section, build_document
 from auscult.encoders import load_model
 from auscult.search import Searcher, build_index
 from auscult.understanding import Query
+from auscult.understanding.aspect_words import ASKING_WORDS
+from auscult.understanding.spelling import SpellingOfWords
 
 # Two spellings; a question; and the two passages of the document that answers it, with a place for the word.
 PAIRS = (
@@ -95,3 +98,13 @@ def test_either_spelling_finds_the_same_as_surely(spelt: tuple[int, Searcher], w
     assert first == other
     assert first in [text.format(words[number]) for text in words[3:]]
     assert abs(sure - other_sure) < 0.1
+
+
+def test_another_spelling_is_no_misspelling() -> None:
+    names = [normalise_name(name) for pair in PAIRS for name in pair[:2]]
+    spelling = SpellingOfWords(names, ASKING_WORDS)
+    for pair in PAIRS:
+        for name in pair[:2]:
+            question = pair[2].format(name)
+            assert spelling.corrected(question, lambda _: False) == (question, ())
+    assert spelling.corrected("haemophillia", lambda _: False)[0] == "hemophilia"
