@@ -279,6 +279,13 @@ def test_damaged_file(tmp_path: Path, content: bytes) -> None:
         KnowledgeBase.load(path)
 
 
+def test_names_of_a_file_of_version_2_are_folded_anew(tmp_path: Path) -> None:
+    lines = ['{"format": "auscult-knowledge-base", "version": 2}', '[["X:1", "naevus", [], "", [], [], ""]]', "[]"]
+    path = tmp_path / "kb.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join((*lines, '{"naevus": [0]}', "")).encode(), mtime=0))
+    assert [concept.concept_id for concept in KnowledgeBase.load(path).by_name("nevus")] == ["X:1"]
+
+
 def test_documents_add_identifiers(small: KnowledgeBase) -> None:
     documents = [
         Document("a", "Leukemia", "", (), entity_ids=("Q29496",)),
@@ -299,9 +306,10 @@ def test_documents_add_identifiers(small: KnowledgeBase) -> None:
 def test_names_are_folded_as_in_files_of_this_version() -> None:
     """What was folded when a file was written must still be found: another way to fold is another `VERSION`."""
     names = ("Crohn's Disease", "haemophilia A", "leukaemias", "Sjögren syndrome", "glycogen storage disease type II")
+    names += ("naevus", "factor VIII", "\u03b11-antitrypsin", "xray", "post-operative", "streptococci", "Stage IV")
     folded = {name: normalise_name(name) for name in (*names, "type V collagen", "piles, bleeding", "AIDS", "scabies")}
     assert (VERSION, folded) == (
-        2,
+        3,
         {
             "Crohn's Disease": "crohn disease",
             "haemophilia A": "hemophilia a",
@@ -312,6 +320,13 @@ def test_names_are_folded_as_in_files_of_this_version() -> None:
             "piles, bleeding": "pile bleeding",
             "AIDS": "aids",
             "scabies": "scabies",
+            "naevus": "nevus",
+            "factor VIII": "factor 8",
+            "\u03b11-antitrypsin": "alpha 1 antitrypsin",
+            "xray": "x ray",
+            "post-operative": "postoperative",
+            "streptococci": "streptococcus",
+            "Stage IV": "stage 4",
         },
     )
 

@@ -275,6 +275,23 @@ def test_an_index_of_format_4_opens_and_gets_its_generation_with_the_next_change
         PassageIndex.open(copy)
 
 
+def test_an_index_of_other_words_is_refused_until_it_is_repaired(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "old"
+    monkeypatch.setattr("auscult.index.segment.ANALYSIS", 1)
+    shutil.copytree(folder, old)
+    # As before words had a number.
+    repaired = repair(old)
+    monkeypatch.undo()
+    with pytest.raises(IndexFolderError, match=r"normal form.*auscult verify INDEX --repair"):
+        PassageIndex.open(old)
+    with pytest.raises(IndexFolderError, match="--repair"), IndexUpdate(old, ENCODER) as update:
+        update.delete(["doc5"])
+    assert len(repair(old)) == len(repaired)
+    assert answers(old) == answers(folder)
+
+
 def as_format_4(folder: Path) -> None:
     """Write an index' manifest, checksums of rows and CURRENT as format 4 had them."""
     (database,) = folder.rglob("index.sqlite")

@@ -17,6 +17,8 @@ from auscult.understanding.query import unread_words
         ("Do gout and gout flare and flare?", "Gout", (), ["flare"]),
         ("", "gout", ("treatment",), []),
         ("lupus", "", (), ["lupus"]),
+        ("Is haemophilia A more common in boys?", "Hemophilia A", ("frequency",), ["common", "boys"]),
+        ("Do \u03b2-blockers help?", "beta blocker", (), ["help"]),
     ],
 )
 def test_words_that_nothing_was_read_from(text: str, entity: str, aspects: tuple[str, ...], left: list[str]) -> None:

@@ -1,34 +1,24 @@
 """Names of one thing in different spellings: British or American, folded to keys that compare; and function words.
 
 Names are folded to keys, from strict to loose: `normalise_name` drops what does not change the meaning (case,
-accents, punctuation, possessives, plurals, British spelling, Roman numerals), `order_free_key` also word
-order, `short_key` also words such as "disease".
+accents, punctuation, possessives, plurals, and what `documents.word_forms` gives one form), `order_free_key` also
+word order, `short_key` also words such as "disease".
 """
 
 from __future__ import annotations
 
 import csv
 import re
-import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
-# British -> American; applied to both sides of every comparison.
-_SPELLINGS = (
-    ("aemi", "emi"), ("haem", "hem"), ("oedem", "edem"), ("oesoph", "esoph"), ("oestr", "estr"),
-    ("rrhoe", "rrhe"), ("tumour", "tumor"), ("foet", "fet"), ("paed", "ped"), ("coelia", "celia"),
-    ("hydrocoele", "hydrocele"), ("gynaec", "gynec"), ("anaesth", "anesth"), ("caec", "cec"),
-    ("faec", "fec"), ("leucaem", "leukem"), ("leucem", "leukem"), ("behaviour", "behavior"),
-    ("colour", "color"), ("fibre", "fiber"), ("paralyse", "paralyze"), ("pnoea", "pnea"),
-    ("manoeuv", "maneuv"), ("taenia", "tenia"), ("sulph", "sulf"), ("ageing", "aging"),
-    ("aetiolog", "etiolog"),
-)  # fmt: skip
-_SPELLING = re.compile("|".join(sorted((british for british, _ in _SPELLINGS), key=len, reverse=True)))
-_AMERICAN = dict(_SPELLINGS)
+from auscult.documents.analysis import fold
+from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, american, normal_words, spelt_out
+
+_WORD = re.compile(r"[^\W_]+")
 _OWNER = re.compile(r"(?<=[a-zA-Z])['\u2019]s\b|(?<=s)['\u2019](?= )")
-_TO_AMERICAN = tuple((re.compile(british, re.IGNORECASE), american) for british, american in _SPELLINGS)
 # American -> British where the word says which letter was lost; each on its own, so that one rule cannot undo
 # another.
 _TO_BRITISH = tuple(
@@ -51,8 +41,7 @@ _TO_BRITISH = tuple(
         (r"\bcolor", "colour"),
     )
 )
-_RULES = (*_TO_AMERICAN, *_TO_BRITISH)
-_VARIES = re.compile("|".join(rule.pattern for rule in (_OWNER, *(rule for rule, _ in _RULES))), re.IGNORECASE)
+_VARIES = re.compile("|".join(rule.pattern for rule in (_OWNER, *(rule for rule, _ in _TO_BRITISH))), re.IGNORECASE)
 _TO_ROMAN = {"1": "I", "2": "II", "3": "III", "4": "IV", "5": "V", "6": "VI", "7": "VII", "8": "VIII", "9": "IX"}
 _TO_ARABIC = {roman: arabic for arabic, roman in _TO_ROMAN.items()}
 _NUMBERED = re.compile(r"(?<=\btype )(?:[1-9]|I{1,3}|I?V|VI{1,3}|IX)(?![\w.])", re.IGNORECASE)
@@ -69,36 +58,32 @@ def spelling_variants(name: str) -> tuple[str, ...]:
         "Alzheimers disease"), ("leukemia", "leukaemia").
     """
     number = _NUMBERED.search(name)
+    variants = [*dict.fromkeys((name, _WORD.sub(_in_american, name)))]
     if not number and not _VARIES.search(name):
-        return (name,)
-    variants = [name]
+        return tuple(variants)
     if number:
         other = _TO_ROMAN.get(number.group()) or _TO_ARABIC[number.group().upper()]
-        variants.append(_NUMBERED.sub(other, name, count=1))
+        variants += [_NUMBERED.sub(other, variant, count=1) for variant in variants]
     if _OWNER.search(name):
-        variants += [_OWNER.sub("", name), _OWNER.sub("s", name)]
-    for pattern, replacement in _RULES:
+        variants += [_OWNER.sub(owner, variant) for owner in ("", "s") for variant in variants]
+    for pattern, replacement in _TO_BRITISH:
         variants += [pattern.sub(replacement, variant) for variant in variants if pattern.search(variant)]
     return tuple(dict.fromkeys(variants))
 
 
+def _in_american(found: re.Match[str]) -> str:
+    word = found.group().lower()
+    spelt = american(word)
+    return found.group() if spelt == word else spelt
+
+
 _POSSESSIVE = re.compile(r"['\u2019\u02bc`](?:s\b)?")
-_NOT_WORD = re.compile(r"[\W_]+")
-_ROMAN = {
-    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11",
-    "xii": "12", "xiii": "13", "xiv": "14", "xv": "15", "xvi": "16", "xvii": "17", "xviii": "18",
-    "xix": "19", "xx": "20",
-}  # fmt: skip
-# A single letter is a number only after one of these words.
-_ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
-_SERIES = frozenset({"type", "stage", "grade", "class", "group", "phase", "level", "factor", "subtype", "part"})
 _FILLERS = frozenset(["of", "the", "in", "and", "with", "to", "due", "by", "type", "on", "or", "for", "from"])
 # Words that people leave out: "Crohn's", "diabetes type 2".
 GENERIC_WORDS = frozenset({"disease", "disorder", "syndrome", "mellitus", "hereditary", "familial"})
 _IRREGULAR = {
-    "eyes": "eye", "ears": "ear", "legs": "leg", "arms": "arm", "gums": "gum", "feet": "foot",
-    "teeth": "tooth", "diabetes": "diabetes", "rabies": "rabies", "scabies": "scabies", "herpes": "herpes",
-    "caries": "caries",
+    "eyes": "eye", "ears": "ear", "legs": "leg", "arms": "arm", "gums": "gum",
+    "diabetes": "diabetes", "rabies": "rabies", "scabies": "scabies", "herpes": "herpes", "caries": "caries",
 }  # fmt: skip
 
 
@@ -113,19 +98,12 @@ def normalise_name(name: str) -> str:
         Lower-case ASCII-folded words, one blank apart: "crohn disease", "hemophilia a", "leukemia",
         "glycogen storage disease type 2". Empty when the name has no letter or digit.
     """
-    text = name.casefold()
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text)
-        text = "".join(char for char in decomposed if not unicodedata.combining(char))
-    text = _NOT_WORD.sub(" ", _POSSESSIVE.sub("", text))
     words: list[str] = []
-    # To American spelling. It is only for comparison, so that a rare word may come out wrong.
-    text = _SPELLING.sub(lambda match: _AMERICAN[match.group()], text)
-    for word in text.split():
-        if word in _ROMAN_LETTER and words and words[-1] in _SERIES:
-            words.append(_ROMAN_LETTER[word])
-        else:
-            words.append(_ROMAN.get(word) or _singular(word))
+    for token in TOKEN.findall(_POSSESSIVE.sub("", spelt_out(fold(name)))):
+        for word in normal_words(token):
+            # In a name "IV" is a number.
+            is_number = word == "iv" or (word in ROMAN_LETTERS and words and words[-1] in SERIES)
+            words.append(ROMAN_LETTERS[word] if is_number else _singular(word))
     return " ".join(words)
 
 

@@ -5,7 +5,7 @@
 3. The entries of code lists, which are reached by their identifiers only, likewise.
 4. The names, normalised (`names.normalise_name`), each with the numbers of the concepts that it stands for: folding
    100,000 names anew would take a second whenever a question is asked. Whoever changes how names are folded, changes
-   `VERSION`.
+   `VERSION`: of a file of the version before, they are folded anew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from auscult.errors import DataError
 from auscult.files.writing import whole_or_nothing
 
 FORMAT = "auscult-knowledge-base"
-VERSION = 2
+VERSION = 3
+_READ = (2, VERSION)
 
 
 class Stored(NamedTuple):
@@ -32,13 +33,14 @@ class Stored(NamedTuple):
     Attributes:
         concepts: In order of trust.
         codes: Entries of code lists.
-        names: Normalised names, with identifiers of concepts; see `KnowledgeBase.name_index`.
+        names: Normalised names, with identifiers of concepts; see `KnowledgeBase.name_index`. None where they have to
+            be folded anew.
         brought: What documents have changed; None in a file of before that was kept.
     """
 
     concepts: Iterable[Concept]
     codes: Iterable[Concept]
-    names: Mapping[str, tuple[str, ...]]
+    names: Mapping[str, tuple[str, ...]] | None
     brought: Mapping[str, tuple[str, ...] | None] | None
 
 
@@ -60,7 +62,7 @@ def pack_concepts(stored: Stored) -> bytes:
         {"format": FORMAT, "version": VERSION, "brought": None if stored.brought is None else dict(stored.brought)},
         [_fields(concept) for concept in concepts],
         [_fields(code) for code in stored.codes],
-        {name: [numbers[each] for each in ids] for name, ids in stored.names.items()},
+        {name: [numbers[each] for each in ids] for name, ids in (stored.names or {}).items()},
     )
     content = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     return gzip.compress(content.encode("utf-8", "surrogatepass"), 6, mtime=0)
@@ -95,13 +97,14 @@ def parse_concepts(data: bytes, where: str, remedy: str) -> Stored:
     try:
         header, *lines = gzip.decompress(data).decode("utf-8", "surrogatepass").split("\n")
         told = json.loads(header or "null")
-        if not isinstance(told, dict) or (told.get("format"), told.get("version")) != (FORMAT, VERSION):
+        if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") not in _READ:
             raise DataError(f"a knowledge base of version {VERSION} {where}", header[:80], remedy)
         concepts, codes, numbers, _ = map(json.loads, [*lines[:-1], "null"])
         known = [_concept(*fields) for fields in concepts]
         ids = [concept.concept_id for concept in known]
         names = {name: tuple([ids[number] for number in each]) for name, each in numbers.items()}
-        return Stored(known, [_concept(*fields) for fields in codes], names, _brought(told.get("brought")))
+        kept = names if told["version"] == VERSION else None
+        return Stored(known, [_concept(*fields) for fields in codes], kept, _brought(told.get("brought")))
     except (
         ValueError, TypeError, IndexError, AttributeError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error,
     ) as error:  # fmt: skip

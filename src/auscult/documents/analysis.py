@@ -17,6 +17,8 @@ from typing import cast
 
 import Stemmer
 
+from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, normal_words, spelt_out
+
 _TERM = re.compile(r"[^\W_]+")
 
 # Letters that Lucene's ASCIIFoldingFilter maps but Unicode does not decompose.
@@ -65,13 +67,17 @@ class Analyzer:
     Attributes:
         stop_words: Leave out Lucene's English stop words.
         stemming: Reduce words with the Snowball English stemmer.
+        normal_form: Give words that are spelt in several ways in one (`word_forms`); it comes before stemming.
     """
 
     stop_words: bool = False
     stemming: bool = False
+    normal_form: bool = False
 
     def __call__(self, text: str) -> list[str]:
         """Index terms of a text, in order, with repeats."""
+        if self.normal_form:
+            return _normal_terms(self, spelt_out(fold(text)))
         terms = _TERM.findall(fold(text))
         if self.stop_words:
             terms = [term for term in terms if term not in ENGLISH_STOP_WORDS]
@@ -88,18 +94,69 @@ class Analyzer:
         return cast("list[str]", _english_stemmer().stemWords(words)) if self.stemming else words
 
 
+# Stands behind what is a number only where a word of a series stands before it.
+_MAYBE = "\0"
+_BY_CONTEXT = frozenset((*ROMAN_LETTERS, *ROMAN_LETTERS.values()))
+_MOST_KNOWN = 1 << 17
+
+
+class _Known(dict[str, str]):
+    """The terms of each token that was met, joined by blanks: of a large collection most tokens are among them."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        super().__init__()
+        self._left_out = ENGLISH_STOP_WORDS if analyzer.stop_words else frozenset()
+        # No word is stemmed twice, so that the stemmer has to remember none.
+        self._stem = Stemmer.Stemmer("english", 0).stemWord if analyzer.stemming else None
+        series = "|".join(sorted({self[word] for word in SERIES}))
+        self.numbers = re.compile(rf"(?:(?<!\S)({series}) )?(?<!\S)(\w+){_MAYBE}")
+
+    def __missing__(self, token: str) -> str:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        words = [word for word in normal_words(token) if word not in self._left_out]
+        if self._stem is not None:
+            # The stemmer makes "diagnos" of "diagnoses", and leaves "diagnosis".
+            words = [self._stem(f"{word[:-2]}es" if word.endswith("sis") else word) for word in words]
+        terms = " ".join(words)
+        self[token] = found = terms + _MAYBE if token in ROMAN_LETTERS else terms
+        return found
+
+
+@lru_cache(maxsize=8)
+def _known(analyzer: Analyzer) -> _Known:
+    return _Known(analyzer)
+
+
+def _normal_terms(analyzer: Analyzer, text: str) -> list[str]:
+    known = _known(analyzer)
+    terms = " ".join(map(known.__getitem__, TOKEN.findall(text)))
+    if _MAYBE in terms:
+        terms = known.numbers.sub(_numbered, terms)
+    return terms.split()
+
+
+def _numbered(found: re.Match[str]) -> str:
+    series, letter = found.groups()
+    return f"{series} {ROMAN_LETTERS[letter]}" if series else letter
+
+
 @lru_cache(maxsize=8)
 def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], frozenset[str]]:
-    # Stemming changes the end of a word alone: few words have to be stemmed, of most sentences none.
-    begins = tuple({term[: max(1, len(term) - 2)] for term in wanted})
+    if not analyzer.normal_form or not wanted.isdisjoint(_BY_CONTEXT):
+        return lru_cache(maxsize=512)(lambda text: wanted.intersection(analyzer(text)))
+    # Most words of a text stand in another one as well: each is looked at once, and that takes half the time.
+    known = _known(analyzer)
+    seen: set[str] = set()
+    holders: dict[str, frozenset[str]] = {}
 
     @lru_cache(maxsize=512)
     def held(text: str) -> frozenset[str]:
-        folded = fold(text)
-        for begin in begins:
-            if begin in folded:
-                words = [word for word in _TERM.findall(folded) if word.startswith(begins)]
-                return frozenset(analyzer._stemmed(words)) & wanted
-        return frozenset()
+        tokens = set(TOKEN.findall(spelt_out(fold(text))))
+        for token in tokens.difference(seen):
+            if terms := wanted.intersection(known[token].split()):
+                holders[token] = terms
+            seen.add(token)
+        return frozenset[str]().union(*(terms for token, terms in holders.items() if token in tokens))
 
     return held

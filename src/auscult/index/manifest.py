@@ -17,9 +17,10 @@ from auscult.files.json_text import parse_json
 from auscult.interfaces import DocumentEncoder
 
 FORMAT: Final = "auscult-index"
-FORMAT_VERSION: Final = 5
-#: Format 4 lacks `before` and `knowledge` in the manifest, and the generation in CURRENT.
-READ_VERSIONS: Final = (4, 5)
+FORMAT_VERSION: Final = 6
+#: Format 4 lacks `before` and `knowledge` in the manifest, and the generation in CURRENT. Segments of formats 4 and 5
+#: have no number of their words: they are derived again before anything is read of them.
+READ_VERSIONS: Final = (4, 5, 6)
 
 CURRENT: Final = "CURRENT"
 LOCK: Final = "lock"

@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from auscult.index.blocks import BlockFile, BlockWriter
+from auscult.errors import IndexFolderError
+from auscult.index.blocks import REPAIR, BlockFile, BlockWriter
 from auscult.index.expansion import ExpansionWriter
 from auscult.index.fields import Column, fields_of, write_fields
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
 from auscult.index.titles import Name, names_of, read_titles, write_titles
-from auscult.index.words import Counted, WordCounter, WordSegment, joined, write_words
+from auscult.index.words import ANALYSIS, Counted, WordCounter, WordSegment, joined, write_words
 from auscult.interfaces import Expansion, FloatArray
 
 
@@ -95,7 +96,7 @@ class SegmentWriter:
         write_words(file, joined(self._joined or [self._counter.counted()]))
         write_titles(file, self._names)
         self._expansions.write(file)
-        end = file.close({"fields": write_fields(file, self._fields)})
+        end = file.close({"fields": write_fields(file, self._fields), "analysis": ANALYSIS})
         first, last = (self._keys[0], self._keys[-1]) if self._keys else (0, -1)
         return SegmentRecord(self.path.name, end, first, last, len(self._keys))
 
@@ -120,12 +121,15 @@ class Segment:
 
     Raises:
         FileNotFoundError: It is not there.
-        IndexFolderError: It is damaged.
+        IndexFolderError: It is damaged, or its words have another normal form (`words.ANALYSIS`).
     """
 
     def __init__(self, folder: Path, record: SegmentRecord, removed: Collection[int]) -> None:
         self.record = record
         self.file = BlockFile(folder / record.name, record.end)
+        if self.file.notes.get("analysis") != ANALYSIS:
+            got = f"those of another version of auscult in {self.file.path}"
+            raise IndexFolderError("words in the normal form of this version", got, REPAIR)
         self.keys: npt.NDArray[np.int64] = self.file.array("keys")
         self.firsts: npt.NDArray[np.int64] = self.file.array("firsts")
         self.starts: npt.NDArray[np.int64] = self.file.array("starts")

@@ -42,8 +42,12 @@ _B: Final[Mapping[Field, float]] = {"text": 0.75, "document": 0.75, "heading": 0
 #: Terms whose place and weight are kept in memory.
 _KEPT: Final = 4096
 
-analyse = Analyzer(stop_words=True, stemming=True)
+analyse = Analyzer(stop_words=True, stemming=True, normal_form=True)
 """From text to terms, here and wherever a query is compared with what stands here."""
+
+ANALYSIS: Final = 2
+"""Number of how words and names are folded. Whoever changes that raises it: segments of another one are derived again.
+"""
 
 IntArray = npt.NDArray[np.int64]
 

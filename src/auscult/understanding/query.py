@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from auscult.concepts.names import FUNCTION_WORDS
+from auscult.concepts.names import FUNCTION_WORDS, normalise_name
 from auscult.understanding.aspect_words import ASPECT_WORDS
 
 
@@ -98,7 +98,6 @@ def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
     for words in ASPECT_WORDS:
         if words.aspect in query.aspects:
             text = words.pattern.sub(" ", text)
-    named = (*query.all_names, *query.aspects, *asked)
-    known = {word.lower() for name in named for word in _WORD.findall(name)}
-    found = (word for word in _WORD.findall(text) if word.lower() not in known and word.lower() not in _ASKING)
-    return list(dict.fromkeys(found))
+    known = {word for name in (*query.all_names, *query.aspects, *asked) for word in normalise_name(name).split()}
+    found = (word for word in _WORD.findall(text) if word.lower() not in _ASKING)
+    return list(dict.fromkeys(word for word in found if not known.issuperset(normalise_name(word).split())))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents.word_forms import in_one_spelling
 from auscult.errors import ModelError
 from auscult.interfaces import FloatArray
 
@@ -171,7 +172,7 @@ class WindowReader:
         return tokens, windows
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        texts = [text[:MOST_CHARACTERS] for text in texts]
+        texts = [in_one_spelling(text[:MOST_CHARACTERS]) for text in texts]
         if len(texts) <= _FEW:
             # Waking the library's threads takes longer.
             found = [self._tokenizer.encode(text, add_special_tokens=False) for text in texts]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents.word_forms import in_one_spelling
 from auscult.encoders.general.readers import MOST_CHARACTERS
 from auscult.interfaces import Expansion, FloatArray
 
@@ -46,7 +47,7 @@ class TermReader:
         """Return the terms of passages; one without a token has no window."""
         rows: list[list[int]] = []
         counts = []
-        for encoding in self._tokenizer.encode_batch_fast([*passages], add_special_tokens=False):
+        for encoding in self._tokenizer.encode_batch_fast([*map(in_one_spelling, passages)], add_special_tokens=False):
             ids = encoding.ids
             windows = [ids[at : at + self._room] for at in range(0, len(ids), self._room)]
             counts.append(len(windows))
@@ -62,8 +63,8 @@ class TermReader:
 
     def ask(self, text: str) -> Terms:
         """Return the terms of what asks, weights as one vector of unit length; none for a text without tokens."""
-        ids = self._tokenizer.encode(text[:MOST_CHARACTERS], add_special_tokens=False).ids[: self._room]
-        terms, weights = self._terms(ids)
+        text = in_one_spelling(text[:MOST_CHARACTERS])
+        terms, weights = self._terms(self._tokenizer.encode(text, add_special_tokens=False).ids[: self._room])
         return terms, weights / max(float(np.linalg.norm(weights)), float(_LEAST))
 
     def _read(self, windows: Sequence[list[int]]) -> list[Terms]:
