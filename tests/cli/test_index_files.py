@@ -44,6 +44,25 @@ def ids(folder: Path) -> list[str]:
     return [reader.document_record(row).doc_id for row in reader.documents.tolist()]
 
 
+def test_each_of_three_headings_without_text_is_found(command: Command, tmp_path: Path) -> None:
+    headings = ["Do NOT give with fluconazole", "INR above 8: give vitamin K 5 mg", "NO KNOWN DRUG ALLERGIES"]
+    (tmp_path / "warfarin.md").write_text("\n\n".join(("# Warfarin", *(f"## {each}" for each in headings))))
+    assert command("index", "warfarin.md", *INDEX).code == 0
+    for question, heading in zip(("fluconazole", "vitamin K", "drug allergies"), headings, strict=True):
+        assert json.loads(command("search", "index", question, "--json", "-k", "1").out)["heading"] == heading
+
+
+def test_a_file_is_found_by_its_name_unless_it_is_de_identified(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "ward" / "sub" / "AnnaWeber_letter.txt").write_text("She was well.\n")
+    for how, sees in ((), True), (("--read", "deidentify=own_deidentifier:Numbers"), False):
+        assert command("index", "ward", *INDEX, *how).code == 0
+        words = PassageIndex.open(tmp_path / "index").reader.words
+        assert [words.holds(term) for term in ("weber", "annaweb", "letter")] == [sees] * 3
+        if sees:
+            hit = json.loads(command("search", "index", "AnnaWeber_letter.txt", "--json", "-k", "1").out)
+            assert hit["metadata"]["file"].endswith("AnnaWeber_letter.txt")
+
+
 def test_any_mixture_of_paths_is_one_index(command: Command, tmp_path: Path) -> None:
     done = command("index", "ward", "more.zip", "lines.jsonl", "*.csv", *INDEX, "--read", "map=title=Name,text=Body",
                    "--report", "report.json")  # fmt: skip

@@ -124,7 +124,7 @@ def test_as_many_are_found_as_there_are_though_few_are_proposed(
     publish(folder, url)
     served = Searcher.open(folder, ENCODER)
     monkeypatch.setattr("auscult.engines.served._PROPOSED", 2)
-    monkeypatch.setattr("auscult.engines.served._DOCUMENTS", 1)
+    monkeypatch.setattr("auscult.engines.served._ARTICLES", 1)
     query = QUERIES[0]
     assert len(served.index.candidates(served.vectors([query])[0], {})) < 20
     for k, options in (

@@ -255,21 +255,24 @@ def test_current_tells_the_last_generation(live: tuple[Path, list[Path]], tmp_pa
     assert PassageIndex.open(copy).manifest.generation == 4
 
 
-def test_an_index_of_format_4_opens_and_gets_its_generation_with_the_next_change(folder: Path, tmp_path: Path) -> None:
+def test_an_index_of_format_4_is_refused_until_its_words_are_derived_again(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     expected = answers(copy)
     as_format_4(copy)
+    for refused in (lambda: answers(copy), lambda: backup(copy, tmp_path / "kept"), lambda: optimize(copy)):
+        with pytest.raises(IndexFolderError, match=rf"format 4.*auscult verify {copy} --repair"):
+            refused()
+    repair(copy)
+    assert repair(copy) == []
     assert answers(copy) == expected
-    backup(copy, tmp_path / "kept")
-    assert answers(tmp_path / "kept") == expected
     with IndexUpdate(copy, ENCODER) as update:
         update.delete(["doc5"])
         update.commit()
     opened = PassageIndex.open(copy)
     opened.verify()
     assert opened.manifest.before
-    assert (copy / "CURRENT").read_bytes().startswith(b"store-000001\ngeneration 3\n")
+    assert (copy / "CURRENT").read_bytes().startswith(b"store-000001\ngeneration 4\n")
     (copy / "CURRENT").write_bytes(b"store-000001\n")
     with pytest.raises(IndexFolderError, match="number of the last generation"):
         PassageIndex.open(copy)

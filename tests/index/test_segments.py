@@ -11,7 +11,7 @@ import pytest
 from auscult.documents import Document
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize
 from auscult.index.segment import plan
-from auscult.index.words import FIELDS
+from auscult.index.words import FIELDS, OF_PASSAGES
 from auscult.search import Searcher, SearchOptions
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -74,7 +74,12 @@ def test_three_adds_and_two_removes_answer_as_one_build(parted: Path, whole: Sea
     assert found.index.manifest.removed
     check_equal(found, whole)
     for field in FIELDS:
-        stays = reader.living[reader.passage_documents] if field in ("text", "heading") else reader.living
+        by_passage = reader.living[reader.passage_documents]
+        stays = by_passage if field in OF_PASSAGES else reader.living
+        if field == "article":
+            stays = np.array(
+                [by_passage[reader.words.articles == n].all() for n in range(reader.words.articles[-1] + 1)]
+            )
         for terms in (["sign", "wört7"], ["topic", "3"], ["treatment", "gout"]):
             for what in ("coverage", "likeness"):
                 ours, theirs = (getattr(each.index.reader.words, what)(terms, field) for each in (found, whole))

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from auscult.documents import Passage
 from auscult.index.blocks import BlockFile, BlockWriter
 from auscult.index.words import FIELDS, WordCounter, Words, WordSegment, analyse, write_words
 
@@ -27,7 +28,7 @@ def words_of(documents: Sequence[tuple[str, list[tuple[str, str]]]], cut: int | 
         for number, part in enumerate(parts):
             counter = WordCounter()
             for title, passages in part:
-                counter.add(title, passages)
+                counter.add(title, "", [(Passage("", heading, 0, 0), text) for heading, text in passages])
             writer = BlockWriter(Path(place) / str(number))
             write_words(writer, counter.counted())
             end = writer.close({})
@@ -55,18 +56,19 @@ def test_coverage_is_bm25_as_a_share_of_the_most_it_could_be() -> None:
 
 
 def test_coverage_is_below_one_and_counts_a_repeated_word_once() -> None:
-    everything = WORDS.coverage(["toe"] * 3, "document")
-    assert everything.tolist() == WORDS.coverage(["toe"], "document").tolist()
+    everything = WORDS.coverage(["toe"] * 3, "article")
+    assert everything.tolist() == WORDS.coverage(["toe"], "article").tolist()
     assert everything.shape == (3,)
     assert 0 < everything[0] < 1
-    assert WORDS.coverage(["gout"], "document")[0] > 0, "a document's title is part of it"
+    assert WORDS.coverage(["gout"], "article")[0] > 0, "a document's title is part of it"
+    assert (WORDS.coverage(analyse("treatment"), "article") > 0).tolist() == [True, True, False], "and its headings"
 
 
 def test_likeness_tells_a_name_from_a_longer_one() -> None:
     alone, longer = (WORDS.likeness(analyse(name), "title") for name in ("gout", "psoriasis"))
     assert alone[0] == pytest.approx(1.0)
-    # "scalp" is a heading elsewhere, which is no word of a document.
-    assert longer[1] == pytest.approx(idf(1) / (idf(1) + idf(1)), rel=1e-5)
+    # "scalp" is a heading elsewhere, and a word of that article.
+    assert longer[1] == pytest.approx(idf(1) / (idf(1) + idf(2)), rel=1e-5)
     assert WORDS.likeness(analyse("Treatments"), "heading").tolist() == [0, 1, 0, 1, 0]
     assert alone[2] == longer[2] == 0
 

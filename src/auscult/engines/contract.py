@@ -34,7 +34,7 @@ class EngineRow:
         document: The store's key of its document.
         doc_id: Of its document.
         vector: (dim,), as the index holds it.
-        terms: The distinct words of title, heading and text, analysed.
+        terms: The distinct words of its text, heading, and all that stands above it, analysed.
         fields: What its document says of itself (`index.fields`).
     """
 

@@ -24,6 +24,7 @@ from auscult.files.writing import write_json
 from auscult.index import ANY, Between, GenerationReader, GroupBy, PassageIndex, Where
 from auscult.index.fields import fields_of
 from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
+from auscult.index.titles import further_names
 from auscult.index.words import analyse
 from auscult.interfaces import FloatArray
 
@@ -33,7 +34,7 @@ _MORE = 16
 _ROUNDING = 1e-5
 _PROPOSED: Final = 200
 """How many passages are proposed for each reason, where all evidence is weighed."""
-_DOCUMENTS = 50
+_ARTICLES = 50
 
 
 class ServedIndex(PassageIndex):
@@ -90,19 +91,20 @@ class ServedIndex(PassageIndex):
     ) -> RowArray:
         """Return rows of the passages that are near to a part of a query's vector, or have most of its words.
 
-        With all others of the documents that have most of them: what is asked for may be named elsewhere in a document.
+        With all others of the articles that have most of them: what is asked for may be named elsewhere in an article.
         """
         filters = self._filters_of(where, documents)
         found = self.engine.holding(weights, _PROPOSED, filters)
-        owners = np.unique(self.reader.passage_documents[self._rows_of(found[:_DOCUMENTS])])
-        beside = [row for owner in owners.tolist() for row in self.reader.passages_of(owner)[:_PROPOSED]]
+        articles = self.reader.words.articles
+        holding = np.unique(articles[self._rows_of(found[:_ARTICLES])])
+        beside = np.flatnonzero(np.isin(articles, holding))
         for columns in (self.manifest.model.parts or {"all": (0, len(vector))}).values():
             part = np.zeros_like(vector)
             part[slice(*columns)] = vector[slice(*columns)]
             # Where a query has no vector at all, some must still be weighed.
             if part.any() or not vector.any():
                 found += self.engine.nearest(part, _PROPOSED, filters, exact=self._exact)
-        rows = np.union1d(self._rows_of(found), np.array(beside, np.int64))
+        rows = np.union1d(self._rows_of(found), beside)
         return np.setdiff1d(rows, self.reader.wordless)
 
     def _rows_of(self, keys: Sequence[int]) -> RowArray:
@@ -242,11 +244,13 @@ def _batches(reader: GenerationReader, documents: list[int]) -> Iterator[tuple[i
         number += 1
         record = reader.document_record(document)
         fields = fields_of(record.source, record.metadata)
+        named = f"{record.title} {further_names(record.metadata)}"
         key = int(reader.document_keys[document])
         for row in reader.passages_of(document):
             if row in wordless:
                 continue
-            text = " ".join((record.title, reader.passage(row).heading, reader.passage_text(row)))
+            passage = reader.passage(row)
+            text = " ".join((named, *passage.above, passage.heading, reader.passage_text(row)))
             vector = np.asarray(reader.passage_vectors[[row]][0], np.float32)
             terms = tuple(dict.fromkeys(analyse(text)))
             rows.append(EngineRow(int(reader.passage_keys[row]), key, record.doc_id, vector, terms, fields))

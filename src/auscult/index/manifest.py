@@ -18,8 +18,9 @@ from auscult.interfaces import DocumentEncoder
 
 FORMAT: Final = "auscult-index"
 FORMAT_VERSION: Final = 6
-#: Format 4 lacks `before` and `knowledge` in the manifest, and the generation in CURRENT. Segments of formats 4 and 5
-#: have no number of their words: they are derived again before anything is read of them.
+#: Segments before format 6 have words of whole documents, and no number of their words' form: they are derived again
+#: (`upkeep.repair`), and nothing else is done with such an index. Format 4 lacks `before` and `knowledge` in the
+#: manifest, and the generation in CURRENT.
 READ_VERSIONS: Final = (4, 5, 6)
 
 CURRENT: Final = "CURRENT"
@@ -123,6 +124,7 @@ class Manifest:
         bound: Whether checksums of rows begin with `identity`, so that no row of another index is taken for one of
             this; not in an index that format 4 built.
         knowledge: Checksum of the knowledge base's row, 0 where there is none; None in an index of format 4.
+        format_version: That its segments have.
     """
 
     auscult_version: str
@@ -141,6 +143,7 @@ class Manifest:
     before: str | None = None
     bound: bool = False
     knowledge: int | None = None
+    format_version: int = FORMAT_VERSION
 
     @property
     def row_seed(self) -> tuple[str, ...]:
@@ -149,7 +152,7 @@ class Manifest:
 
     def to_json(self) -> str:
         """Return the manifest as JSON."""
-        return json.dumps({"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(self)})
+        return json.dumps({"format": FORMAT, **asdict(self)})
 
     @classmethod
     def parse(cls, content: str, where: str) -> Manifest:
@@ -160,7 +163,7 @@ class Manifest:
         """
         try:
             data: dict[str, Any] = parse_json(content)
-            version = data.pop("format_version")
+            version = data["format_version"]
             if data.pop("format") != FORMAT or version not in READ_VERSIONS:
                 raise IndexFolderError(
                     f"an index of format {FORMAT_VERSION}",

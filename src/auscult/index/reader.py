@@ -20,7 +20,7 @@ from auscult.index.blocks import REPAIR
 from auscult.index.expansion import Expansions
 from auscult.index.fields import Column, seen
 from auscult.index.log import check_log
-from auscult.index.manifest import CURRENT, STORE, Counts, Manifest
+from auscult.index.manifest import CURRENT, FORMAT_VERSION, STORE, Counts, Manifest
 from auscult.index.segment import Segment
 from auscult.index.storage import STORE_NAME, Current, read_current
 from auscult.index.store import DocumentRecord, Store, StoredDocument, StoredPassage
@@ -97,6 +97,12 @@ class GenerationReader:
         self.store.row_seed = manifest.row_seed
         # Before the segments: those of an older generation may have been removed.
         current.check(manifest, self.checksum, self.store.path)
+        if manifest.format_version < FORMAT_VERSION:
+            got, remedy = (
+                f"format {manifest.format_version}",
+                f"derive its words again: auscult verify {path.parent} --repair",
+            )
+            raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {path.parent}", got, remedy)
         self._show(manifest, [Segment(path, record, manifest.removed) for record in manifest.segments])
 
     def _show(self, manifest: Manifest, segments: list[Segment]) -> None:

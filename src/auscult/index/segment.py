@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents import Passage
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile, BlockWriter
 from auscult.index.expansion import ExpansionWriter
 from auscult.index.fields import Column, fields_of, write_fields
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
 from auscult.index.store import DocumentRecord
-from auscult.index.titles import Name, names_of, read_titles, write_titles
+from auscult.index.titles import Name, further_names, names_of, read_titles, write_titles
 from auscult.index.words import ANALYSIS, Counted, WordCounter, WordSegment, joined, write_words
 from auscult.interfaces import Expansion, FloatArray
 
@@ -49,7 +50,7 @@ class SegmentWriter:
         key: int,
         first: int,
         record: DocumentRecord,
-        passages: Sequence[tuple[str, str, int]],
+        passages: Sequence[tuple[Passage, str]],
         vectors: Sequence[FloatArray] | FloatArray,
         expansion: Expansion | None,
     ) -> None:
@@ -59,16 +60,16 @@ class SegmentWriter:
             key: Of it.
             first: Of its first passage.
             record: What is said of it.
-            passages: Heading, text and number of sentences of each.
+            passages: Each with its text.
             vectors: Of them, (passages, dim).
             expansion: Their terms; None where the model reads none.
         """
         if expansion is not None:
             self._expansions.add(expansion, self._starts[-1])
         self._names += names_of(len(self._keys), record.title, record.entity_ids)
-        self._put(key, first, fields_of(record.source, record.metadata), [count for _, _, count in passages])
+        self._put(key, first, fields_of(record.source, record.metadata), [len(each.sentences) for each, _ in passages])
         self._file.append(np.asarray(vectors, PASSAGE_DTYPE))
-        self._counter.add(record.title, ((heading, text) for heading, text, _ in passages))
+        self._counter.add(record.title, further_names(record.metadata), passages)
 
     def take(self, segment: Segment) -> None:
         """Add what is still there of another segment, instead of documents."""

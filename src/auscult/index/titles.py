@@ -6,8 +6,10 @@ A name is a title as `normalise_name` folds it, or the identifier of a document'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,7 @@ from auscult.documents import Document
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.index.store import DocumentRecord
 
+_HUMP: Final = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 Name = tuple[bytes, int]
 """A name and the row of the document that has it."""
 
@@ -29,6 +32,15 @@ def names_of(row: int, title: str, entity_ids: Sequence[str]) -> Iterator[Name]:
     for name in dict.fromkeys((normalise_name(title), *(identifiers if len(identifiers) == 1 else ()))):
         if name:
             yield name.encode("utf-8", "surrogatepass"), row
+
+
+def further_names(metadata: Mapping[str, str]) -> str:
+    """Return what else a document is called: names of its patients and authors, its file and the folder of that.
+
+    File names are given as they are and in words: "DischargeLetter.pdf" is "DischargeLetter.pdf Discharge Letter.pdf".
+    """
+    place = " ".join(metadata.get("file", "").split("/")[-2:])
+    return " ".join((metadata.get("names", ""), place, _HUMP.sub(" ", place)))
 
 
 def write_titles(writer: BlockWriter, names: Iterable[Name]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from auscult.concepts import KnowledgeBase
 from auscult.errors import IndexFolderError
 from auscult.index.expansion import from_bytes
-from auscult.index.manifest import STORE, Manifest, SegmentRecord
+from auscult.index.manifest import FORMAT_VERSION, STORE, Manifest, SegmentRecord
 from auscult.index.reader import GenerationReader, open_current
 from auscult.index.segment import Segment, SegmentWriter, merge
 from auscult.index.storage import (
@@ -103,6 +103,8 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
 def repair(folder: str | Path) -> list[str]:
     """Derive again, from the store, every segment that is missing, damaged or of other documents than the store's.
 
+    Of an index of an earlier format, all segments are derived again.
+
     Returns:
         Names of the segments that were derived again.
 
@@ -135,7 +137,13 @@ def repair(folder: str | Path) -> list[str]:
                 # Of a segment that was derived again, removed documents are gone.
                 kept = [each for each in old.segments if each.name not in renewed]
                 removed = tuple(key for key in old.removed if any(each.first <= key <= each.last for each in kept))
-                manifest = replace(manifest, generation=old.generation + 1, segments=tuple(segments), removed=removed)
+                manifest = replace(
+                    manifest,
+                    generation=old.generation + 1,
+                    segments=tuple(segments),
+                    removed=removed,
+                    format_version=FORMAT_VERSION,
+                )
                 manifest = store.commit(manifest)
             told = Current(current.store, manifest.generation, store.checksum())
             if told != current:
@@ -149,6 +157,8 @@ def repair(folder: str | Path) -> list[str]:
 
 
 def _is_whole(store: Store, path: Path, record: SegmentRecord, manifest: Manifest) -> bool:
+    if manifest.format_version < FORMAT_VERSION:
+        return False
     try:
         segment = Segment(path, record, manifest.removed)
         segment.file.verify()
@@ -164,7 +174,7 @@ def _derive(store: Store, path: Path, record: SegmentRecord, dim: int) -> Segmen
         for key in store.keys(record.first, record.last):
             document = store.document(key)
             passages = [store.passage(document.first + number) for number in range(document.passages)]
-            texts = [(each.passage.heading, each.text, len(each.passage.sentences)) for each in passages]
+            texts = [(each.passage, each.text) for each in passages]
             terms = [each.terms for each in passages]
             expansion = from_bytes(terms) if any(terms) else None
             vectors = [each.vector for each in passages]

@@ -1,4 +1,4 @@
-"""Words at rest: which passage, heading, title and document holds which term, how often (docs/index-format.md).
+"""Words at rest: which passage, heading, title and article holds which term, how often (docs/index-format.md).
 
 A query's words are scored on an absolute scale, so that scores of different queries and collections compare:
 
@@ -12,7 +12,7 @@ little. Terms are stemmed, without stop words.
 An index may hold them in several segments, with texts that were removed: what is counted of the collection is counted
 over all segments and what is still there, so that scores are those of one whole index.
 
-Costs, for P passages: some 8 bytes a distinct term of a passage, twice, since documents are counted too; a query reads
+Costs, for P passages: some 8 bytes a distinct term of a passage, twice, since articles are counted too; a query reads
 the postings of its terms alone.
 """
 
@@ -20,25 +20,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents import Passage
 from auscult.documents.analysis import Analyzer
+from auscult.index.articles import article_sizes, headings_of
 from auscult.index.blocks import BlockFile, BlockWriter, SortedStrings, add_strings
 from auscult.interfaces import FloatArray
 
-Field = Literal["text", "heading", "title", "document"]
-FIELDS: Final[tuple[Field, ...]] = ("text", "heading", "title", "document")
-"""text and heading: of a passage; title: of a document; document: its title and the text of its passages."""
-OF_PASSAGES: Final = ("text", "heading")
+Field = Literal["text", "heading", "above", "title", "names", "article"]
+FIELDS: Final[tuple[Field, ...]] = ("text", "heading", "above", "title", "names", "article")
+"""Of a passage: text, heading, above (the headings above its own). Of a document: title, names (`titles.further_names`,
+without words of the title). Of an article (`index.articles`): title, names, and headings and text of its passages."""
+OF_PASSAGES: Final = ("text", "heading", "above")
 _MOST: Final = np.iinfo(np.uint16).max
 K1: Final = 1.2
 """Of BM25, as it is mostly set: a word that stands there again and again counts up to 2.2 times as much as once."""
-# Headings and titles are short: their length says little.
-_B: Final[Mapping[Field, float]] = {"text": 0.75, "document": 0.75, "heading": 0.3, "title": 0.3}
+_B: Final[Mapping[Field, float]] = {"text": 0.75, "article": 0.75}
+#: Headings, titles and names are short: their length says little.
+_B_SHORT: Final = 0.3
 #: Terms whose place and weight are kept in memory.
 _KEPT: Final = 4096
 
@@ -70,10 +74,15 @@ class Postings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The words of some documents, ready to be written or joined with others."""
+    """The words of some documents, ready to be written or joined with others.
+
+    Attributes:
+        article_sizes: Number of passages of each article.
+    """
 
     terms: list[bytes]
     fields: Mapping[Field, Postings]
+    article_sizes: IntArray
 
 
 class WordCounter:
@@ -85,23 +94,35 @@ class WordCounter:
     def __init__(self) -> None:
         self._terms: dict[str, int] = {}
         self._words: dict[Field, list[npt.NDArray[np.int32]]] = {field: [] for field in FIELDS}
+        self._article_sizes: list[int] = []
 
-    def add(self, title: str, passages: Iterable[tuple[str, str]]) -> None:
+    def add(self, title: str, names: str, passages: Sequence[tuple[Passage, str]]) -> None:
         """Count a document.
 
         Args:
             title: Of it.
-            passages: Heading and text of each of its passages, in order.
+            names: What else it is called.
+            passages: Each of its passages with its text, in order.
         """
-        name = self._numbers(title)
-        texts = [name]
-        for heading, text in passages:
-            numbers = self._numbers(text)
-            self._words["text"].append(numbers)
-            self._words["heading"].append(self._numbers(heading))
-            texts.append(numbers)
-        self._words["title"].append(name)
-        self._words["document"].append(np.concatenate(texts))
+        numbers = lru_cache(maxsize=None)(self._numbers)
+        words = self._words
+        texts = [self._numbers(text) for _, text in passages]
+        words["text"] += texts
+        words["heading"] += [numbers(passage.heading) for passage, _ in passages]
+        words["above"] += [self._joined(map(numbers, passage.above)) for passage, _ in passages]
+        words["title"].append(numbers(title))
+        named = np.unique(self._numbers(names))
+        words["names"].append(named[~np.isin(named, numbers(title))])
+        paths = [(*passage.above, passage.heading) if passage.heading else passage.above for passage, _ in passages]
+        sizes = article_sizes(paths, [*map(len, texts)])
+        self._article_sizes += sizes
+        first = 0
+        for size in sizes:
+            last = first + size
+            headings = headings_of(paths[first:last])
+            parts = (words["title"][-1], words["names"][-1], *map(numbers, headings), *texts[first:last])
+            words["article"].append(self._joined(parts))
+            first = last
 
     def counted(self) -> Counted:
         """Return what was counted."""
@@ -109,7 +130,12 @@ class WordCounter:
         coded.sort()
         order = np.empty(len(coded), np.int64)
         order[[number for _, number in coded]] = np.arange(len(coded))
-        return Counted([term for term, _ in coded], {field: _postings(self._words[field], order) for field in FIELDS})
+        fields = {field: _postings(self._words[field], order) for field in FIELDS}
+        return Counted([term for term, _ in coded], fields, np.array(self._article_sizes, np.int64))
+
+    @staticmethod
+    def _joined(parts: Iterable[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+        return np.concatenate([np.zeros(0, np.int32), *parts])
 
     def _numbers(self, text: str) -> npt.NDArray[np.int32]:
         terms = self._terms
@@ -143,7 +169,7 @@ def joined(parts: Sequence[Counted]) -> Counted:
         fields[field] = Postings(
             all_held[order], all_rows[order], np.concatenate(counts)[order], np.concatenate(lengths)
         )
-    return Counted(terms, fields)
+    return Counted(terms, fields, np.concatenate([part.article_sizes for part in parts]))
 
 
 def write_words(writer: BlockWriter, counted: Counted) -> None:
@@ -153,6 +179,7 @@ def write_words(writer: BlockWriter, counted: Counted) -> None:
         writer.add(f"{field}/rows", rows, "<i4")
         writer.add(f"{field}/counts", np.minimum(counts, _MOST), "<u2")
         writer.add(f"{field}/lengths", lengths, "<i4")
+    writer.add("article/sizes", counted.article_sizes, "<i4")
     add_strings(writer, "terms", counted.terms)
 
 
@@ -171,6 +198,10 @@ class WordSegment:
 
     def living(self, field: Field) -> npt.NDArray[np.bool_] | None:
         """Return which texts of a field were not removed; None for all."""
+        if field == "article" and self.passages is not None:
+            sizes = self.file.array("article/sizes")
+            articles: npt.NDArray[np.bool_] = self.passages[np.cumsum(sizes) - sizes]
+            return articles
         return self.passages if field in OF_PASSAGES else self.documents
 
     def counted(self) -> Counted:
@@ -191,7 +222,12 @@ class WordSegment:
             fields[field] = Postings(held, *(each.astype(np.int64) for each in (rows, counts, lengths)))
         order = np.cumsum(used) - 1
         terms = [name for name, stays in zip(names, used.tolist(), strict=True) if stays]
-        return Counted(terms, {field: each._replace(held=order[each.held]) for field, each in fields.items()})
+        sizes, living = self.file.array("article/sizes"), self.living("article")
+        return Counted(
+            terms,
+            {field: each._replace(held=order[each.held]) for field, each in fields.items()},
+            (sizes if living is None else sizes[living]).astype(np.int64),
+        )
 
 
 class _Term(NamedTuple):
@@ -213,8 +249,14 @@ class Words:
         self._terms = [SortedStrings(each.file, "terms") for each in segments]
         self._norms: dict[Field, list[FloatArray]] = {}
         self._weights: dict[Field, FloatArray] = {}
-        self._documents = sum(_living_count(each, "document") for each in segments)
+        self._articles = sum(_living_count(each, "article") for each in segments)
         self._term = lru_cache(maxsize=_KEPT)(self._find_term)
+
+    @cached_property
+    def articles(self) -> npt.NDArray[np.int32]:
+        """Number of each passage's article, (passages,), as the field counts them; removed ones too."""
+        sizes = np.concatenate([np.zeros(0, np.int32), *(each.file.array("article/sizes") for each in self._segments)])
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
     def coverage(self, terms: Sequence[str], field: Field, k1: float = K1) -> FloatArray:
         """Return the share of a query's words that each text of a field holds, shape (texts,), in [0, 1).
@@ -285,10 +327,10 @@ class Words:
                 first, last = segment.file.array(f"{field}/starts", place, place + 2).tolist()
                 spans[field] = first, last
             places.append((number, spans))
-            rows = segment.file.array("document/rows", *spans["document"])
-            holders += len(rows) if segment.documents is None else int(np.count_nonzero(segment.documents[rows]))
+            rows, living = segment.file.array("article/rows", *spans["article"]), segment.living("article")
+            holders += len(rows) if living is None else int(np.count_nonzero(living[rows]))
         # An unknown term weighs as the rarest.
-        return _Term(float(_idf(np.array(holders), self._documents)), places)
+        return _Term(float(_idf(np.array(holders), self._articles)), places)
 
     def _weight(self, field: Field) -> FloatArray:
         """Return the idf of all distinct words of each text of a field."""
@@ -305,7 +347,7 @@ class Words:
     def _all_idf(self) -> list[npt.NDArray[np.float64]]:
         """Return the idf of each term, by segment."""
         if len(self._segments) == 1:
-            return [_idf(_holders(self._segments[0]), self._documents)]
+            return [_idf(_holders(self._segments[0]), self._articles)]
         numbers: dict[bytes, int] = {}
         places = [
             np.array([numbers.setdefault(term, len(numbers)) for term in terms.all()], np.int64)
@@ -314,7 +356,7 @@ class Words:
         holders = np.zeros(len(numbers), np.int64)
         for segment, place in zip(self._segments, places, strict=True):
             holders[place] += _holders(segment)
-        idf = _idf(holders, self._documents)
+        idf = _idf(holders, self._articles)
         return [idf[place] for place in places]
 
     def _field_norms(self, field: Field) -> list[FloatArray]:
@@ -328,7 +370,8 @@ class Words:
                 for each, here in zip(lengths, living, strict=True)
             )
             mean = max(words / texts, 1.0) if texts else 1.0
-            self._norms[field] = [(1 - _B[field] + _B[field] * each / mean).astype(np.float32) for each in lengths]
+            b = _B.get(field, _B_SHORT)
+            self._norms[field] = [(1 - b + b * each / mean).astype(np.float32) for each in lengths]
         return self._norms[field]
 
 
@@ -338,13 +381,13 @@ def _living_count(segment: WordSegment, field: Field) -> int:
 
 
 def _holders(segment: WordSegment) -> IntArray:
-    """Count the documents that were not removed and hold each term."""
-    starts = segment.file.array("document/starts")
-    if segment.documents is None:
+    """Count the articles that were not removed and hold each term."""
+    starts, living = segment.file.array("article/starts"), segment.living("article")
+    if living is None:
         whole: IntArray = np.diff(starts)
         return whole
-    living: IntArray = np.cumsum(np.r_[0, segment.documents[segment.file.array("document/rows")]])
-    left: IntArray = np.diff(living[starts])
+    before: IntArray = np.cumsum(np.r_[0, living[segment.file.array("article/rows")]])
+    left: IntArray = np.diff(before[starts])
     return left
 
 
@@ -353,7 +396,7 @@ def _concatenated(parts: Sequence[FloatArray]) -> FloatArray:
 
 
 def _idf(holders: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.float64]:
-    """Return Lucene's idf: never negative; a term that no document holds counts as one that a single one does."""
+    """Return Lucene's idf: never negative; a term that no article holds counts as one that a single one does."""
     known = np.maximum(holders, 1)
     found: npt.NDArray[np.float64] = np.log1p((np.maximum(size, 1) - known + 0.5) / (known + 0.5))
     return found

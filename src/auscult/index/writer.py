@@ -107,7 +107,7 @@ class _Transaction:
                         document.entity_ids,
                         document.metadata,
                     )
-                    texts = [(each.heading, document.slice(each), len(each.sentences)) for each in document.passages]
+                    texts = [(each, document.slice(each)) for each in document.passages]
                     segment.add(key, first, record, texts, read.passages, read.expansion)
                     self._manifest = replace(
                         manifest,
@@ -255,7 +255,7 @@ class IndexUpdate(_Transaction):
                 told = Current(self._path.name, old.generation, reader.checksum)
                 reader.close()
                 if read_current(self.folder) != told:
-                    # A writer was killed between its commit and CURRENT, or the index is of format 4.
+                    # A writer was killed between its commit and CURRENT.
                     write_current(self.folder, told)
                 remove_leftovers(self.folder, {each.name for each in old.segments})
                 self._begin(self._path, old, "rw")

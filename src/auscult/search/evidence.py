@@ -1,10 +1,12 @@
 """Why a passage may answer: each reason a number on an absolute scale, one small function each.
 
-Entities are named: they are found by words, over the whole document. Aspects are paraphrased: they are found by
+Entities are named: they are found by words, over the whole article. Aspects are paraphrased: they are found by
 vectors, in the passage. What was asked in a question's own words is looked for by both.
 
     question_text, question_label, question_document   coverage (`index.words`) of the question's words by the passage,
-                                                       by its heading and title, by the document
+                                                       by its heading and what stands above it (other
+                                                       headings, title, names, file), by its article
+                                                       (`index.articles`)
     question_together                                  question_text squared, of a question that says more than its
                                                        entity and aspects: that its words stand together in one passage
                                                        says more than each of them does
@@ -14,8 +16,9 @@ vectors, in the passage. What was asked in a question's own words is looked for 
     question_expansion                                 the question's weighted terms in the passage's best window,
                                                        where the model reads terms (formal2021): words that mean the
                                                        same count as well
-    entity_document, entity_passage, entity_title      best over the entity's names: coverage by the document, by the
-                                                       passage; likeness to the title; the mean over several entities
+    entity_document, entity_passage, entity_title      best over the entity's names: coverage by the article, by the
+                                                       passage; likeness to the title, or to the headings above, where
+                                                       that is more; the mean over several entities
     aspect_heading                                     best over the aspects: the mean of how much of it the heading
                                                        says, and of how much else that says ("symptoms and tests")
     entity_vector, aspect_vector, question_vector      cosine of that part of the query's vector and the passage's; the
@@ -87,12 +90,14 @@ def gather(
     cosines = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
     asked = question_terms(query)
     by_text = words.coverage(asked, "text", _ONCE)
-    by_title, by_heading = words.coverage(asked, "title", _ONCE), words.coverage(asked, "heading", _ONCE)
-    # The mean of title and heading, so that either alone says something.
+    by_title = words.coverage(asked, "title", _ONCE) + words.coverage(asked, "names", _ONCE)
+    by_above, by_heading = words.coverage(asked, "above", _ONCE), words.coverage(asked, "heading", _ONCE)
+    # The mean of what stands above and the heading, so that either alone says something.
+    by_place = np.minimum(by_title[documents] + by_above, 1)
     evidence = {
         "question_text": by_text,
-        "question_label": (by_title[documents] + by_heading) * np.float32(0.5),
-        "question_document": words.coverage(asked, "document", _ONCE)[documents],
+        "question_label": (by_place + by_heading) * np.float32(0.5),
+        "question_document": words.coverage(asked, "article", _ONCE)[words.articles],
     }
     if unread_words(query):
         evidence["question_together"] = by_text**2
@@ -101,9 +106,12 @@ def gather(
         evidence["question_expansion"] = index.reader.expansions.scores(*terms) / np.float32(_MOST_EXPANDED)
     entities = [[analyse(name) for name in names] for names in query.each]
     if entities:
-        evidence["entity_document"] = _over_entities(words.coverage, "document", entities)[documents]
+        evidence["entity_document"] = _over_entities(words.coverage, "article", entities)[words.articles]
         evidence["entity_passage"] = _over_entities(words.coverage, "text", entities)
-        evidence["entity_title"] = _over_entities(words.likeness, "title", entities)[documents]
+        evidence["entity_title"] = np.maximum(
+            _over_entities(words.likeness, "title", entities)[documents],
+            _over_entities(words.likeness, "above", entities),
+        )
     if query.aspects:
         aspects = map(analyse, query.aspects)
         by_aspect = [words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading") for aspect in aspects]

@@ -66,12 +66,12 @@ _HIGHLIGHTED: Final = 2
 _EXCERPT: Final = 360
 _IN_WORDS: Final = {
     "question_text": "the passage has the question's words",
-    "question_label": "title or heading have the question's words",
-    "question_document": "the document has the question's words",
+    "question_label": "title or headings have the question's words",
+    "question_document": "the passages around it have the question's words",
     "question_together": "the passage has the question's words together",
     "question_sentence": "a sentence has the question's words, or means what it means",
     "question_expansion": "the passage has the question's words, or words that mean the same",
-    "entity_document": "the document speaks of what was asked about",
+    "entity_document": "the passages around it speak of what was asked about",
     "entity_passage": "the passage speaks of what was asked about",
     "entity_title": "the title names what was asked about",
     "aspect_heading": "the heading names what was asked of it",

@@ -1,0 +1,174 @@
+"""The words of an article count for its passages alone; a document is found by all that it is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auscult.documents import Document, Section, build_document
+from auscult.errors import IndexFolderError
+from auscult.index import IndexUpdate, optimize, repair
+from auscult.index.articles import article_sizes, headings_of
+from auscult.index.storage import Current, write_current
+from auscult.index.store import _sum
+from auscult.search import Searcher, build_index
+from auscult.search.evidence import EVIDENCE
+from auscult.understanding import Query
+from encoders import HashedEncoder
+
+ENCODER = HashedEncoder()
+#: More words than an article may have, in topics that each have several sections.
+WARD = " ".join(f"ward{number} rule time nurses staff" for number in range(40))
+SAID_ONCE = {("Topic0", "Arrival"): "Visiting is welcome.", ("Topic0", "Meals"): "At all hours."}
+SECTIONS = [
+    Section(heading, f"{WARD} {topic} {heading}. {SAID_ONCE.get((topic, heading), '')}", above=("Rules", topic))
+    for topic in (f"Topic{number}" for number in range(8))
+    for heading in ("Arrival", "Meals", "Leaving")
+]
+HANDBOOK = build_document(doc_id="handbook", title="Handbook", sections=SECTIONS)
+LEAFLET = build_document(
+    doc_id="leaflet",
+    title="Stay with us",
+    sections=[
+        Section("Visiting hours", "Visiting hours are from two to six."),
+        Section("Parking", "Behind the house."),
+    ],
+)
+LETTER = build_document(
+    doc_id="letter",
+    title="Discharge letter",
+    sections=[Section("", "She was well when she left."), Section("Medicines", "None.")],
+    metadata={"names": "Jane Doe\nAnn Weber", "file": "letters/ward 7/leaflet_for-PainRelief.pdf"},
+)
+OTHERS = [
+    build_document(doc_id=f"other{n}", title=f"Discharge letter {n}", sections=[Section("", f"He was well {n}.")])
+    for n in range(6)
+]
+EVERYTHING = [HANDBOOK, LEAFLET, LETTER, *OTHERS]
+
+
+def sizes_by_document(searcher: Searcher) -> list[list[int]]:
+    reader = searcher.index.reader
+    owners = [[reader.words.articles[row] for row in reader.passages_of(document)] for document in reader.documents]
+    return [[of.count(number) for number in dict.fromkeys(of)] for of in owners]
+
+
+def passages_with(evidence: str, searcher: Searcher, query: Query) -> set[str]:
+    found = searcher.gather(query)[1][:, EVIDENCE.index(evidence)]
+    return {searcher.index.reader.passage_id(row) for row in np.flatnonzero(found).tolist()}
+
+
+def build(folder: Path, documents: list[Document]) -> Searcher:
+    build_index(documents, ENCODER, folder)
+    return Searcher.open(folder, ENCODER)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    return build(tmp_path_factory.mktemp("whole") / "index", EVERYTHING)
+
+
+def test_an_article_is_the_largest_part_of_the_tree_that_is_short_enough() -> None:
+    paths = [("A",), ("A", "a"), ("A", "b"), ("B",), ("B", "c"), ("C",)]
+    assert article_sizes(paths, [1] * 6, most=6) == [6]
+    assert article_sizes(paths, [1] * 6, most=3) == [3, 2, 1]
+    assert article_sizes(paths, [1] * 6, most=2) == [1, 1, 1, 2, 1]
+    assert article_sizes(paths, [9] * 6, most=2) == [1] * 6
+    assert article_sizes([], [], most=2) == []
+
+
+def test_passages_without_headings_are_cut_into_runs() -> None:
+    assert article_sizes([()] * 5, [2, 2, 2, 9, 1], most=4) == [2, 1, 1, 1]
+    assert article_sizes([("A",)] * 3, [2, 2, 2], most=4) == [2, 1]
+
+
+def test_a_heading_is_a_word_of_its_article_once() -> None:
+    assert [*headings_of([("A", "a"), ("A", "a", "x"), ("A", "b"), ("B", "b")])] == ["A", "a", "x", "b", "B", "b"]
+    assert [*headings_of([("A", "a")])] == ["A", "a"], "those above the first passage, too"
+
+
+def test_a_handbook_is_many_articles_and_a_short_document_is_one(whole: Searcher) -> None:
+    assert sizes_by_document(whole) == [[3] * 8, [2], [2], *[[1]] * 6]
+
+
+@pytest.mark.parametrize("query", [Query("", "", text="visiting hours"), Query("", "visiting hours")])
+def test_visiting_hours_are_found_beside_a_handbook_that_speaks_of_them_everywhere(
+    whole: Searcher, query: Query
+) -> None:
+    assert whole.search(query, 1)[0].passage_id == "leaflet#1"
+    name = "entity_document" if query.entity else "question_document"
+    assert passages_with(name, whole, query) == {"leaflet#1", "leaflet#2", "handbook#1", "handbook#2", "handbook#3"}
+
+
+def test_a_topic_of_a_handbook_is_found_by_the_heading_above(whole: Searcher) -> None:
+    found = whole.search(Query("", "topic5", ("meals",)), 1)[0]
+    assert (found.above, found.heading) == (("Rules", "Topic5"), "Meals")
+    # Its words count in its own article only.
+    named = passages_with("entity_document", whole, Query("", "topic5"))
+    assert named == {"handbook#16", "handbook#17", "handbook#18"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Mrs Jane Doe discharge letter",
+        "discharge letter by Ann Weber",
+        "leaflet_for-PainRelief.pdf",
+        "pain relief leaflet",
+        "discharge letter ward 7",
+    ],
+)
+def test_a_document_is_found_by_names_of_people_file_and_folder(whole: Searcher, question: str) -> None:
+    assert whole.search(Query("", "", text=question), 1)[0].doc_id == "letter"
+
+
+def test_articles_stay_right_with_additions_and_removals(whole: Searcher, tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    build(folder, [OTHERS[0], HANDBOOK])
+    with IndexUpdate(folder, ENCODER) as update:
+        update.add([LEAFLET, LETTER])
+        update.commit()
+    with IndexUpdate(folder, ENCODER) as update:
+        update.delete(["handbook"])
+        update.commit()
+    kept = [OTHERS[0], LEAFLET, LETTER]
+    expected = build(tmp_path / "alone", kept)
+    for change in (lambda: None, lambda: optimize(folder)):
+        change()
+        found = Searcher.open(folder, ENCODER)
+        assert sizes_by_document(found) == sizes_by_document(expected) == [[1], [2], [2]]
+        for query in (Query("", "visiting hours"), Query("", "", text="Jane Doe leaving")):
+            ours, theirs = (
+                [(hit.passage_id, pytest.approx(hit.score, abs=1e-6)) for hit in each.search(query, 9)]
+                for each in (found, expected)
+            )
+            assert ours == theirs
+
+
+def test_an_index_of_an_earlier_format_is_refused_until_its_words_are_derived_again(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    expected = build(folder, EVERYTHING).search("visiting hours", 9)
+    (database,) = folder.rglob("index.sqlite")
+    connection = sqlite3.connect(database)
+    told = json.loads(connection.execute("SELECT content FROM state").fetchone()[0])
+    content = json.dumps({**told, "format_version": 5})
+    connection.execute("UPDATE state SET sum = ?, content = ?", (_sum(1, content), content))
+    connection.commit()
+    connection.close()
+    checksum = hashlib.sha256(content.encode()).hexdigest()
+    write_current(folder, Current(database.parent.name, told["generation"], checksum))
+    for opened in (lambda: Searcher.open(folder, ENCODER), lambda: IndexUpdate(folder), lambda: optimize(folder)):
+        with pytest.raises(IndexFolderError, match=r"format 5.*auscult verify .* --repair"):
+            opened()
+    assert repair(folder) == ["segment-000001"]
+    found = Searcher.open(folder, ENCODER)
+    found.index.verify()
+    assert found.search("visiting hours", 9) == expected
+    assert repair(folder) == []
+    assert [*chain(*sizes_by_document(found))] == [*[3] * 8, 2, 2, *[1] * 6]
