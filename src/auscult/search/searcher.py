@@ -29,6 +29,7 @@ from auscult.interfaces import DocumentEncoder, ExpandsTexts, FloatArray, Hit, R
 from auscult.search.evidence import EXPANSION, READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
+from auscult.search.marks import Marker
 from auscult.search.reranking import read_again
 from auscult.understanding import Query, QuestionParser
 from auscult.understanding.understand import Understanding, understand
@@ -221,7 +222,14 @@ class Searcher:
         if options.scoring == "model":
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
-            return Findings(reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts)
+            return Findings(
+                reader=reader,
+                rows=rows.tolist(),
+                scores=scores.tolist(),
+                vector=vector,
+                parts=parts,
+                marker=Marker(query, vector, parts, {}),
+            )
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         asked = max(k, rerank)
@@ -251,8 +259,25 @@ class Searcher:
             holding=analyse.holding(words),
         )
         return Findings(
-            reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts, weighed=weighed
+            reader=reader,
+            rows=rows.tolist(),
+            scores=scores.tolist(),
+            vector=vector,
+            parts=parts,
+            marker=Marker(query, vector, parts, words),
+            weighed=weighed,
         )
+
+    def marked(self, query: Query, row: int) -> frozenset[int]:
+        """Return which sentences of a passage its hit marks for a query, by their numbers in it.
+
+        Raises:
+            QueryError: The query is empty.
+        """
+        reader = self.index.reader
+        words = reader.words.shares(question_terms(query))
+        marker = Marker(query, self.vectors([query])[0], self.index.manifest.model.parts, words)
+        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row))
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
         """A query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.
