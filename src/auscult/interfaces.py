@@ -60,6 +60,7 @@ class SentenceScore:
             asked words that the sentence holds.
         entity_score: The share of the entity half in the model's.
         aspect_score: The share of the aspect half.
+        marked: Whether it is among those that answer (`search.marks`).
     """
 
     start: int
@@ -68,6 +69,7 @@ class SentenceScore:
     score: float
     entity_score: float
     aspect_score: float
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +109,16 @@ class Hit:
     probability: float | None = None
     above: tuple[str, ...] = ()
 
+    @property
+    def answer(self) -> SentenceScore | None:
+        """The best of the marked sentences, or of all where none is marked; None where there is none."""
+        marked = [sentence for sentence in self.sentences if sentence.marked]
+        return max(marked or self.sentences, key=lambda sentence: sentence.score, default=None)
+
     def __str__(self) -> str:
         """Return the score, where the passage stands, and the first words of its best sentence, on one line."""
         place = " › ".join(filter(None, (self.title or self.doc_id, *self.above, self.heading)))
-        answer = max(self.sentences, key=lambda sentence: sentence.score).text if self.sentences else self.text
-        words = " ".join(answer.split())
+        words = " ".join((self.answer.text if self.answer else self.text).split())
         return (
             f"{self.score:.2f}  {place}: {words if len(words) <= _SHOWN else words[:_SHOWN].rsplit(' ', 1)[0] + ' …'}"
         )

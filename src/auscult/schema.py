@@ -85,7 +85,7 @@ class Sentence:
     score: float
     entity_score: float
     aspect_score: float
-    highlight: bool = described("Whether it is among the passage's best.")
+    highlight: bool = described("Whether it is among those that answer.")
     source_ranges: list[tuple[int, int]] = described(
         "Of a highlighted sentence: where it stands in the decoded original file, half-open."
     )
@@ -119,8 +119,8 @@ class Hit:
     text: str
     start: int = described("Of the passage in the document's text; `end` is exclusive.")
     end: int
-    excerpt: tuple[int, int] = described("The stretch around the best sentences: of the document's text.")
-    highlights: list[tuple[int, int]] = described("The best sentences: of the document's text, in order.")
+    excerpt: tuple[int, int] = described("The stretch around the highlighted sentences: of the document's text.")
+    highlights: list[tuple[int, int]] = described("The sentences that answer, a list with its lead-in: of the document's text, in order.")
     sentences: list[Sentence]
     score: float = described("The sum of all evidence, which compares between questions and indexes.")
     probability: float | None = described("That the passage answers; null where the model alone scored.")

@@ -59,6 +59,7 @@ def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> Non
         "Treatment often begins with allopurinol.",
         "Ask your doctor before you stop a medicine.",
     ]
+    assert first.answering == [first.sentences[0].id]
     cited = tools.cite(library, [each.id for each in first.sentences])
     assert cited.all_exist
     assert [each.text for each in cited.citations] == [each.text for each in first.sentences]

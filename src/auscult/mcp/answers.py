@@ -15,7 +15,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage that may answer: its best sentences, and how many stand before and behind them in the passage."""
+    """A passage that may answer: sentences of it, which of them answer, and how many stand before and behind."""
 
     index: str
     document: str
@@ -27,6 +27,7 @@ class Passage:
     probability: float | None
     note: str
     sentences: list[Sentence]
+    answering: list[str]
     more_before: int
     more_behind: int
 

@@ -218,7 +218,7 @@ def coverage(
             cell.hit.doc_id if cell.hit else "",
             cell.hit.title if cell.hit else "",
             cell.hit.heading if cell.hit else "",
-            _sentence(cell.hit, max(cell.hit.sentences, key=lambda each: each.score)) if cell.hit else None,
+            _sentence(cell.hit, cell.hit.answer) if cell.hit and cell.hit.answer else None,
         )
         for understood, row in zip(table.entities, table.cells, strict=True)
         for aspect, cell in zip(table.aspects, row, strict=True)
@@ -237,9 +237,12 @@ def indexes(library: Library) -> Indexes:
 
 
 def _passage(index: str, hit: Hit, note: str) -> Passage:
-    # As many sentences as are shown, where their scores are highest together.
-    starts = range(max(0, len(hit.sentences) - _SHOWN) + 1)
-    first = max(starts, key=lambda start: sum(each.score for each in hit.sentences[start : start + _SHOWN]))
+    # As many sentences as are shown, with the most marked ones, where their scores are highest together.
+    def worth(start: int) -> tuple[int, float]:
+        shown = hit.sentences[start : start + _SHOWN]
+        return sum(each.marked for each in shown), sum(each.score for each in shown)
+
+    first = max(range(max(0, len(hit.sentences) - _SHOWN) + 1), key=worth)
     last = min(len(hit.sentences), first + _SHOWN)
     return Passage(
         index,
@@ -252,6 +255,7 @@ def _passage(index: str, hit: Hit, note: str) -> Passage:
         None if hit.probability is None else round(hit.probability, 3),
         note,
         [_sentence(hit, each) for each in hit.sentences[first:last]],
+        [_sentence(hit, each).id for each in hit.sentences[first:last] if each.marked],
         first,
         len(hit.sentences) - last,
     )

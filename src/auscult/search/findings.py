@@ -13,6 +13,7 @@ from auscult.encoders import RERANKER
 from auscult.index.reader import GenerationReader
 from auscult.interfaces import FloatArray, Hit, SentenceScore
 from auscult.search.evidence import EVIDENCE
+from auscult.search.marks import Marker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Findings:
         scores: Of each.
         vector: Of the query.
         parts: Its columns, as (first, one past the last); none where it is one.
+        marker: Marks sentences for the query.
         weighed: None where the model's vectors alone scored.
     """
 
@@ -54,6 +56,7 @@ class Findings:
     scores: Sequence[float]
     vector: FloatArray
     parts: Mapping[str, tuple[int, int]]
+    marker: Marker
     weighed: Weighed | None = None
     _directions: npt.NDArray[np.float64] = field(init=False, repr=False)
 
@@ -80,9 +83,12 @@ class Findings:
         record = reader.document_record(self.document(number))
         passage, text = reader.passage(row), reader.passage_text(row)
         ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
-        shares = (reader.sentence_vectors(row).astype(np.float64) @ self._directions).tolist()
+        vectors = reader.sentence_vectors(row)
+        shares = (vectors.astype(np.float64) @ self._directions).tolist()
+        marked = self.marker.marked(passage, text, vectors)
         sentences = []
-        for sentence, (of_entity, of_aspect, whole) in zip(passage.sentences, shares, strict=True):
+        for place, (sentence, share) in enumerate(zip(passage.sentences, shares, strict=True)):
+            of_entity, of_aspect, whole = share
             words = text[sentence.start - passage.start : sentence.end - passage.start]
             if weighed is not None:
                 whole += sum(weighed.words[term] for term in weighed.holding(words))
@@ -94,6 +100,7 @@ class Findings:
                     score=whole,
                     entity_score=of_entity,
                     aspect_score=of_aspect,
+                    marked=place in marked,
                 )
             )
         return Hit(

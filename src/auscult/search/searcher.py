@@ -30,6 +30,7 @@ from auscult.search.certainty import SAMPLED, Background, asked_and_held
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
+from auscult.search.marks import Marker
 from auscult.search.reranking import read_again
 from auscult.understanding import Query, QuestionParser
 from auscult.understanding.understand import Understanding, understand
@@ -223,7 +224,14 @@ class Searcher:
         if options.scoring == "model":
             vector = self.encode([query])[0]
             rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
-            return Findings(reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts)
+            return Findings(
+                reader=reader,
+                rows=rows.tolist(),
+                scores=scores.tolist(),
+                vector=vector,
+                parts=parts,
+                marker=Marker(query, vector, parts, {}),
+            )
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
         asked = max(k, rerank)
@@ -256,7 +264,13 @@ class Searcher:
             holding=analyse.holding(words),
         )
         return Findings(
-            reader=reader, rows=rows.tolist(), scores=scores.tolist(), vector=vector, parts=parts, weighed=weighed
+            reader=reader,
+            rows=rows.tolist(),
+            scores=scores.tolist(),
+            vector=vector,
+            parts=parts,
+            marker=Marker(query, vector, parts, words),
+            weighed=weighed,
         )
 
     @cached_property
@@ -266,6 +280,17 @@ class Searcher:
         possible[self.index.reader.wordless] = False
         rows = np.flatnonzero(possible)
         return rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
+
+    def marked(self, query: Query, row: int) -> frozenset[int]:
+        """Return which sentences of a passage its hit marks for a query, by their numbers in it.
+
+        Raises:
+            QueryError: The query is empty.
+        """
+        reader = self.index.reader
+        words = reader.words.shares(question_terms(query))
+        marker = Marker(query, self.vectors([query])[0], self.index.manifest.model.parts, words)
+        return marker.marked(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row))
 
     def gather(self, query: Query) -> tuple[FloatArray, FloatArray]:
         """A query's vector, (dim,), zeros where the model has none for it, and the evidence of all passages.

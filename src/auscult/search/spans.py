@@ -26,10 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from auscult.concepts.names import normalise_name
-from auscult.documents import Document, Sentence
+from auscult.documents import Document
 from auscult.errors import ConfigError, QueryError
 from auscult.index.words import analyse
 from auscult.search.evidence import question_terms
+from auscult.search.marks import begins_block
 from auscult.search.searcher import Searcher
 from auscult.understanding import Query
 
@@ -73,9 +74,9 @@ def frame_of(document: Document) -> Frame:
     sentences = document.sentences
     sections = _sections(document)
     blocks, block = [], -1
-    for number, each in enumerate(sentences):
+    for number in range(len(sentences)):
         same_section = number > 0 and sections[number] == sections[number - 1]
-        if not same_section or (each.begins_paragraph and not _goes_on(document, sentences, number)):
+        if not same_section or begins_block(sentences, number, document.text):
             block += 1
         blocks.append(block)
     return Frame(
@@ -84,14 +85,6 @@ def frame_of(document: Document) -> Frame:
         np.array(blocks, np.int64),
         np.array(sections, np.int64),
     )
-
-
-def _goes_on(document: Document, sentences: tuple[Sentence, ...], number: int) -> bool:
-    """Whether a list item belongs to what stands before it: another item, or its lead-in."""
-    if not sentences[number].list_item:
-        return False
-    before = sentences[number - 1]
-    return before.list_item or document.text[before.start : before.end].endswith((":", "\uff1a"))
 
 
 def _sections(document: Document) -> list[int]:

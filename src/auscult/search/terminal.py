@@ -1,4 +1,4 @@
-"""In a terminal: a hit with its best sentences highlighted, and score curves as three rows of block characters."""
+"""In a terminal: a hit with its marked sentences highlighted, and score curves as three rows of block characters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from rich.text import Text
 from auscult.errors import printable
 from auscult.interfaces import Hit
 from auscult.search.explain import ScoreCurves, describe
+from auscult.search.marks import excerpt
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 3
 _LABEL = 9
-#: Letters of a passage that are shown at least, and how many sentences of it are highlighted.
-_LETTERS = 360
-_HIGHLIGHTED = 2
 
 
 def render_curves(curves: ScoreCurves, width: int = 80) -> RenderableType:
@@ -122,7 +120,7 @@ def _table(curves: ScoreCurves) -> Table:
 
 
 def print_hit(console: Console, hit: Hit, note: str = "") -> None:
-    """Show one hit: heading, score and what it is made of, document, a note, and the best sentences highlighted."""
+    """Show one hit: heading, score and what it is made of, document, a note, and the marked sentences highlighted."""
     first = Text(f"{hit.rank:>2}  ", style="dim")
     path = " › ".join(filter(None, (*hit.above, hit.heading)))
     first.append(printable(path) or "(no heading)", style="not dim bold")
@@ -160,29 +158,18 @@ def _print_indented(console: Console, text: Text) -> None:
 
 
 def _excerpt(hit: Hit, colours: bool) -> Text:
-    """The best stretch of a passage's sentences, the best of them highlighted: by colour, or by **stars**."""
-    words = [printable(" ".join(sentence.text.split())) for sentence in hit.sentences]
-    scores = [sentence.score for sentence in hit.sentences]
-    shown = _best_stretch(scores, [len(each) for each in words])
-    best = sorted(shown, key=lambda n: -scores[n])[:_HIGHLIGHTED]
-    text = Text("… " if shown.start else "")
-    for n in shown:
-        if n in best and colours:
-            text.append(words[n], style="bold yellow")
+    """The stretch of a passage that answers, its marked sentences highlighted: by colour, or by **stars**."""
+    text = Text()
+    if not hit.sentences:
+        return text
+    shown = excerpt(hit.sentences)
+    text.append("… " if shown.start else "")
+    for sentence in hit.sentences[shown.start : shown.stop]:
+        words = printable(" ".join(sentence.text.split()))
+        if sentence.marked and colours:
+            text.append(words, style="bold yellow")
         else:
-            text.append(f"**{words[n]}**" if n in best else words[n])
+            text.append(f"**{words}**" if sentence.marked else words)
         text.append(" ")
-    text.append("…" if shown.stop < len(words) else "")
+    text.append("…" if shown.stop < len(hit.sentences) else "")
     return text
-
-
-def _best_stretch(scores: Sequence[float], lengths: Sequence[int]) -> range:
-    """Consecutive sentences from the best on, growing to the better side until there are enough letters."""
-    first = max(range(len(scores)), key=lambda n: scores[n])
-    last = first + 1
-    while sum(lengths[first:last]) < _LETTERS and last - first < len(scores):
-        if last == len(scores) or (first > 0 and scores[first - 1] > scores[last]):
-            first -= 1
-        else:
-            last += 1
-    return range(first, last)

@@ -6,7 +6,7 @@ A hit says what to highlight, where that stands in the original file, and its re
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -18,6 +18,7 @@ from auscult.index import Between, Where
 from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import DOUBTFUL
+from auscult.search.marks import excerpt
 from auscult.service import models
 from auscult.service.caller import Caller
 from auscult.service.errors import Refusal
@@ -62,8 +63,6 @@ def unread(understanding: Understanding) -> list[str]:
     return unread_words(understanding.query, (understanding.asked, *(each.asked for each in understanding.entities)))
 
 
-_HIGHLIGHTED: Final = 2
-_EXCERPT: Final = 360
 _IN_WORDS: Final = {
     "question_text": "the passage has the question's words",
     "question_label": "title or headings have the question's words",
@@ -84,12 +83,10 @@ _READ_AGAIN: Final = "read together with the question, the passage answers"
 
 def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.Hit:
     """Return a hit as the API answers it; `row` is its document's."""
-    scores = [each.score for each in hit.sentences]
-    best = set(sorted(range(len(scores)), key=lambda number: -scores[number])[:_HIGHLIGHTED])
-    excerpt = hit.start, hit.end
+    shown = hit.start, hit.end
     if hit.sentences:
-        stretch = best_stretch(scores, [each.end - each.start for each in hit.sentences])
-        excerpt = hit.sentences[stretch.start].start, hit.sentences[stretch.stop - 1].end
+        stretch = excerpt(hit.sentences)
+        shown = hit.sentences[stretch.start].start, hit.sentences[stretch.stop - 1].end
     original = searcher.index.reader.original_layout(row)
     return schema.Hit(
         rank=hit.rank,
@@ -106,12 +103,9 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
         text=hit.text,
         start=hit.start,
         end=hit.end,
-        excerpt=excerpt,
-        highlights=[(hit.sentences[number].start, hit.sentences[number].end) for number in sorted(best)],
-        sentences=[
-            _sentence(each, original if number in best else None, highlight=number in best)
-            for number, each in enumerate(hit.sentences)
-        ],
+        excerpt=shown,
+        highlights=[(each.start, each.end) for each in hit.sentences if each.marked],
+        sentences=[_sentence(each, original if each.marked else None) for each in hit.sentences],
         score=hit.score,
         probability=hit.probability,
         evidence=[
@@ -122,7 +116,7 @@ def hit_response(searcher: Searcher, index: str, row: int, hit: Hit) -> schema.H
     )
 
 
-def _sentence(sentence: SentenceScore, original: Original | None, *, highlight: bool) -> schema.Sentence:
+def _sentence(sentence: SentenceScore, original: Original | None) -> schema.Sentence:
     start, end = sentence.start, sentence.end
     places = places_of(original, start, end) if original else _NOWHERE
     return schema.Sentence(
@@ -132,7 +126,7 @@ def _sentence(sentence: SentenceScore, original: Original | None, *, highlight: 
         score=sentence.score,
         entity_score=sentence.entity_score,
         aspect_score=sentence.aspect_score,
-        highlight=highlight,
+        highlight=sentence.marked,
         source_ranges=places.source_ranges,
         boxes=places.boxes,
     )
@@ -159,21 +153,6 @@ def places_of(original: Original | None, start: int, end: int) -> Places:
 
 
 _NOWHERE: Final = Places([], [])
-
-
-def best_stretch(scores: Sequence[float], lengths: Sequence[int], least: int = _EXCERPT) -> range:
-    """Return consecutive sentences around the best one, grown to the better side until there are enough letters."""
-    first = max(range(len(scores)), key=lambda number: scores[number])
-    last = first + 1
-    length = lengths[first]
-    while length < least and last - first < len(scores):
-        if last == len(scores) or (first > 0 and scores[first - 1] > scores[last]):
-            first -= 1
-            length += lengths[first]
-        else:
-            length += lengths[last]
-            last += 1
-    return range(first, last)
 
 
 _NOTHING: Final = "Nothing was found."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 from fastapi.testclient import TestClient
@@ -44,6 +46,27 @@ def test_offsets_slice_the_text_of_the_document(client: TestClient) -> None:
         assert [source[a:b] for a, b in sentence["source_ranges"]] == [sentence["text"]]
     assert hit["excerpt"] == [hit["sentences"][0]["start"], hit["sentences"][-1]["end"]]
     assert (hit["date"], hit["original"]) == ("2024-05-31", "text/html")
+
+
+def test_the_page_the_document_and_the_api_mark_what_the_hit_marks(index: Path) -> None:
+    asked = "What is the treatment of gout?"
+    hits = Searcher.open(index, HashedEncoder()).search(asked, 3)
+    place = "http://127.0.0.1"
+    with served(Settings(indexes={"leaflets": index})) as client:
+        told = client.post("search", json={"question": asked, "k": 3}).json()["hits"]
+        shown = client.get(f"{place}/", params={"q": asked}).text.split("<article ")[1:4]
+        links = [re.findall(r'<h2[^>]*><a href="([^"]*)"', article)[0] for article in shown]
+        documents = [client.get(place + html.unescape(link)).text for link in links]
+    for hit, answer, article, document in zip(hits, told, shown, documents, strict=True):
+        marked = [each for each in hit.sentences if each.marked]
+        assert answer["highlights"] == [[each.start, each.end] for each in marked]
+        assert texts("<mark>(.*?)</mark>", article) == [each.text for each in marked]
+        assert texts(r'class="s[^"]* top">((?:<span.*?</span>)?.*?)</span>', document) == [each.text for each in marked]
+
+
+def texts(pattern: str, page: str) -> list[str]:
+    """What a page shows wherever a pattern is, without markup."""
+    return [html.unescape(re.sub("<[^>]*>", "", each)) for each in re.findall(pattern, page, re.DOTALL)]
 
 
 def test_pages_follow_one_another(client: TestClient) -> None:

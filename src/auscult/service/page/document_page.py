@@ -164,7 +164,12 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
         with suppress(QueryError, ModelError):
             if query is not None:
                 curves, weighed = curves_view(explain(searcher, query, doc_id)), finder(searcher, query, doc_id)
-                answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""))
+                passages, asking = reader.passages_of(row), query
+
+                def marked(number: int) -> frozenset[int]:
+                    return searcher.marked(asking, passages[number])
+
+                answer = answer_in(weighed, parts, parameters.get("p", ""), parameters.get("s", ""), marked)
     audited(request, "view", index=index, query=asked.words, doc_ids=[doc_id], result=1)
     page = replace(context_of(request, state, caller, "document", index), counts=searcher.index.manifest.counts)
     path = document_path(index, doc_id)

@@ -1,4 +1,4 @@
-"""Hits as they are read: the stretch of a passage that answers best, its best sentences marked, and why it is shown."""
+"""Hits as they are read: the stretch of a passage that answers, its marked sentences, and why it is shown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from auscult.index.words import analyse
 from auscult.interfaces import Hit
 from auscult.search.certainty import DOUBTFUL, LIKELY
 from auscult.search.evidence import question_terms
+from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
-from auscult.service.answering import best_stretch
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.reading import parted
 from auscult.understanding import Query
@@ -68,10 +68,6 @@ def _speaks_about(hit: Hit, query: Query) -> str:
     return ""
 
 
-_LETTERS: Final = 360
-_MARKED: Final = 2
-_NEARLY: Final = 0.8
-"""A second sentence is marked where it scores so much of the best."""
 DATES: Final = ("date", "updated", "published", "last_updated", "year")
 """Fields of metadata that say when, the first that a document has."""
 
@@ -139,7 +135,7 @@ def view_of(
     hit: Hit, number: int, query: Query, asked: Asked, index: str, known: KnowledgeBase | None = None
 ) -> HitView:
     """Return what a page shows of a hit; a knowledge base tells names of one disease from similar ones'."""
-    blocks, before, after = excerpt(hit)
+    blocks, before, after = blocks_of(hit)
     note = sibling_note(query, hit.title, known)
     likely, likelihood = ("", "maybe")
     if hit.probability is not None:
@@ -180,22 +176,19 @@ def grouped(views: Sequence[HitView]) -> list[HitView]:
     return list(first.values())
 
 
-def excerpt(hit: Hit, letters: int = _LETTERS) -> tuple[tuple[Block, ...], bool, bool]:
-    """Return the best stretch of a passage in its paragraphs, and whether it is cut before and behind."""
+def blocks_of(hit: Hit) -> tuple[tuple[Block, ...], bool, bool]:
+    """Return the stretch of a passage that answers in its paragraphs, and whether it is cut before and behind."""
     sentences = hit.sentences
     if not sentences:
         return (), False, False
-    scores = [sentence.score for sentence in sentences]
-    shown = best_stretch(scores, [len(sentence.text) for sentence in sentences], letters)
-    best = sorted(shown, key=lambda number: -scores[number])[:_MARKED]
-    marked = {number for number in best if number == best[0] or scores[number] >= _NEARLY * scores[best[0]] > 0}
+    shown = excerpt(sentences)
     blocks: list[Block] = []
     for number in shown:
         # A line break before a sentence begins a paragraph.
         before = sentences[number - 1].end - hit.start if number else 0
         begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
         marker, text = parted(sentences[number].text) if begins else ("", sentences[number].text)
-        piece = Piece(marker, text, number in marked)
+        piece = Piece(marker, text, sentences[number].marked)
         if blocks and not begins:
             blocks[-1] = replace(blocks[-1], pieces=(*blocks[-1].pieces, piece))
         else:

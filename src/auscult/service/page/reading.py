@@ -7,7 +7,7 @@ Sentences are numbered for links. Nothing of the original's markup is shown: tex
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -134,7 +134,6 @@ def _groups(paragraphs: list[Paragraph]) -> Iterator[tuple[bool, tuple[Paragraph
 
 
 _STEPS: Final = 40
-_TOP: Final = 0.8
 _SPAN: Final = re.compile(r"(\d{1,7})-(\d{1,7})")
 
 
@@ -147,7 +146,7 @@ class Answer:
         last: One past its last.
         chain: Stretches from the smallest to the largest, each in the next, that are stepped through.
         at: Which of them is marked.
-        top: Sentences that answer best within it.
+        top: Sentences that the hit of its passage marks.
     """
 
     first: int
@@ -167,7 +166,9 @@ class Answer:
         return "-".join(map(str, self.chain[self.at + 1])) if self.at + 1 < len(self.chain) else ""
 
 
-def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str) -> Answer | None:
+def answer_in(
+    finder: SpanFinder, parts: list[Part], passage_id: str, given: str, marked: Callable[[int], frozenset[int]]
+) -> Answer | None:
     """Return what to mark of a document; None where it has no sentence.
 
     Args:
@@ -175,12 +176,13 @@ def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str
         parts: Its passages.
         passage_id: That was found; empty, or one of another document, for the best stretch of all.
         given: "first-last" of an address; what fits no sentences is as if it were not there.
+        marked: Which sentences of a passage a hit marks, both by their numbers.
     """
+    part = next((each for each in parts if each.passage_id == passage_id and each.last > each.first), None)
     first, last = map(int, found.groups()) if (found := _SPAN.fullmatch(given)) else (0, 0)
     if first < last <= len(finder.scores):
         span: Span | None = finder.span(first, last)
     else:
-        part = next((each for each in parts if each.passage_id == passage_id and each.last > each.first), None)
         span = finder.best(part.first, part.last) if part else finder.best()
     if span is None:
         return None
@@ -190,13 +192,13 @@ def answer_in(finder: SpanFinder, parts: list[Part], passage_id: str, given: str
     at = len(chain) - 1
     while len(chain) < at + _STEPS and (larger := finder.grow(chain[-1])) != chain[-1]:
         chain.append(larger)
-    inside = range(span.first, span.last)
-    best = max(finder.scores[number] for number in inside)
-    top = [number for number in inside if finder.scores[number] >= _TOP * best > 0]
+    if part is None:
+        best = max(range(span.first, span.last), key=lambda number: finder.scores[number])
+        part = next(each for each in parts if each.first <= best < each.last)
     return Answer(
         first=span.first,
         last=span.last,
         chain=tuple((each.first, each.last) for each in chain),
         at=at,
-        top=frozenset(sorted(top, key=lambda number: -finder.scores[number])[:3]),
+        top=frozenset(part.first + number for number in marked(part.number)),
     )

@@ -25,7 +25,7 @@ from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
 from auscult.service.page.chips import Choice, chips_of, filters_of
 from auscult.service.page.context import context_of, rendered, searcher_for
-from auscult.service.page.hits import date_of, excerpt, grouped, view_of
+from auscult.service.page.hits import blocks_of, date_of, grouped, view_of
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
 from auscult.service.state import Names, State
@@ -204,7 +204,7 @@ def as_table(request: Request, caller: Asking, state: Stated) -> Response:
     table = csv.writer(written)
     table.writerow(_COLUMNS)
     for _, hit in found:
-        blocks, _, _ = excerpt(hit)
+        blocks, _, _ = blocks_of(hit)
         answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
         cells = [
             str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
