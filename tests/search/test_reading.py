@@ -49,7 +49,7 @@ def read(question: str, *, in_texts: frozenset[str] = frozenset()) -> Understand
         ("what happens if I miss a dose of warfarin", "warfarin", "MEDQUAD:2", ("missed dose",)),
         ("shelf life of insulin after opening", "insulin", "", ("storage",)),
         ("how is a colonoscopy done", "colonoscopy", "", ("procedure",)),
-        ("should pregnant women get the flu shot", "flu shot", "", ("pregnancy",)),
+        ("should pregnant women get the flu shot", "flu", "DOID:8469", ("pregnancy",)),
         # another language, nothing to read
         ("Wie wird Bluthochdruck behandelt?", "", "", ()),
         ("asdf qwer zxcv", "", "", ()),
@@ -142,13 +142,13 @@ GLAD = "Thank you so much for your help with this, we are grateful for anything 
             ("treatment",),
             "COPD. what else can be done to treat it and stop it.",
         ),
-        # of what is told that which is known
+        # all of what is told may be meant
         (
             "I have had gastroparesis since I was a child. My cousin has chronic obstructive pulmonary disease. I am "
             "tired and sick all the time. What are the signs that it is getting worse?",
-            "chronic obstructive pulmonary disease",
-            ("symptoms",),
-            "chronic obstructive pulmonary disease. What are the signs that it is getting worse?",
+            "Gastroparesis and chronic obstructive pulmonary disease",
+            ("symptoms", "prognosis"),
+            "Gastroparesis and chronic obstructive pulmonary disease. What are the signs that it is getting worse?",
         ),
         # what is asked first is what it is about
         (
