@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from auscult.concepts.aspects import INFORMATION
-from auscult.concepts.mentions import GENERIC, MentionLinker
+from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import GENERIC_WORDS, normalise_name
 from auscult.concepts.resolver import EntityResolver
 from auscult.understanding.asking import SAYING_NOTHING, is_long, sentences_that_ask
@@ -28,7 +28,7 @@ DOUBTFUL = 0.5
 """Likelihood of what may be no name, or another thing's: a short word, and words that nothing lists."""
 # The aspect of two things beside each other, though no vocabulary has one of them.
 _OF_TWO = "interactions"
-_SHORT, _LONGEST_TITLE, _MOST_WORDS, _MOST_ENTITIES = 4, 12, 4, 4
+_LEAST, _SHORT, _LONGEST, _MOST_WORDS, _MOST_ENTITIES = 2, 4, 12, 4, 4
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
 _OWNER = re.compile(r"(?:['\u2019]s?|s)$")
@@ -85,16 +85,11 @@ class QuestionParser:
 
     Args:
         resolver: Says whether words name a concept.
-        linker: Finds names in texts. Where none is given, each question gets one of the few names that it can hold; a
-            linker of all names takes seconds to build.
         titles: Of the documents that are asked, normalised: names, too, though of nothing that is known.
     """
 
-    def __init__(
-        self, resolver: EntityResolver, linker: MentionLinker | None = None, titles: Collection[str] = ()
-    ) -> None:
+    def __init__(self, resolver: EntityResolver, titles: Collection[str] = ()) -> None:
         self.resolver = resolver
-        self._linker = linker
         self._titles = titles
 
     @cached_property
@@ -143,25 +138,36 @@ class QuestionParser:
     def _names(self, text: str) -> list[_Span]:
         """Titles of the collection, names of concepts and acronyms, none within another, in order."""
         chosen: list[_Span] = []
+        masked = without_aspects(text)
         for span in sorted(self._all_in(text), key=lambda span: (span.start - span.end, -span.likelihood)):
             apart = all(span.end <= other.start or other.end <= span.start for other in chosen)
-            if apart and not _says_nothing(span.words):
+            # "An overdose" is asked for, though a concept is called so.
+            if apart and masked[span.start : span.end].strip("\0 ") and not _says_nothing(span.words):
                 chosen.append(span)
         return sorted(chosen, key=_start)
 
     def _all_in(self, text: str) -> Iterator[_Span]:
         words = [*_WORD.finditer(text)]
+        occurs = [normalise_name(word.group()) in self.vocabulary for word in words]
         for number, first in enumerate(words):
-            for last in words[number : number + _LONGEST_TITLE]:
-                title = text[first.start() : last.end()]
-                if normalise_name(title) in self._titles:
-                    yield _Span(first.start(), last.end(), title, 1.0)
             acronym = bool(_ACRONYM.fullmatch(first.group())) and not text.isupper()
             if (acronym and self._is_known(first.group())) or self._is_owner(first.group()):
                 yield _Span(*first.span(), first.group(), 1.0 if acronym else DOUBTFUL)
-        linker = self._linker or MentionLinker.of_short_text(self.resolver.knowledge_base, text)
-        for mention in linker.link_text(text):
-            yield _Span(mention.start, mention.end, mention.name, self._likelihood(mention.name))
+            for place, last in enumerate(words[number : number + _LONGEST], number):
+                if not occurs[place]:
+                    break
+                name = text[first.start() : last.end()]
+                if self._is_named(name):
+                    yield _Span(first.start(), last.end(), name, self._likelihood(name))
+
+    def _is_named(self, words: str) -> bool:
+        """Whether a document is called so, or a concept but for its acronym: that is a name only in capitals."""
+        key, known = normalise_name(words), self.resolver.knowledge_base
+        concepts = [known.concepts[concept_id] for concept_id in known.name_index.get(key, ())]
+        acronyms = [
+            is_acronym(name, each.names) for each in concepts for name in each.names if normalise_name(name) == key
+        ]
+        return key in self._titles or (len(key) > _LEAST and bool(acronyms) and not all(acronyms))
 
     def _is_owner(self, word: str) -> bool:
         """Whether a word stands for what somebody described: "alzheimers" for Alzheimer's disease."""
@@ -290,7 +296,7 @@ def _is_head(run: _Span, name: _Span) -> bool:
     """Whether a name ends the words it stands in, or what joins follows: "flu" only describes a flu shot."""
     rest = run.words[name.end - run.start :]
     following = _WORD.search(rest)
-    return following is None or following.group().lower() in _JOINING or "," in rest[: following.start()]
+    return following is None or following.group().lower() in _JOINING or not rest[: following.start()].isspace()
 
 
 def _split(run: _Span) -> list[_Span]:
