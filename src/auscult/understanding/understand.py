@@ -98,11 +98,6 @@ class Understanding:
         return len(self.entities) == 1 and any(titles)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all entities, each once."""
-        return tuple(dict.fromkeys(name for entity in self.entities for name in entity.names))
-
-    @property
     def note(self) -> str:
         """One line for people; empty when there was nothing to understand."""
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
@@ -178,7 +173,8 @@ def understand(
         remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
         raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
     for each in entities:
-        text = _renamed(text, each.asked, each.name)
+        if each.likelihood == 1:
+            text = _renamed(text, each.asked, each.name)
     read = Query(query.query_id, " and ".join(each.name for each in entities), aspects, text=text)
     if len(entities) == 1:
         (only,) = entities
