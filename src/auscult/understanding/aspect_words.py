@@ -41,7 +41,7 @@ _TABLE = (
     ("staging", r"stages?|staging|grades?|phases?", "What are the stages of gout?"),
     ("research", r"clinical trials?|research|studies", "Are there clinical trials for gout?"),
     ("transmission", r"contagious|transmi(?:ssion|tted|ssible)|spread(?:s|ing)?|catching|catch (?:it|this|that)", "Is gout contagious?"),
-    ("management", r"manag(?:e|ed|es|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|self[- ]care|lifestyle", "How do I live with gout?"),
+    ("management", r"manag(?:e|ed|es|ement|ing)|liv(?:e|ing) with|cop(?:e|ing)|self[- ]care|lifestyle|what (?:to|(?:can|could|should) (?:i|we|you)) do (?:for|about)", "How do I live with gout?"),
     ("when to see a doctor", r"(?:see|call|visit|contact) (?:a|the|my) (?:doctor|physician|specialist)", "When should I see a doctor about gout?"),
     ("support groups", r"support groups?", "Where can I find support groups for people with gout?"),
     # tests and operations

@@ -46,7 +46,7 @@ _PEOPLE = frozenset("adult baby boy child girl infant kid man men newborn teen t
 # What follows is where, when, or done ("at discharge", "can I drive"), or is a sentence ("does lead harm kidneys").
 _TURNING = frozenset("not no without before after during since until".split())  # noqa: SIM905
 _BEFORE_NO_NAME = _TURNING | frozenset("to i you he she we they who can't cannot at while in by into".split())  # noqa: SIM905
-_BEFORE_SENTENCE = frozenset("does do did has have had can could should will would may is are was".split())  # noqa: SIM905
+_BEFORE_SENTENCE = frozenset("does do did has have had can could should will would may".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
