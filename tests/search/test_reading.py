@@ -166,9 +166,9 @@ GLAD = "Thank you so much for your help with this, we are grateful for anything 
         (
             "I have had gastroparesis since I was a child. My cousin has chronic obstructive pulmonary disease. I am "
             "tired and sick all the time. What are the signs that it is getting worse?",
-            "Gastroparesis and chronic obstructive pulmonary disease",
+            "gastroparesis and chronic obstructive pulmonary disease",
             ("symptoms", "prognosis"),
-            "Gastroparesis and chronic obstructive pulmonary disease. What are the signs that it is getting worse?",
+            "gastroparesis and chronic obstructive pulmonary disease. What are the signs that it is getting worse?",
         ),
         # what is asked first is what it is about
         (

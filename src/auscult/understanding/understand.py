@@ -54,9 +54,10 @@ class AskedEntity:
     @property
     def name(self) -> str:
         """The name that serves best: a model may not know the concept, but it learns from titles."""
-        misspelt = self.match is not None and self.match.kind == "fuzzy"
-        named = self.match.concept.name if self.match and self.match.kind == "identifier" else self.asked
-        return self.title or (self.match.matched_name if self.match and misspelt else named)
+        if self.match is None:
+            return self.asked
+        named = {"fuzzy": self.match.matched_name, "identifier": self.match.concept.name}
+        return self.title or named.get(self.match.kind, self.asked)
 
 
 @dataclass(frozen=True, slots=True)
