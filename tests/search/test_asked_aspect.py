@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from auscult.documents import Section, build_document
 from auscult.encoders import load_model
 from auscult.search import Searcher, build_index
 from auscult.understanding import Query
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="mended in the questions issue")
 def test_the_treatment_comes_before_the_definition(tmp_path: Path) -> None:
     sections = [Section("", "Gout is a disease."), Section("", "Treatment: Colchicine helps.")]
     encoder = load_model("fast")

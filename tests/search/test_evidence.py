@@ -179,3 +179,8 @@ def test_of_several_entities_each_counts_by_its_best_name(searchers: dict[str, S
     for name in ("entity_document", "entity_passage", "entity_title"):
         of_both, *of_each = (evidence_of(searcher, query, name) for query in (both, *alone))
         np.testing.assert_allclose(of_both, np.mean(of_each, axis=0), rtol=1e-5)
+        # One that is doubtful counts by how likely it is, alone and beside another one.
+        doubtful = evidence_of(searcher, replace(alone[0], likelihoods=(0.5,)), name)
+        np.testing.assert_allclose(doubtful, of_each[0] / 2, rtol=1e-5)
+        weighed = evidence_of(searcher, replace(both, likelihoods=(1.0, 0.5)), name)
+        np.testing.assert_allclose(weighed, np.average(of_each, axis=0, weights=(1.0, 0.5)), rtol=1e-5)

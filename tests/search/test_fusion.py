@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from auscult.encoders import model_folder
 from auscult.errors import ModelError
 from auscult.search.evidence import EVIDENCE, vector_cosines
-from auscult.search.fusion import READ, TITLED, Fusion
+from auscult.search.fusion import AS_PARTS, READ, TITLED, Fusion
 from auscult.understanding import Query
 
 SHIPPED = Fusion.of(object())
@@ -41,6 +41,12 @@ def test_a_question_in_words_has_weights_of_its_own() -> None:
     for more in (replace(asked, aspects=()), replace(asked, text="What are the symptoms of gout in children?")):
         unread = dict(zip(EVIDENCE, fitted.weights(more).tolist(), strict=True))
         assert in_words == pytest.approx({**unread, "aspect_heading": READ * of_parts["aspect_heading"]})
+    # Where the entity is a title of the collection, it is weighed mostly as entity and aspects are.
+    titled = fitted.weights(replace(asked, titled=True))
+    np.testing.assert_allclose(titled, AS_PARTS * fitted.parts + (1 - AS_PARTS) * fitted.weights(asked), rtol=1e-5)
+    assert not np.any(
+        fitted.weights(replace(asked, titled=True, aspects=())) - fitted.weights(replace(asked, aspects=()))
+    )
     # It keeps a weight of its own.
     assert SHIPPED.weights(asked)[heading] == SHIPPED.words[heading] > 0
     # What an entity's title says counts as soon as one was read.

@@ -234,7 +234,7 @@ def test_a_model_that_is_not_where_it_was_can_be_named(tmp_path: Path) -> None:
 
 def test_aspects_read_from_a_question_are_told(searcher: Searcher) -> None:
     understood = searcher.understand(ask(text="How is gout treated and prevented?"))
-    assert understood.note.endswith("; asked about: prevention, treatment")
+    assert understood.note.endswith("; asked about: treatment, prevention")
     assert "asked about" not in searcher.understand(ask("gout", "treatment")).note
 
 

@@ -18,7 +18,8 @@ vectors, in the passage. What was asked in a question's own words is looked for 
                                                        same count as well
     entity_document, entity_passage, entity_title      best over the entity's names: coverage by the article, by the
                                                        passage; likeness to the title, or to the headings above, where
-                                                       that is more; the mean over several entities
+                                                       that is more; the mean over several entities, weighed by how
+                                                       likely each is asked about
     aspect_heading                                     best over the aspects: the mean of how much of it the heading
                                                        says, and of how much else that says ("symptoms and tests")
     entity_vector, aspect_vector, question_vector      cosine of that part of the query's vector and the passage's; the
@@ -29,6 +30,7 @@ A reason that a query gives no cause for, or that a model has no part for, is 0 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -106,12 +108,10 @@ def gather(
         evidence["question_expansion"] = index.reader.expansions.scores(*terms) / np.float32(_MOST_EXPANDED)
     entities = [[analyse(name) for name in names] for names in query.each]
     if entities:
-        evidence["entity_document"] = _over_entities(words.coverage, "article", entities)[words.articles]
-        evidence["entity_passage"] = _over_entities(words.coverage, "text", entities)
-        evidence["entity_title"] = np.maximum(
-            _over_entities(words.likeness, "title", entities)[documents],
-            _over_entities(words.likeness, "above", entities),
-        )
+        over = partial(_over_entities, entities=entities, likelihoods=query.likelihoods or (1.0,) * len(entities))
+        evidence["entity_document"] = over(words.coverage, "article")[words.articles]
+        evidence["entity_passage"] = over(words.coverage, "text")
+        evidence["entity_title"] = np.maximum(over(words.likeness, "title")[documents], over(words.likeness, "above"))
     if query.aspects:
         aspects = map(analyse, query.aspects)
         by_aspect = [words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading") for aspect in aspects]
@@ -187,10 +187,17 @@ def vector_cosines(
 
 
 def _over_entities(
-    score: Callable[[list[str], Field], FloatArray], field: Field, entities: Sequence[Sequence[list[str]]]
+    score: Callable[[list[str], Field], FloatArray],
+    field: Field,
+    *,
+    entities: Sequence[Sequence[list[str]]],
+    likelihoods: Sequence[float],
 ) -> FloatArray:
-    """Return the score of each text of a field: the mean over entities of the best over their names."""
+    """Return the score of each text of a field: the best over each entity's names, weighed by the likelihoods.
+
+    Several entities share a weight of 1: that of one that is all but certain counts little less beside a doubtful one.
+    """
     scores = np.stack([score(words, field) for words in chain.from_iterable(entities)])
     best = np.maximum.reduceat(scores, np.cumsum([0, *map(len, entities[:-1])]), axis=0)
-    mean: FloatArray = best.mean(axis=0, dtype=np.float32)
-    return mean
+    weighed: FloatArray = np.asarray(likelihoods, np.float32) @ best / np.float32(max(1.0, sum(likelihoods)))
+    return weighed

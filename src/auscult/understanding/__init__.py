@@ -1,7 +1,7 @@
 """Queries: entity, aspects, and the question they came from."""
 
 from auscult.understanding.asking import gist
-from auscult.understanding.parsing import QuestionParser, Reading, parse_query
 from auscult.understanding.query import Query, query_text
+from auscult.understanding.reading import QuestionParser, Reading
 
-__all__ = ["Query", "QuestionParser", "Reading", "gist", "parse_query", "query_text"]
+__all__ = ["Query", "QuestionParser", "Reading", "gist", "query_text"]

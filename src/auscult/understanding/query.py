@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from auscult.concepts.names import FUNCTION_WORDS, normalise_name
+from auscult.concepts.names import normalise_name
+from auscult.understanding.asking import SAYING_NOTHING
 from auscult.understanding.aspect_words import ASPECT_WORDS
 
 
@@ -25,6 +26,8 @@ class Query:
         several: Where several things are asked about together, the names of each; the entity has all of them in its
             words then, and no names.
         gist: What a long message asks, in short; empty where all of the text asks.
+        likelihoods: That each of `each` is asked about, in (0, 1]; empty where somebody named it.
+        titled: What a question is about is certain, and a title of the collection.
     """
 
     query_id: str
@@ -35,6 +38,8 @@ class Query:
     names: tuple[str, ...] = ()
     several: tuple[tuple[str, ...], ...] = ()
     gist: str = ""
+    likelihoods: tuple[float, ...] = ()
+    titled: bool = False
 
     @property
     def asked(self) -> str:
@@ -80,15 +85,12 @@ def query_text(query: Query, *, between: str = " ", question: Question = "otherw
 
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_ASKING: Final = frozenset(
-    (*FUNCTION_WORDS, "how", "why", "when", "what", "which", "who", "whom", "whose", "where", "please", "tell", "know")
-)
 
 
 def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
     """Return what a question says beyond its entity and aspects: "more common men" of "Is gout more common in men?".
 
-    Each word comes once. Function words and words that ask ("how") are left out.
+    Each word comes once. Words that say nothing of what is asked ("how", "tell") are left out.
 
     Args:
         query: As it was understood. Without a question in words there are none.
@@ -99,5 +101,5 @@ def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
         if words.aspect in query.aspects:
             text = words.pattern.sub(" ", text)
     known = {word for name in (*query.all_names, *query.aspects, *asked) for word in normalise_name(name).split()}
-    found = (word for word in _WORD.findall(text) if word.lower() not in _ASKING)
+    found = (word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word))))
     return list(dict.fromkeys(word for word in found if not known.issuperset(normalise_name(word).split())))

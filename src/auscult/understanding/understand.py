@@ -12,13 +12,18 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.mentions import GENERIC, is_acronym
 from auscult.concepts.names import abbreviations, normalise_name, order_free_key
-from auscult.understanding import Query, QuestionParser, gist, parse_query
+from auscult.errors import QueryError
+from auscult.understanding import Query, QuestionParser, gist
+from auscult.understanding.reading import DOUBTFUL, Possible
+from auscult.understanding.spelling import ordinary_words
 
 # What taxonomies put behind a name, and names of what is left over.
 _QUALIFIER = re.compile(r"\s*[(\[].*$")
 _REMAINDER = re.compile(r"\b(?:NOS|other|unspecified)\b", re.IGNORECASE)
 _SHORTEST = 3
 _MOST_NAMES = 16
+# Shorter words are near to many.
+_LONG_ENOUGH = 6
 _NO_TITLES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -28,17 +33,31 @@ def _no_word(_: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AskedEntity:
-    """One thing that is asked about.
+    """One thing that is, or may be, asked about.
 
     Attributes:
         asked: In the words it was asked in.
         names: What it may be called, the asked words first (see `names_of`).
         match: The concept chosen; None where no vocabulary has it.
+        alternatives: Other concepts that the words may mean, best first.
+        title: What documents of the collection are called that are about it; empty where there is none.
+        likelihood: That it is asked about, in (0, 1].
     """
 
     asked: str
     names: tuple[str, ...]
     match: Match | None = None
+    alternatives: tuple[Match, ...] = ()
+    title: str = ""
+    likelihood: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """The name that serves best: a model may not know the concept, but it learns from titles."""
+        if self.match is None:
+            return self.asked
+        named = {"fuzzy": self.match.matched_name, "identifier": self.match.concept.name}
+        return self.title or named.get(self.match.kind, self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +66,37 @@ class Understanding:
 
     Attributes:
         query: The query to answer; its entity_id is that of `match`.
-        asked: The entity in the words it was asked in.
-        match: The concept chosen; None when the words are used as they are.
-        alternatives: Other readings of the entity, best first.
-        in_collection: The query's entity is a title of the collection, in other words than were asked.
         aspects_read: The query's aspects come from its question.
-        entities: What is asked about, each of it; several in "can I take ibuprofen with warfarin", whose query has both
-            in its entity, and the names of neither.
+        entities: What is, or may be, asked about, each of it; several in "can I take ibuprofen with warfarin", whose
+            query has both in its entity, and the names of neither.
         corrections: Words of the question that were misspelt, as (written, read).
     """
 
     query: Query
-    asked: str = ""
-    match: Match | None = None
-    alternatives: tuple[Match, ...] = ()
-    in_collection: bool = False
     aspects_read: bool = False
     entities: tuple[AskedEntity, ...] = ()
     corrections: tuple[tuple[str, str], ...] = ()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all entities, each once."""
-        return tuple(dict.fromkeys(name for entity in self.entities for name in entity.names))
+    def asked(self) -> str:
+        """The entity in the words it was asked in."""
+        return " and ".join(entity.asked for entity in self.entities)
+
+    @property
+    def match(self) -> Match | None:
+        """The concept of a single entity; None for several, and where no vocabulary has it."""
+        return self.entities[0].match if len(self.entities) == 1 else None
+
+    @property
+    def alternatives(self) -> tuple[Match, ...]:
+        """Other readings of a single entity, best first."""
+        return self.entities[0].alternatives if len(self.entities) == 1 else ()
+
+    @property
+    def in_collection(self) -> bool:
+        """Whether a single entity is a title of the collection, in other words than were asked."""
+        titles = [each.title for each in self.entities if normalise_name(each.title) != normalise_name(each.asked)]
+        return len(self.entities) == 1 and any(titles)
 
     @property
     def note(self) -> str:
@@ -84,7 +111,9 @@ class Understanding:
         if not self.asked:
             return "no name was recognised; searching for the question's words" if self.query.text else ""
         if len(self.entities) > 1:
-            return f"understood as: {' and '.join(map(_told, self.entities))}"
+            sure = all(entity.likelihood == 1 for entity in self.entities)
+            told = (" and " if sure else ", ").join(map(_told, self.entities))
+            return f"{'understood as' if sure else 'may be about'}: {told}"
         if self.match is None:
             return f"'{self.asked}' is not in the knowledge base; searching for its words"
         concept = self.match.concept
@@ -95,7 +124,8 @@ class Understanding:
             "fuzzy": f"nearest to '{self.match.matched_name}' (similarity {self.match.score:.2f})",
         }[self.match.kind]
         named = f"; the documents call it '{self.query.entity}'" if self.in_collection else ""
-        return f"understood as: {concept.name} ({concept.concept_id}), {how}{named}"
+        verb = "understood as" if self.entities[0].likelihood == 1 else "may be about"
+        return f"{verb}: {concept.name} ({concept.concept_id}), {how}{named}"
 
 
 def _told(entity: AskedEntity) -> str:
@@ -115,7 +145,7 @@ def understand(
         query: Its entity and aspects win over its text, but for an entity that is the whole question, as corpora of
             plain questions have it: that is no name. An entity_id that is already set is trusted, and a query without
             entity and text has nothing to resolve.
-        parser: Over the index' knowledge base, or over none, which reads by grammar and titles alone.
+        parser: Over the index' knowledge base, or over none, which reads by titles and wording alone.
         titles: Document titles of the collection by `normalise_name` and by the identifier of their entity, where
             that is the document's only one. Models learn entities from titles, so that a title serves better than
             a synonym no document is named by.
@@ -128,71 +158,61 @@ def understand(
     Raises:
         QueryError: An identifier is unknown.
     """
+    aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in normalise_heading(aspect)))
     if query.entity_id or not (query.entity or query.text):
-        aspects = tuple(dict.fromkeys(part for aspect in query.aspects for part in normalise_heading(aspect)))
         return Understanding(replace(query, aspects=aspects))
-    if query.entity == query.text:
-        query = replace(query, entity="")
-    text, reading = query.text, None
+    entity = "" if query.entity == query.text else query.entity.strip()
+    text = query.text.strip()
     corrections: tuple[tuple[str, str], ...] = ()
-    if text.strip() and not (query.entity and query.aspects):
+    possible: tuple[Possible, ...] = (Possible(entity, 1.0),) if entity else ()
+    if text and not (entity and aspects):
         text, corrections = parser.spelling.corrected(text, in_texts)
         reading = parser.read(text)
-    parsed, matches = parse_query(
-        query.entity or None, list(query.aspects), text or None, parser.resolver, parser, reading
+        aspects, possible = aspects or reading.aspects, possible or reading.entities
+    entities = tuple(_resolved(each, parser.resolver, titles, in_texts, given=bool(entity)) for each in possible)
+    if entity and entities[0].match is None and normalise_identifier(entity):
+        remedy = "give a name, or an identifier such as DOID:2986 or UMLS:C0017661"
+        raise QueryError("an identifier of the knowledge base", repr(entity), remedy)
+    for each in entities:
+        if each.likelihood == 1:
+            text = _renamed(text, each.asked, each.name)
+    read = Query(query.query_id, " and ".join(each.name for each in entities), aspects, text=text)
+    if len(entities) == 1:
+        (only,) = entities
+        match = only.match
+        read = replace(read, entity_id=match.concept.concept_id if match else "", names=only.names if match else ())
+    elif entities:
+        read = replace(read, several=tuple(each.names for each in entities))
+    read = replace(
+        read,
+        gist=gist(text, read.entity),
+        likelihoods=() if entity else tuple(each.likelihood for each in entities),
+        titled=bool(entities and not entity) and all(each.title and each.likelihood == 1 for each in entities),
     )
-    if matches and matches[0].kind == "fuzzy" and _is_spelt(parsed.entity, in_texts):
-        parsed, matches = replace(parsed, entity_id=""), []
-    asked = query.entity or parsed.entity
-    parts = reading.parts if reading and not query.entity else ()
-    entities = _entities(asked, parts, matches[0] if matches else None, parser.resolver)
-    several = tuple(entity.names for entity in entities) if parts else ()
-    understood = Understanding(
-        replace(parsed, query_id=query.query_id, several=several, gist=gist(parsed.text, parsed.entity)),
-        asked,
-        aspects_read=bool(query.text) and not query.aspects,
-        entities=entities,
-        corrections=corrections,
-    )
-    if parts or not matches:
-        return understood
-    return _settled(understood, matches, titles, parser.resolver.knowledge_base)
+    return Understanding(read, bool(query.text) and not query.aspects, entities, corrections)
 
 
-def _entities(
-    asked: str, parts: tuple[str, ...], match: Match | None, resolver: EntityResolver
-) -> tuple[AskedEntity, ...]:
-    if not asked:
-        return ()
-    each = [(part, next(iter(resolver.resolve(part, limit=1)), None)) for part in parts] or [(asked, match)]
-    return tuple(
-        AskedEntity(words, names_of(words, found, resolver.knowledge_base) if found else (words,), found)
-        for words, found in each
-    )
-
-
-def _is_spelt(words: str, in_texts: Callable[[str], bool]) -> bool:
-    """Whether a collection has a single word as it is written, so that it means what it says."""
-    return len(words.split()) == 1 and in_texts(words.lower())
-
-
-def _settled(
-    understood: Understanding, matches: list[Match], titles: Mapping[str, str], knowledge_base: KnowledgeBase
-) -> Understanding:
-    """With the concept that was chosen, under the name that serves best."""
-    best, query = matches[0], replace(understood.query, names=understood.names)
-    title = _title(understood.asked, best.concept, titles, knowledge_base)
-    renamed = bool(title) and normalise_name(title) != normalise_name(understood.asked)
-    # A model may not know the concept; then the name that was meant serves better than its misspelling.
-    entity = title or (best.matched_name if best.kind == "fuzzy" else query.entity)
-    text, short = (_renamed(words, understood.asked, entity) for words in (query.text, query.gist))
-    return replace(
-        understood,
-        query=replace(query, entity=entity, text=text, gist=short),
-        match=best,
-        alternatives=tuple(matches[1:]),
-        in_collection=renamed,
-    )
+def _resolved(
+    possible: Possible,
+    resolver: EntityResolver,
+    titles: Mapping[str, str],
+    in_texts: Callable[[str], bool],
+    *,
+    given: bool,
+) -> AskedEntity:
+    """Return what somebody asks about, with its concept and the name that documents have for it."""
+    words = possible.words
+    # Words of the collection mean what they say, and so do everyday words.
+    each = words.lower().split()
+    spelt = all(in_texts(word) or word in ordinary_words() for word in each) and (not given or len(each) == 1)
+    matches = resolver.resolve(words, fuzzy=not spelt and (given or len(words) >= _LONG_ENOUGH))
+    known = resolver.knowledge_base
+    if not matches:
+        return AskedEntity(words, (words,), title=titles.get(normalise_name(words), ""), likelihood=possible.likelihood)
+    match = matches[0]
+    likelihood = min(possible.likelihood, DOUBTFUL) if match.kind == "fuzzy" and not given else possible.likelihood
+    title = _title(words, match.concept, titles, known)
+    return AskedEntity(words, names_of(words, match, known), match, tuple(matches[1:]), title, likelihood)
 
 
 def _renamed(text: str, asked: str, name: str) -> str:

@@ -142,9 +142,9 @@ def _as_words(asked: Asked) -> str:
 def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -> EntityChip:
     aspects = understood.query.aspects
     several = len(understood.entities) > 1
-    match = entity.match if several else understood.match
+    match = entity.match
     rest = " and ".join(each.asked for each in understood.entities if each is not entity)
-    senses = () if several else understood.alternatives
+    senses = () if several else entity.alternatives
     how = "not in the vocabulary; looked for by its words"
     if match is not None:
         how = {
@@ -155,6 +155,8 @@ def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -
         }[match.kind]
         if understood.in_collection and not several:
             how = f"{how}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
+        if entity.likelihood < 1:
+            how = f"perhaps; {how}".removesuffix("; ")
     return EntityChip(
         name=match.concept.name if match else entity.asked,
         code=match.concept.concept_id if match else "",

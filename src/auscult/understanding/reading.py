@@ -1,0 +1,309 @@
+"""What a question may be about, each thing with a likelihood, and the aspects that it asks for.
+
+1. Names are found where they stand: titles of the collection, names of concepts, acronyms as they are written. What is
+   left between words that ask ("what", "symptoms", "used") may be a name that nothing lists ("zorbimab").
+2. Each counts by how likely it is. Titles and most names count fully; a short word, one that only describes another,
+   and what nothing lists count by half. What is told beside what is asked is left out.
+3. Aspects are those whose words stand outside of the names (`aspect_words`).
+
+Nothing depends on how a whole sentence is built: what no name and no aspect explains is found by the question's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from auscult.concepts.aspects import INFORMATION
+from auscult.concepts.mentions import GENERIC, is_acronym
+from auscult.concepts.names import GENERIC_WORDS, normalise_name
+from auscult.concepts.resolver import EntityResolver
+from auscult.understanding.asking import SAYING_NOTHING, is_long, sentences_that_ask
+from auscult.understanding.aspect_words import ASKING_WORDS, aspects_named, without_aspects
+from auscult.understanding.spelling import SpellingOfWords, ordinary_words
+
+DOUBTFUL = 0.5
+"""Likelihood of what may be no name, or another thing's: a short word, and words that nothing lists."""
+# The aspect of two things beside each other, though no vocabulary has one of them.
+_OF_TWO = "interactions"
+_LEAST, _SHORT, _LONGEST, _MOST_WORDS, _MOST_ENTITIES = 2, 4, 12, 4, 4
+_WORD = re.compile(r"[^\W_]+(?:[.'\u2019+-]+[^\W_]+)*")
+_ACRONYM = re.compile(r"[A-Z][A-Z0-9-]{1,5}")
+_OWNER = re.compile(r"(?:['\u2019]s?|s)$")
+_TOGETHER = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s(?:and|or|vs\.?|versus|with|than|&|plus)\s", re.IGNORECASE)
+_APART = re.compile(r"[.?!;:()\0]")
+_REFERS = re.compile(r"\b(?:(?<!\bis )it|they|them)\b", re.IGNORECASE)
+_SKIPPED = frozenset("a an the my your his her our their this some any always ever go going just really".split())  # noqa: SIM905
+_ASKED_OF = re.compile(
+    rf"\0(?: options?)? (?:of|for|from|with|about|between)(?: (?:{'|'.join(_SKIPPED)}))*\s*$", re.IGNORECASE
+)
+# Between the words of one name.
+_JOINING = GENERIC_WORDS | frozenset("of the in and with to due by type on or for from a an".split())  # noqa: SIM905
+_CLASSES = frozenset("disease disorder syndrome".split())  # noqa: SIM905
+_PEOPLE = frozenset("adult baby boy child girl infant kid man men newborn teen teenager woman women".split())  # noqa: SIM905
+# What follows is where, when, or done ("at discharge", "can I drive"), or is a sentence ("does lead harm kidneys").
+_TURNING = frozenset("not no without before after during since until".split())  # noqa: SIM905
+_BEFORE_NO_NAME = _TURNING | frozenset("to i you he she we they who can't cannot at while in by into".split())  # noqa: SIM905
+_BEFORE_SENTENCE = frozenset("does do did has have had can could should will would may".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """Something that a question may be about.
+
+    Attributes:
+        words: As the question has them.
+        likelihood: That it is asked about, in (0, 1].
+    """
+
+    words: str
+    likelihood: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question may be about, in its order; and its aspects, as `Query.aspects`."""
+
+    entities: tuple[Possible, ...]
+    aspects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Words of a question, and how likely they are what it is about; 0 where that is not known yet."""
+
+    start: int
+    end: int
+    words: str
+    likelihood: float = 0.0
+
+
+class QuestionParser:
+    """Reads free questions.
+
+    Args:
+        resolver: Says whether words name a concept.
+        titles: Of the documents that are asked, normalised: names, too, though of nothing that is known.
+    """
+
+    def __init__(self, resolver: EntityResolver, titles: Collection[str] = ()) -> None:
+        self.resolver = resolver
+        self._titles = titles
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The words of all names and titles, normalised."""
+        return frozenset(word for name in self._all_names for word in name.split())
+
+    @cached_property
+    def spelling(self) -> SpellingOfWords:
+        """Corrects words to those of names, of titles, and those that questions are asked with."""
+        return SpellingOfWords(self._all_names, ASKING_WORDS)
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
+        return (*self.resolver.knowledge_base.name_index, *self._titles)
+
+    def read(self, question: str) -> Reading:
+        """Return what a question is about and asks for.
+
+        Args:
+            question: "How is Crohn's disease treated?", "asthma causes and treatment", "IgA nephropathy".
+
+        Returns:
+            No entities where nothing may be a name. Where the question speaks of no aspect, ("information",) if it only
+            names something ("gout?"), none if it asks something else of it ("Can I drive with epilepsy?").
+        """
+        text = " ".join(question.split())
+        asking = sentences_that_ask(text)
+        pieces = [(start := text.find(each), start + len(each)) for each in asking]
+        names = self._names(text)
+        found: list[_Span] = []
+        if pieces or not is_long(text):
+            found = self._asked_about(text, names, pieces or [(0, len(text))])
+        # What is asked has no name of its own ("what are the signs?"): it is asked of what is told.
+        found = found or self._asked_about(text, names, [(0, len(text))], listed=True)
+        masked = _masked(text, found, "\0")
+        asked = " . ".join(masked[start:end] for start, end in pieces)
+        aspects = aspects_named(asked) or aspects_named(masked)
+        if found and not aspects and ((is_long(text) and not asking) or not _content(asked or masked)):
+            aspects = (INFORMATION,)
+        best = sorted(found, key=lambda span: -span.likelihood)[:_MOST_ENTITIES]
+        return Reading(
+            tuple(dict.fromkeys(Possible(each.words, each.likelihood) for each in sorted(best, key=_start))), aspects
+        )
+
+    def _names(self, text: str) -> list[_Span]:
+        """Titles of the collection, names of concepts and acronyms, none within another, in order."""
+        chosen: list[_Span] = []
+        masked = without_aspects(text)
+        for span in sorted(self._all_in(text), key=lambda span: (span.start - span.end, -span.likelihood)):
+            apart = all(span.end <= other.start or other.end <= span.start for other in chosen)
+            # "An overdose" is asked for, though a concept is called so.
+            if apart and masked[span.start : span.end].strip("\0 ") and not _says_nothing(span.words):
+                chosen.append(span)
+        return sorted(chosen, key=_start)
+
+    def _all_in(self, text: str) -> Iterator[_Span]:
+        words = [*_WORD.finditer(text)]
+        occurs = [normalise_name(word.group()) in self.vocabulary for word in words]
+        for number, first in enumerate(words):
+            acronym = bool(_ACRONYM.fullmatch(first.group())) and not text.isupper()
+            if (acronym and self._is_known(first.group())) or self._is_owner(first.group()):
+                yield _Span(*first.span(), first.group(), 1.0 if acronym else DOUBTFUL)
+            for place, last in enumerate(words[number : number + _LONGEST], number):
+                if not occurs[place]:
+                    break
+                name = text[first.start() : last.end()]
+                if self._is_named(name):
+                    yield _Span(first.start(), last.end(), name, self._likelihood(name))
+
+    def _is_named(self, words: str) -> bool:
+        """Whether a document is called so, or a concept but for its acronym: that is a name only in capitals."""
+        key, known = normalise_name(words), self.resolver.knowledge_base
+        concepts = [known.concepts[concept_id] for concept_id in known.name_index.get(key, ())]
+        acronyms = [
+            is_acronym(name, each.names) for each in concepts for name in each.names if normalise_name(name) == key
+        ]
+        return key in self._titles or (len(key) > _LEAST and bool(acronyms) and not all(acronyms))
+
+    def _is_owner(self, word: str) -> bool:
+        """Whether a word stands for what somebody described: "alzheimers" for Alzheimer's disease."""
+        owner = f"{_OWNER.sub('', word).lower()}'s "
+        named = self.resolver.resolve(word, limit=1, fuzzy=False) if _OWNER.search(word) else ()
+        return any(name.lower().startswith(owner) for match in named for name in match.concept.names)
+
+    def _likelihood(self, name: str) -> float:
+        """How likely a name means what is known by it: a short or an everyday word may mean something else."""
+        is_word = not (" " in name or _ACRONYM.fullmatch(name) or normalise_name(name) in self._titles)
+        return DOUBTFUL if is_word and (len(name) < _SHORT or name.lower() in ordinary_words()) else 1.0
+
+    def _asked_about(
+        self, text: str, names: Sequence[_Span], pieces: Sequence[tuple[int, int]], *, listed: bool = False
+    ) -> list[_Span]:
+        """Return what parts of a text are about; with `listed`, only what has a name that is known."""
+        masked = without_aspects(text)
+        together = _OF_TWO in aspects_named(text)
+        runs = [run for start, end in pieces for run in _runs(text, names, start, end)]
+        found: list[_Span] = []
+        unlisted: list[_Span] = []
+        for run in runs:
+            if self._is_known(run.words):
+                found.append(replace(run, likelihood=self._likelihood(run.words)))
+            elif parts := self._parts(run):
+                found += parts
+            elif within := [name for name in names if run.start <= name.start < run.end]:
+                found += [name if _is_head(run, name) else _doubted(name) for name in within]
+            elif not listed:
+                unlisted += _split(run) if together else [run]
+        # "Are there treatments for gout after a stroke?"
+        asked = [span for span in found if _ASKED_OF.search(masked, 0, span.start)]
+        if asked and not together:
+            found = [span if span in asked else _doubted(span) for span in found]
+        for run in unlisted:
+            placed = (
+                together
+                or _ASKED_OF.search(masked, 0, run.start)
+                or (len(runs) == 1 and not _REFERS.search(text) and not _says_something(text, run, masked))
+            )
+            if placed and self._may_name(run.words, aspects="\0" in masked):
+                found.append(replace(run, likelihood=DOUBTFUL))
+        return found
+
+    def _may_name(self, words: str, *, aspects: bool) -> bool:
+        """Whether words that nothing lists may be a name: a single one, or a few that occur in names."""
+        known = [word in self.vocabulary for word in normalise_name(words).split()]
+        if words.isnumeric() or _says_nothing(words):
+            return False
+        # A question that asks for an aspect has a name for what it asks of.
+        most, least = (2 * _MOST_WORDS, 0.0) if aspects else (_MOST_WORDS, len(known) / 2)
+        return len(known) == 1 or (len(known) <= most and sum(known) >= least)
+
+    def _parts(self, run: _Span) -> list[_Span]:
+        """Return known names that are listed ("type 1 and type 2 diabetes"); none where one is unknown."""
+        parts, last = _split(run), run.words.split()[-1]
+        named = [next(filter(self._is_known, (part.words, f"{part.words} {last}")), "") for part in parts]
+        if len(parts) < 2 or not all(named):
+            return []
+        return [
+            _Span(part.start, part.end, name, self._likelihood(name)) for part, name in zip(parts, named, strict=True)
+        ]
+
+    def _is_known(self, words: str) -> bool:
+        """Whether something known or a document is called so."""
+        if _says_nothing(words):
+            return False
+        return normalise_name(words) in self._titles or bool(self.resolver.resolve(words, limit=1, fuzzy=False))
+
+
+def _start(span: _Span) -> int:
+    return span.start
+
+
+def _doubted(span: _Span) -> _Span:
+    return replace(span, likelihood=min(span.likelihood, DOUBTFUL))
+
+
+def _masked(text: str, spans: Iterable[_Span], mask: str) -> str:
+    for span in spans:
+        text = text[: span.start] + mask * (span.end - span.start) + text[span.end :]
+    return text
+
+
+def _asks_nothing(word: str) -> bool:
+    return not SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word)))
+
+
+def _content(text: str) -> list[str]:
+    """Return the words that neither ask for an aspect nor say nothing."""
+    return [word for word in _WORD.findall(without_aspects(text).replace("\0", " ")) if not _asks_nothing(word)]
+
+
+def _says_nothing(words: str) -> bool:
+    return normalise_name(words) in GENERIC | _PEOPLE or not _content(words)
+
+
+def _says_something(text: str, run: _Span, masked: str) -> bool:
+    """Whether words are done, are where or when, or are a sentence: "to fly", "at night", "does lead harm kidneys"."""
+    words = _WORD.findall(text[: run.start].lower())
+    before = next((word for word in reversed(words) if word not in _SKIPPED), "")
+    return before in _BEFORE_NO_NAME or (before in _BEFORE_SENTENCE and "\0" not in masked and " " in run.words)
+
+
+def _runs(text: str, names: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
+    """Yield the longest stretches of names and of words that ask nothing, with what joins them."""
+    masked = without_aspects(_masked(text, names, "x"))
+    first = last = -1
+    for word in _WORD.finditer(text, start, end):
+        lower, taken = word.group().lower(), "\0" in masked[word.start() : word.end()]
+        if first >= 0 and (_APART.search(masked[last : word.start()]) or taken):
+            yield _Span(first, last, text[first:last])
+            first = -1
+        named = any(name.start <= word.start() < name.end for name in names)
+        says = not (taken or _asks_nothing(lower) or lower in _TURNING or (first < 0 and lower in _CLASSES))
+        if named or says:
+            first, last = word.start() if first < 0 else first, word.end()
+        elif first >= 0 and lower not in _JOINING:
+            yield _Span(first, last, text[first:last])
+            first = -1
+    if first >= 0:
+        yield _Span(first, last, text[first:last])
+
+
+def _is_head(run: _Span, name: _Span) -> bool:
+    """Whether a name ends the words it stands in, or what joins follows: "flu" only describes a flu shot."""
+    rest = run.words[name.end - run.start :]
+    following = _WORD.search(rest)
+    return following is None or following.group().lower() in _JOINING or not rest[: following.start()].isspace()
+
+
+def _split(run: _Span) -> list[_Span]:
+    joints = [*_TOGETHER.finditer(run.words)]
+    starts, ends = [0, *(each.end() for each in joints)], [*(each.start() for each in joints), len(run.words)]
+    return [
+        _Span(run.start + start, run.start + end, run.words[start:end])
+        for start, end in zip(starts, ends, strict=True)
+        if start < end
+    ]
