@@ -372,7 +372,7 @@ SEARCH = (
     ),
     Mutation(
         "coverage: a sibling answers", "auscult/search/coverage.py",
-        'if note and word == "answered"', "if False", ("search/test_coverage.py",),
+        'if note and word == "answers"', "if False", ("search/test_coverage.py",),
     ),
 )  # fmt: skip
 

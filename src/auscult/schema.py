@@ -394,7 +394,7 @@ class SpanTold:
 class CoverageCell:
     """What is known of an aspect of an entity."""
 
-    word: Literal["answered", "perhaps", "not found"]
+    word: Literal["answers", "may answer", "no answer"]
     probability: float = described("That the passage answers; 0 where there is none.")
     doc_id: str = described("Of the best passage; empty where there is none.")
     passage_id: str

@@ -10,7 +10,8 @@ import pytest
 from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
 from auscult.search import Searcher, build_index
-from auscult.search.coverage import aspects_of, cover, word_of
+from auscult.search.certainty import verdict
+from auscult.search.coverage import aspects_of, cover
 from auscult.search.side_by_side import date_of, side_by_side
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -61,31 +62,38 @@ def test_each_cell_is_what_a_search_finds_first_and_all_is_encoded_at_once(searc
             (hit,) = searcher.search(replace(understood.query, aspects=(aspect,)), 1)
             assert cell.hit == hit
             assert cell.probability == hit.probability
-            assert cell.word == word_of(cell.probability)
+            assert cell.word == verdict(cell.probability)
     assert table.cells[0][0].hit is not None
     assert table.cells[0][0].hit.passage_id == "gout-3"
     words = [cell.word for row in table.cells for cell in row]
-    assert table.share("not found") == words.count("not found") / 4
+    assert table.share("no answer") == words.count("no answer") / 4
 
 
 def test_what_is_not_there_is_not_found(searcher: Searcher) -> None:
     table = cover(searcher, ["Gout", "zebra fever"], ["treatment"])
     found, missing = table.cells[0][0], table.cells[1][0]
-    assert missing.word == "not found"
+    assert missing.word == "no answer"
     assert found.probability > missing.probability
 
 
 @pytest.mark.parametrize(
     ("probability", "word"),
-    [(0.0, "not found"), (0.29, "not found"), (0.3, "perhaps"), (0.69, "perhaps"), (0.7, "answered"), (1, "answered")],
+    [
+        (0.0, "no answer"),
+        (0.29, "no answer"),
+        (0.3, "may answer"),
+        (0.69, "may answer"),
+        (0.7, "answers"),
+        (1, "answers"),
+    ],
 )
 def test_words_go_by_the_probability(probability: float, word: str) -> None:
-    assert word_of(probability) == word
+    assert verdict(probability) == word
 
 
 def test_a_sibling_answers_perhaps_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # All that is found answers, then.
-    monkeypatch.setattr("auscult.search.coverage.LIKELY", 0.0)
+    monkeypatch.setattr("auscult.search.certainty.LIKELY", 0.0)
     encoder = HashedEncoder(256)
     one = build_document(
         doc_id="11",
@@ -97,9 +105,9 @@ def test_a_sibling_answers_perhaps_at_most(tmp_path: Path, monkeypatch: pytest.M
     ((other, same),) = zip(
         *cover(searcher, ["Spastic paraplegia 8", "Spastic paraplegia 11"], ["treatment"]).cells, strict=True
     )
-    assert (same.word, same.note) == ("answered", "")
+    assert (same.word, same.note) == ("answers", "")
     assert other.note.startswith("similar, but not the one asked: 'Spastic paraplegia 11'")
-    assert other.word == "perhaps"
+    assert other.word == "may answer"
 
 
 def test_default_aspects_have_headings_and_keep_to_filters_and_views(searcher: Searcher) -> None:
@@ -133,7 +141,7 @@ def test_sources_answer_side_by_side(searcher: Searcher) -> None:
         assert [answer.date for answer in row] == ["2024-05-01"] * 2
     treatment, symptoms = (row[1].hits[0].passage_id for row in table.answers)
     assert (treatment, symptoms) == ("gout-3", "gout-2")
-    assert table.answers[0][1].word == word_of(table.answers[0][1].probability)
+    assert table.answers[0][1].word == verdict(table.answers[0][1].probability)
 
 
 def test_without_an_aspect_rows_are_headings_and_columns_what_is_found_first(searcher: Searcher) -> None:

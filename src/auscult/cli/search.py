@@ -18,7 +18,7 @@ from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
 from auscult.index import Between, Where
 from auscult.search import Pipeline, Searcher, SearchOptions
-from auscult.search.certainty import DOUBTFUL
+from auscult.search.certainty import nothing_here
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query
@@ -116,11 +116,8 @@ def search(
     asking = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse) if scorer else searcher
     hits = asking.search(understanding.query, k, options)
     say(understanding)
-    if not hits:
-        typer.echo("nothing was found", err=True)
-    elif hits[0].probability is not None and hits[0].probability < DOUBTFUL:
-        chance = f"the chance that the first of these does is {100 * hits[0].probability:.0f} %"
-        typer.echo(f"nothing here seems to answer this; the nearest follow ({chance})", err=True)
+    if nothing := nothing_here([hit.probability for hit in hits]):
+        typer.echo(nothing, err=True)
     notes = [sibling_note(understanding.query, hit.title, searcher.knowledge_base) for hit in hits]
     if as_json:
         for hit, note in zip(hits, notes, strict=True):

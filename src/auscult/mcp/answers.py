@@ -92,7 +92,7 @@ class Citations:
 
 @dataclass(frozen=True)
 class CoverageCell:
-    """Whether an aspect of an entity is answered: "answered", "perhaps" or "not found", and the best sentence."""
+    """Whether an aspect of an entity is answered: "answers", "may answer" or "no answer", and the best sentence."""
 
     entity: str
     aspect: str

@@ -26,7 +26,7 @@ from auscult.mcp.answers import (
     Sentence,
 )
 from auscult.search import Searcher, SearchOptions
-from auscult.search.certainty import DOUBTFUL
+from auscult.search.certainty import nothing_here
 from auscult.search.coverage import cover
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
@@ -131,12 +131,9 @@ def search(
     if not notes:
         raise refused[0]
     found.sort(key=lambda each: -each[1].score)
-    chance = found[0][1].probability if found else None
-    nothing = "" if found else "Nothing was found."
-    if chance is not None and chance < DOUBTFUL:
-        told = f"the chance that the first does is {chance:.0%}"
-        nothing = f"Nothing here seems to answer this; the nearest follow ({told})."
-    return Found(notes[0], nothing, [_passage(*each) for each in found[:k]])
+    found = found[:k]
+    nothing = nothing_here([hit.probability for _, hit, _ in found])
+    return Found(notes[0], nothing, [_passage(*each) for each in found])
 
 
 def read(library: Library, sentence: str, document: str, index: str, before: int, behind: int, first: int) -> Reading:

@@ -36,7 +36,7 @@ DOUBTFUL: Final = 0.3
 """Below this probability a passage is not said to answer. Where all that are shown are, nothing was found."""
 LIKELY: Final = 0.7
 """From this probability on a passage is said to answer."""
-Verdict = Literal["answers", "may answer", "nothing found"]
+Verdict = Literal["answers", "may answer", "no answer"]
 SAMPLED: Final = 1_000
 """Passages, evenly spaced, that stand for a collection."""
 HELD: Final = ("asked_held", "asked_heaviest")
@@ -51,7 +51,21 @@ _LEAST: Final = 1e-3
 
 def verdict(probability: float) -> Verdict:
     """Return the word for a probability that a passage answers."""
-    return "answers" if probability >= LIKELY else "may answer" if probability >= DOUBTFUL else "nothing found"
+    return "answers" if probability >= LIKELY else "may answer" if probability >= DOUBTFUL else "no answer"
+
+
+def nothing_here(probabilities: Sequence[float | None]) -> str:
+    """Return the sentence that says that none of the hits shown answers; empty where one may.
+
+    Args:
+        probabilities: Of all that are shown; None where the model's vectors alone scored, which says nothing.
+    """
+    if not probabilities:
+        return "Nothing was found."
+    best = max((each for each in probabilities if each is not None), default=1.0)
+    if best >= DOUBTFUL:
+        return ""
+    return f"Nothing here seems to answer this; the nearest follow (the best of them with a chance of {best:.0%})."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,27 @@
 """What a collection answers: entities down, aspects across, and in each cell the best passage and a word for it.
 
-The word goes by the probability that the passage answers, as for any first hit (`fusion`): "answered" from LIKELY on,
-"perhaps" from DOUBTFUL on, else "not found". A passage about a similar entity (`siblings`) answers perhaps at most.
+The word is that of the first hit's probability (`certainty.verdict`). A passage about a similar entity (`siblings`) may
+answer at most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from auscult.concepts.aspects import INFORMATION
 from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.search.certainty import DOUBTFUL, LIKELY
+from auscult.search.certainty import Verdict, verdict
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
 from auscult.understanding.aspect_words import ASPECT_WORDS
 from auscult.understanding.understand import Understanding
 
-Word = Literal["answered", "perhaps", "not found"]
 MOST_CELLS: Final = 2_000
 _HEADING: Final = 0.5
 
@@ -38,7 +37,7 @@ class Cell:
         note: That it is about something similar; else empty.
     """
 
-    word: Word
+    word: Verdict
     probability: float
     hit: Hit | None
     note: str = ""
@@ -58,15 +57,10 @@ class Coverage:
     aspects: tuple[str, ...]
     cells: tuple[tuple[Cell, ...], ...]
 
-    def share(self, word: Word = "answered") -> float:
+    def share(self, word: Verdict = "answers") -> float:
         """The share of cells with a word."""
         words = [cell.word for row in self.cells for cell in row]
         return words.count(word) / len(words)
-
-
-def word_of(probability: float) -> Word:
-    """The word for a probability."""
-    return "answered" if probability >= LIKELY else "perhaps" if probability >= DOUBTFUL else "not found"
 
 
 def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = (), *, where: Where = ANY) -> Coverage:
@@ -113,9 +107,9 @@ def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
 
 def _cell(searcher: Searcher, query: Query, found: Sequence[Hit]) -> Cell:
     if not found:
-        return Cell("not found", 0.0, None)
+        return Cell("no answer", 0.0, None)
     (hit,) = found
     note = sibling_note(query, hit.title, searcher.knowledge_base)
     probability = hit.probability or 0.0
-    word = word_of(probability)
-    return Cell("perhaps" if note and word == "answered" else word, probability, hit, note)
+    word = verdict(probability)
+    return Cell("may answer" if note and word == "answers" else word, probability, hit, note)

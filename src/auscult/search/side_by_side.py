@@ -13,7 +13,7 @@ from auscult.concepts.aspects import normalise_heading
 from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.interfaces import Hit
-from auscult.search.coverage import Word, word_of
+from auscult.search.certainty import Verdict, verdict
 from auscult.search.searcher import Searcher, SearchOptions
 from auscult.understanding import Query
 
@@ -34,7 +34,7 @@ class Answer:
         hits: The best passages, best first.
     """
 
-    word: Word
+    word: Verdict
     probability: float
     hits: tuple[Hit, ...]
 
@@ -134,4 +134,4 @@ def _by_heading(columns: Sequence[Sequence[Hit]]) -> tuple[tuple[str, ...], list
 
 def _answer(hits: Sequence[Hit]) -> Answer:
     probability = (hits[0].probability or 0.0) if hits else 0.0
-    return Answer(word_of(probability), probability, tuple(hits))
+    return Answer(verdict(probability), probability, tuple(hits))

@@ -17,7 +17,7 @@ from auscult.errors import QueryError
 from auscult.index import Between, Where
 from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
-from auscult.search.certainty import DOUBTFUL
+from auscult.search.certainty import nothing_here
 from auscult.search.marks import excerpt
 from auscult.service import models
 from auscult.service.caller import Caller
@@ -155,9 +155,6 @@ def places_of(original: Original | None, start: int, end: int) -> Places:
 _NOWHERE: Final = Places([], [])
 
 
-_NOTHING: Final = "Nothing was found."
-
-
 class _Found(NamedTuple):
     """A passage of one of the indexes, before a hit is made of it."""
 
@@ -197,14 +194,14 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.
     understanding = understand(next(iter(searchers.values())), asked)
     ranked = _of_all(searchers, asked, understanding)
     page = ranked[asked.offset : asked.offset + asked.k]
-    chance = ranked[0].findings.probability(ranked[0].number) if ranked else None
+    nothing = nothing_here([each.findings.probability(each.number) for each in ranked])
     return schema.SearchAnswer(
         understood=understood_response(understanding),
         hits=[
             hit_response(searcher, name, found.document(number), replace(found.hit(number), rank=rank))
             for rank, (name, searcher, found, number) in enumerate(page, start=asked.offset + 1)
         ],
-        nothing_here=nothing_here(found=bool(ranked), chance=chance),
+        nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing),
         more=len(ranked) > asked.offset + asked.k,
         offset=asked.offset,
         indexes=list(searchers),
@@ -218,19 +215,6 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
         field: Between(value.first, value.last) if isinstance(value, models.Range) else value
         for field, value in where.items()
     }
-
-
-def nothing_here(*, found: bool, chance: float | None) -> schema.NothingHere:
-    """Return whether, and how, to say that nothing answers, by the chance that the first hit does."""
-    if not found:
-        return schema.NothingHere(flag=True, sentence=_NOTHING)
-    if chance is None or chance >= DOUBTFUL:
-        return schema.NothingHere(flag=False, sentence="")
-    sentence = (
-        "Nothing here seems to answer this; the nearest follow "
-        f"(the chance that the first of these does is {100 * chance:.0f} %)."
-    )
-    return schema.NothingHere(flag=True, sentence=sentence)
 
 
 def _of_all(

@@ -7,7 +7,8 @@ by chance. With scores s = w · evidence and answers R among candidates C, the w
 
 one set for entity and aspects, one for questions in words. What questions were made of, titles and headings, would get
 nearly all weight. So both are hidden from a quarter of the questions, as in a collection that has none, and for another
-quarter those of passages about the entity, as where they stand under other words than were asked. Self-made questions
+quarter those of passages about the entity, as where they stand under other words than were asked. An encoder that reads
+them with the text reads the text alone here. Self-made questions
 hold words of their answers all the same, and people's do less. Where people's questions are at hand, the weights of
 questions in words are fitted on both, each collection of them counting as much as all self-made ones, and what was read
 as entity and aspects gets none: a reading may be wrong, and the question's own words say all of it. Where there are
@@ -36,6 +37,7 @@ import numpy.typing as npt
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
+from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.encoders.reranker import Reranker
 from auscult.errors import DataError, naming_extra
 from auscult.index.manifest import CURRENT
@@ -403,15 +405,17 @@ def fit_collections(
         keep: The same.
     """
 
-    def opened(number: int, name: str, documents: Sequence[Document]) -> Searcher:
+    text_alone = encoder.reading_text_alone() if isinstance(encoder, GeneralEncoder) else encoder
+
+    def opened(number: int, name: str, documents: Sequence[Document], reader: DocumentEncoder) -> Searcher:
         place = folder / f"{number:02d}"
         if not (place / CURRENT).is_file():
-            build_index(documents, encoder, place, knowledge_base=knowledge_base, corpus=name)
+            build_index(documents, reader, place, knowledge_base=knowledge_base, corpus=name)
         return Searcher.open(place, encoder)
 
-    searchers = (opened(number, *each) for number, each in enumerate(collections.items()))
+    searchers = (opened(number, *each, text_alone) for number, each in enumerate(collections.items()))
     asked = (
-        (opened(len(collections) + number, name, judged.documents), judged)
+        (opened(len(collections) + number, name, judged.documents, encoder), judged)
         for number, (name, judged) in enumerate(people.items())
     )
     return fit_indexes(searchers, questions, seed, asked, order, keep)

@@ -86,7 +86,7 @@ def test_nothing_here_is_said_above_the_nearest(watched: Watched) -> None:
     page = results(watched, q="What is the capital of Mongolia?")
     assert "Nothing here seems to answer this" in page.locator(".nothing").inner_text()
     assert page.locator(".hit").count() > 0
-    assert "probably does not answer" in page.locator(".hit").first.inner_text()
+    assert "no answer" in page.locator(".hit").first.inner_text()
 
 
 def test_reasons_are_in_words(watched: Watched) -> None:
@@ -94,7 +94,7 @@ def test_reasons_are_in_words(watched: Watched) -> None:
     reasons = page.locator(".hit").first.locator(".reason").all_inner_texts()
     assert reasons[0] == "names Wilson Disease in the title"
     assert any(each.startswith(("headed", "speaks about")) for each in reasons)
-    assert page.locator(".hit .chance").first.inner_text() in ("very likely answers", "likely answers", "may answer")
+    assert page.locator(".hit .chance").first.inner_text() in ("answers", "may answer")
 
 
 def test_a_similar_disease_is_told_apart(watched: Watched) -> None:

@@ -22,7 +22,7 @@ def test_coverage_says_which_aspects_of_one_thing_are_answered(watched: Watched)
             "all => all.map(row => [row.cells[0].textContent.trim(), row.cells[1].textContent.trim()])"
         )
     )
-    assert words["treatment"] == "answered"
+    assert words["treatment"] == "answers"
     assert len({*words.values()}) > 1
     follow(page.locator("tbody tr", has_text="treatment").locator("td a").last)
     page.locator("#text").wait_for()

@@ -18,6 +18,7 @@ Read `general` for how it is trained, and the model's card for what it has read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class GeneralEncoder:
         self.start_share = start_share
         self.fusion = fusion
         self._terms = terms
+        self._labels = True
         self.fingerprint = fingerprint
         size = towers.dim
         self.dim = 2 * size + reader.dim
@@ -83,7 +85,7 @@ class GeneralEncoder:
         texts, labelled = [], []
         for document in documents:
             for passage in document.passages:
-                label = _label(document, passage)
+                label = self._label(document, passage)
                 texts.append([*label, *(document.text[each.start : each.end] for each in passage.sentences)])
                 labelled += [True] * len(label) + [False] * len(passage.sentences)
         sums, tokens = self.reader.read(texts)
@@ -100,6 +102,17 @@ class GeneralEncoder:
         ))  # fmt: skip
         return list(zip(by_sentence, by_passage, strict=True)) if documents else []
 
+    def reading_text_alone(self) -> GeneralEncoder:
+        """Return the same model, which reads no title and no headings."""
+        model = copy(self)
+        model._labels = False
+        return model
+
+    def _label(self, document: Document, passage: Passage) -> list[str]:
+        """Return title and headings of a passage as one sentence; none where it has none, or no text."""
+        names = [name for name in (document.title, *passage.above, passage.heading) if name.strip()]
+        return [f"{'. '.join(dict.fromkeys(names))}."] if self._labels and names and passage.sentences else []
+
     @property
     def expands(self) -> bool:
         """Whether the model has a reader of weighted terms."""
@@ -109,7 +122,7 @@ class GeneralEncoder:
         """Return the weighted terms of each document's passages; a passage without sentences has none."""
         read = self._term_reader().read(
             [
-                " ".join([*_label(document, each), document.slice(each)]) if each.sentences else ""
+                " ".join([*self._label(document, each), document.slice(each)]) if each.sentences else ""
                 for document in documents
                 for each in document.passages
             ]
@@ -189,12 +202,6 @@ def question_of(query: Query) -> str:
         return query.text
     aspects = ", ".join(query.aspects)
     return f"{aspects} of {query.entity}" if aspects and query.entity else aspects or query.entity
-
-
-def _label(document: Document, passage: Passage) -> list[str]:
-    """Return title and headings of a passage as one sentence; none where it has none, or no text."""
-    names = [name for name in (document.title, *passage.above, passage.heading) if name.strip()]
-    return [f"{'. '.join(dict.fromkeys(names))}."] if names and passage.sentences else []
 
 
 def _stretches(documents: Sequence[Document]) -> Stretches:

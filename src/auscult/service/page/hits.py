@@ -9,7 +9,7 @@ from typing import Final
 from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
-from auscult.search.certainty import DOUBTFUL, LIKELY
+from auscult.search.certainty import Verdict, verdict
 from auscult.search.evidence import question_terms
 from auscult.search.marks import excerpt
 from auscult.search.siblings import sibling_note
@@ -17,13 +17,8 @@ from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.reading import parted
 from auscult.understanding import Query
 
-_PROBABLE: Final = (
-    (0.9, "very likely answers", "sure"),
-    (LIKELY, "likely answers", "likely"),
-    (DOUBTFUL, "may answer", "maybe"),
-)
-"""From a probability on: the words for people, and the class for the style sheet."""
-_IMPROBABLE: Final = ("probably does not answer", "doubtful")
+_STYLES: Final[Mapping[Verdict, str]] = {"answers": "sure", "may answer": "maybe", "no answer": "doubtful"}
+"""Of a word, the class for the style sheet."""
 _LEAST: Final = 0.05
 """What a reason adds to a score so that it is named."""
 
@@ -139,7 +134,8 @@ def view_of(
     note = sibling_note(query, hit.title, known)
     likely, likelihood = ("", "maybe")
     if hit.probability is not None:
-        likely, likelihood = next((words for least, *words in _PROBABLE if hit.probability >= least), _IMPROBABLE)
+        word = verdict(hit.probability)
+        likely, likelihood = word, _STYLES[word]
     return HitView(
         hit=hit,
         number=number,

@@ -18,9 +18,9 @@ from auscult.concepts.names import FUNCTION_WORDS
 from auscult.errors import QueryError
 from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher, SearchOptions
+from auscult.search.certainty import nothing_here
 from auscult.search.explain import describe
 from auscult.service import answering
-from auscult.service.answering import nothing_here
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
 from auscult.service.page.chips import Choice, chips_of, filters_of
@@ -77,8 +77,6 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         view_of(hit, number, understood.query, asked, page.index, searcher.knowledge_base)
         for number, hit in enumerate(shown, asked.start + 1)
     ]
-    chance = found.probability(0) if found else None
-    nothing = nothing_here(found=bool(found), chance=chance) if not asked.start else None
     values: dict[str, Any] = {
         "page": page,
         "asked": asked,
@@ -86,7 +84,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "told": asked.text if not asked.by_parts else describe(understood.query),
         "chips": chips_of(understood, asked, searcher),
         "views": grouped(views),
-        "nothing": nothing.sentence if nothing else "",
+        "nothing": "" if asked.start else nothing_here([hit.probability for hit in shown]),
         "more": number > asked.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
         "filters": filters_of(searcher.index, asked),

@@ -87,7 +87,7 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
         if found
         else [],
         "rows": rows,
-        "counts": [(word, found.share(word)) for word in ("answered", "perhaps", "not found")] if found else [],
+        "counts": [(word, found.share(word)) for word in ("answers", "may answer", "no answer")] if found else [],
         "trouble": trouble,
     }
     return HTMLResponse(rendered("coverage.html", values))
