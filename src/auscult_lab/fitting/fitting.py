@@ -404,7 +404,6 @@ def fit_collections(
         order: As `fit_indexes` takes it.
         keep: The same.
     """
-
     text_alone = encoder.reading_text_alone() if isinstance(encoder, GeneralEncoder) else encoder
 
     def opened(number: int, name: str, documents: Sequence[Document], reader: DocumentEncoder) -> Searcher:
