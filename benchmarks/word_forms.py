@@ -50,9 +50,7 @@ def main() -> None:
     known = words_of(chosen.lists, ("american", "english"))
     british = words_of(chosen.lists, ("british", "british_z")) - known
     changed = {word: american(word) for word in known if american(word) != word}
-    print(
-        f"British alone: {len(british):,}; American in normal form: {sum(american(each) in known for each in british):,}"
-    )
+    print(f"British alone: {len(british):,}; come out American: {sum(american(each) in known for each in british):,}")
     print(f"American: {len(known):,}; changed: {len(changed):,}; into another word of them:")
     print(", ".join(f"{word} {other}" for word, other in sorted(changed.items()) if other in known))
     texts = [block for file in chosen.texts for block in file.read_text("utf-8").split("\n\n")]

@@ -107,6 +107,19 @@ _WORDS = (
 )
 
 
+def test_each_of_some_words_is_held_by_all_its_spellings() -> None:
+    analyser = Analyzer(stop_words=True, stemming=True, normal_form=True)
+    spellings = (
+        "maneuver manoeuvre", "colorless colourless", "menorrhea menorrhoea", "modeling modelling", "child children",
+        "postoperative post-operative", "sub-study substudy", "enrollment enrolment", "edema oedema", "alpha \u03b1",
+        "moldy mouldy", "liters litres", "defenseless defenceless", "mouse mice", "tumor tumour", "anemia anaemia",
+    )  # fmt: skip
+    for words in map(str.split, spellings):
+        for asked in words:
+            terms = set(analyser(asked))
+            assert all(analyser.holding(terms)(f"of {word}.") == terms for word in words), words
+
+
 @given(st.booleans(), st.text(), st.lists(st.sampled_from(_WORDS.split())))
 def test_terms_that_a_text_holds_are_those_that_it_has_in_common(
     normal_form: bool, text: str, words: list[str]

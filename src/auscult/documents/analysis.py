@@ -17,7 +17,7 @@ from typing import cast
 
 import Stemmer
 
-from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, normal_words, spelt_out
+from auscult.documents.word_forms import ROMAN_LETTERS, SERIES, TOKEN, normal_words, spelt_out, written_part
 
 _TERM = re.compile(r"[^\W_]+")
 
@@ -109,6 +109,7 @@ class _Known(dict[str, str]):
         # No word is stemmed twice, so that the stemmer has to remember none.
         self._stem = Stemmer.Stemmer("english", 0).stemWord if analyzer.stemming else None
         series = "|".join(sorted({self[word] for word in SERIES}))
+        self.of_piece = lru_cache(maxsize=1 << 15)(self._of_piece)
         self.numbers = re.compile(rf"(?:(?<!\S)({series}) )?(?<!\S)(\w+){_MAYBE}")
 
     def __missing__(self, token: str) -> str:
@@ -121,6 +122,10 @@ class _Known(dict[str, str]):
         terms = " ".join(words)
         self[token] = found = terms + _MAYBE if token in ROMAN_LETTERS else terms
         return found
+
+    def _of_piece(self, piece: str) -> tuple[str, ...]:
+        """The terms of what stands between two blanks."""
+        return tuple(" ".join(map(self.__getitem__, TOKEN.findall(piece))).split())
 
 
 @lru_cache(maxsize=8)
@@ -145,18 +150,24 @@ def _numbered(found: re.Match[str]) -> str:
 def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], frozenset[str]]:
     if not analyzer.normal_form or not wanted.isdisjoint(_BY_CONTEXT):
         return lru_cache(maxsize=512)(lambda text: wanted.intersection(analyzer(text)))
-    # Most words of a text stand in another one as well: each is looked at once, and that takes half the time.
+    # Most sentences have nothing of a question; of others, most words stand in another one as well.
+    parts = tuple({written_part(term) for term in wanted})
     known = _known(analyzer)
     seen: set[str] = set()
     holders: dict[str, frozenset[str]] = {}
 
     @lru_cache(maxsize=512)
     def held(text: str) -> frozenset[str]:
-        tokens = set(TOKEN.findall(spelt_out(fold(text))))
-        for token in tokens.difference(seen):
-            if terms := wanted.intersection(known[token].split()):
-                holders[token] = terms
-            seen.add(token)
-        return frozenset[str]().union(*(terms for token, terms in holders.items() if token in tokens))
+        # No token goes over a blank; what stands between blanks is found several times faster.
+        folded = spelt_out(fold(text))
+        if not any(part in folded for part in parts):
+            return frozenset()
+        pieces = set(folded.split())
+        for piece in pieces.difference(seen):
+            if terms := wanted.intersection(known.of_piece(piece)):
+                holders[piece] = terms
+            seen.add(piece)
+        # Another thread may add holders meanwhile.
+        return frozenset[str]().union(*(holders[piece] for piece in pieces if piece in holders))
 
     return held

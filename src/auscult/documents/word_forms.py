@@ -63,6 +63,16 @@ _ENDINGS: Final = tuple(
         ("lys", r"^([a-z]{2,}ly)s(?=ed?$|ers?$|ing$)", r"\1z"),
     )
 )  # fmt: skip
+# What the tables above may have put into a word.
+_PUT_IN: Final = tuple(
+    re.compile(f"(?=({american}))")
+    for american in (
+        *{*_ROOTS.values()},
+        "estr|[eo]r|ens|iz|yz",
+        "l[eio]|enroll|fulfill",
+        "gray|mold|disc|maneu|mustach",
+    )
+)
 _PLURALS: Final = {
     "children": "child", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth", "mice": "mouse",
     "lice": "louse", "bacteria": "bacterium", "criteria": "criterion", "fungi": "fungus", "bronchi": "bronchus",
@@ -174,6 +184,30 @@ def american(word: str) -> str:
         if letters in word:
             word = pattern.sub(ending, word)
     return word
+
+
+@lru_cache(maxsize=1 << 12)
+def written_part(term: str) -> str:
+    """Return the longest part of a word or stem that a text has in any spelling of it; empty where that is not sure.
+
+    Args:
+        term: In normal form, whose last two letters may have been changed by a stemmer.
+    """
+    if not term.isalpha() or term in _written_otherwise():
+        return ""
+    letters = [*term[:-2]]
+    for pattern in _PUT_IN:
+        for found in pattern.finditer(term):
+            letters[found.start() : found.end(1)] = " " * len(letters[found.start() : found.end(1)])
+    return max("".join(letters).split(), key=len, default="")
+
+
+@cache
+def _written_otherwise() -> frozenset[str]:
+    """Words without the letters that they are written with, and their beginnings, as a stemmer may leave them."""
+    words = (*_WORDS.values(), *(form for form in compounds().values() if " " not in form))
+    stems = (re.sub("y$", "i", word) for word in words)
+    return frozenset(form[:length] for form in (*words, *stems) for length in range(1, len(form) + 1))
 
 
 @cache
