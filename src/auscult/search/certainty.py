@@ -35,8 +35,8 @@ from auscult.understanding import Query
 DOUBTFUL: Final = 0.2
 """Below this probability a passage is not said to answer. Where all that are shown are, nothing was found. Of people's
 questions of three collections, each left out of the fitting, 0.4 to 4 % of right first hits are below, and 45 to 53 %
-of first hits where the answer was taken out; with 0.3 these are 2 to 8 % and 63 to 77 %. Of the short notes and leaflets
-of `tests/data/peoples_questions`, 4 right ones of 10 are below 0.3, and 3 below 0.2."""
+of first hits where the answer was taken out; with 0.3 these are 2 to 8 % and 63 to 77 %. Of the short texts
+in `tests/data/peoples_questions`, 4 right ones of 10 are below 0.3, and 3 below 0.2."""
 LIKELY: Final = 0.7
 """From this probability on a passage is said to answer: 54 to 67 % of right first hits, and 0.4 to 8 % of first hits
 where the answer was taken out."""
