@@ -12,6 +12,7 @@ from rich.text import Text
 
 from auscult.errors import printable
 from auscult.interfaces import Hit
+from auscult.search.certainty import verdict
 from auscult.search.explain import ScoreCurves, describe
 from auscult.search.marks import excerpt
 
@@ -120,11 +121,16 @@ def _table(curves: ScoreCurves) -> Table:
 
 
 def print_hit(console: Console, hit: Hit, note: str = "") -> None:
-    """Show one hit: heading, score and what it is made of, document, a note, and the marked sentences highlighted."""
+    """Show one hit: heading, score and what it is made of, document, a note, and the marked sentences highlighted.
+
+    Beside the score stands whether the passage answers (`certainty.verdict`).
+    """
     first = Text(f"{hit.rank:>2}  ", style="dim")
     path = " › ".join(filter(None, (*hit.above, hit.heading)))
     first.append(printable(path) or "(no heading)", style="not dim bold")
     second = Text(f"{hit.score:.2f}", style="green")
+    if hit.probability is not None:
+        second.append(f"  {verdict(hit.probability)}", style="not dim green")
     second.append(f"   {printable(hit.title)}", style="cyan")
     second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
     second.append(_made_of(hit), style="dim")
