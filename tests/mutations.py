@@ -316,7 +316,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: removed documents count", "auscult/index/words.py",
-        "else int(np.count_nonzero(segment.documents[rows]))", "else len(rows)", ("index/test_segments.py",),
+        "else int(np.count_nonzero(living[rows]))", "else len(rows)", ("index/test_segments.py",),
     ),
     Mutation(
         "index: damaged blocks are read", "auscult/index/blocks.py",

@@ -18,7 +18,8 @@ from auscult.index import PassageIndex
 from command import Command, hashed_model
 
 NOTE = "Patient: Anna Weber\nMRN: 0034512-7\n\nPLAN:\nDr. Hagen calls (030) 1234567 on 3 May 2024. Rest the joint.\n"
-SECRETS = ("Anna", "Weber", "Hagen", "0034512", "1234567", "3 May", "2024")
+# Not "2024" alone: four digits stand in some digest by chance.
+SECRETS = ("Anna", "Weber", "Hagen", "0034512", "1234567", "3 May", "May 2024", ",2024")
 INDEX = ("-m", "model", "-o", "index", "--no-knowledge")
 
 

@@ -64,10 +64,10 @@ def test_weights_are_kept_as_json() -> None:
 
 
 @pytest.mark.parametrize("model", ["fast", "best", "cdv"])
-def test_at_most_thirty_weights(model: str) -> None:
+def test_at_most_thirty_five_weights(model: str) -> None:
     brought = json.loads((model_folder(model) / "model.json").read_text(encoding="utf-8")).get("fusion")
     told = Fusion.from_json(brought).to_json() if brought else SHIPPED.to_json()
-    assert 10 < sum(name != "bias" for part in told.values() for name in part) <= 30
+    assert 10 < sum(name != "bias" for part in told.values() for name in part) <= 35
 
 
 @pytest.mark.parametrize(
