@@ -120,7 +120,9 @@ class Hit:
     start: int = described("Of the passage in the document's text; `end` is exclusive.")
     end: int
     excerpt: tuple[int, int] = described("The stretch around the highlighted sentences: of the document's text.")
-    highlights: list[tuple[int, int]] = described("The sentences that answer, a list with its lead-in: of the document's text, in order.")
+    highlights: list[tuple[int, int]] = described(
+        "The sentences that answer, a list with its lead-in: of the document's text, in order."
+    )
     sentences: list[Sentence]
     score: float = described("The sum of all evidence, which compares between questions and indexes.")
     probability: float | None = described("That the passage answers; null where the model alone scored.")

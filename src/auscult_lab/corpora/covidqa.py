@@ -95,6 +95,13 @@ class CovidQaCorpus(SectionedCorpus):
             for passage_id in _holding(question, passages.get(question.text("doc_id"), ()))
         ]
 
+    def answers(self, split: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
+        """Return the article of each question, and where in its text the answers stand, by the question's id."""
+        return {
+            question.text("question_id"): (question.text("doc_id"), _ranges(question))
+            for question in self._asked(split)
+        }
+
     def _asked(self, split: str) -> Iterator[Record]:
         return read_records(self._questions) if split == SPLIT else iter(())
 
@@ -113,14 +120,20 @@ def passage_ranges(text: str) -> list[tuple[int, int]]:
     return [*ranges, (begun, len(text.rstrip()))] if begun is not None else ranges
 
 
-def _holding(question: Record, passages: Sequence[Section]) -> list[str]:
-    """Return the passages that hold some of an answer, each once."""
+def _ranges(question: Record) -> list[tuple[int, int]]:
+    """Return where the answers of a question stand in its article."""
     ranges = []
     for answer in question.records("answers"):
         start, text = answer.fields.get("start"), answer.text("text")
         if not isinstance(start, int):
             reject("wrong type", answer.where, "a whole number in 'start'", repr(start))
         ranges.append((start, start + len(text.rstrip())))
+    return ranges
+
+
+def _holding(question: Record, passages: Sequence[Section]) -> list[str]:
+    """Return the passages that hold some of an answer, each once."""
+    ranges = _ranges(question)
     found = [
         each.passage_id
         for each in passages

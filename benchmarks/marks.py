@@ -1,0 +1,398 @@
+"""Are the sentences that a hit marks those that answer?
+
+    AUSCULT_DATA=... python benchmarks/marks.py [--model MODEL ...] [--data NAME ...]
+
+Each question is asked of the document that answers it, and what its hit marks in the passage is compared with the
+answer:
+
+    touched      share of answers of which a mark holds some
+    belonging    share of all marked characters that are of the answer
+    characters   marked in a hit
+    marks        sentences marked in a hit
+
+| data      | a passage is                      | its answer                               | used for choosing |
+|-----------|-----------------------------------|------------------------------------------|-------------------|
+| cpgqa     | a paragraph of a guideline        | characters, mostly a clause              | half of it        |
+| abstracts | the snippets of a PubMed abstract | the question's snippets (bioasq-7b-11b)  | yes               |
+| sections  | a page without its headings       | a section of it (nhs)                    | yes               |
+| covidqa   | a paragraph of an article         | characters                               | no                |
+
+Abstracts are put together of all snippets that any question has of them; those of three sentences and more are asked
+for of which a question's snippets are at most seven tenths. Answers of cpgQA are parts of sentences that are often
+long: a mark is a whole sentence, so that little of it can belong to the answer.
+
+| way              | what is marked                                                                  |
+|------------------|---------------------------------------------------------------------------------|
+| marks            | `search.marks`                                                                  |
+| two best         | the two with the highest `SentenceScore.score`, as the API did before            |
+| two shown        | the same of the excerpt that is shown, as the terminal did before                |
+| one or two shown | of these the second where it has eight tenths of the best, as the page did before |
+| first            | the first sentence                                                              |
+| words            | the best by BM25 with the question's words                                       |
+| MiniLM           | the best by cosine of all-MiniLM-L6-v2                                           |
+| all              | the passage                                                                     |
+
+95 % intervals by bootstrap over documents. `first_hits` are the same figures of the questions whose passage is the
+first hit. `milliseconds` is what marking adds to ten hits: the words of their sentences are known from their scores.
+
+Writes benchmarks/results/marks.json, a record a model and data. Ten minutes on a core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from sentence_transformers import SentenceTransformer
+
+from auscult.catalogue import locate
+from auscult.documents import Document, Section, build_document
+from auscult.documents.analysis import Analyzer
+from auscult.encoders import load_model
+from auscult.files.records import read_records
+from auscult.files.writing import write_json
+from auscult.interfaces import DocumentEncoder, FloatArray, Hit
+from auscult.provenance import stamp
+from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search.evidence import question_terms
+from auscult.search.marks import EXCERPT, Marker
+from auscult.understanding import Query
+from auscult_lab.corpora.covidqa import ARTICLES, QUESTIONS, CovidQaCorpus
+from auscult_lab.corpora.cpgqa import CpgQaCorpus
+from auscult_lab.corpora.opening import open_corpus
+from auscult_lab.scorers.lexical import Bm25Config, Bm25Index
+from spans import hidden, sections_of
+from unseen_documents import find_encoder
+
+RESULT = Path(__file__).resolve().parent / "results" / "marks.json"
+KIND = "marks"
+SNIPPETS = "bioasq-7b-11b"
+SECOND: Final = 0.8
+MOST_PASSAGES: Final = 1_000
+SEED, RESAMPLES = 0, 2_000
+MEASURES = ("touched", "belonging", "characters", "marks")
+Ranges = list[tuple[int, int]]
+Way = Callable[[Query, Hit], list[int]]
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, the passage that answers it, and where in the document's text the answer stands."""
+
+    query: Query
+    doc_id: str
+    passage_id: str
+    answers: Ranges
+
+
+def of_cpgqa(split: str) -> tuple[list[Document], list[Asked]]:
+    """Paragraphs of a guideline, and the questions of a half."""
+    corpus = CpgQaCorpus(locate("cpgqa"))
+    documents = list(corpus.documents())
+    starts = {each.passage_id: (found.doc_id, each.start) for found in documents for each in found.passages}
+    questions = {each.query_id: each.text for each in corpus.queries(split)}
+    asked = []
+    for query_id, places in corpus.answers(split).items():
+        answers: dict[str, Ranges] = defaultdict(list)
+        for place in places:
+            begin = starts[place.passage_id][1]
+            answers[place.passage_id].append((begin + place.begin, begin + place.end))
+        for passage_id, ranges in answers.items():
+            asked.append(Asked(in_words(query_id, questions[query_id]), starts[passage_id][0], passage_id, ranges))
+    return documents, asked
+
+
+def of_covidqa() -> tuple[list[Document], list[Asked]]:
+    """Articles, and all questions."""
+    folder = locate("covidqa")
+    corpus = CovidQaCorpus(folder / ARTICLES, folder / QUESTIONS)
+    documents = {each.doc_id: each for each in corpus.documents()}
+    questions = {each.query_id: each.text for each in corpus.queries("test")}
+    asked = []
+    for query_id, (doc_id, answers) in corpus.answers("test").items():
+        for passage in documents[doc_id].passages:
+            inside = [(begin, end) for begin, end in answers if begin < passage.end and passage.start < end]
+            if inside:
+                asked.append(Asked(in_words(query_id, questions[query_id]), doc_id, passage.passage_id, inside))
+    return list(documents.values()), asked
+
+
+def of_abstracts() -> tuple[list[Document], list[Asked]]:
+    """Abstracts, as far as snippets tell them, and the questions that some of their snippets answer."""
+    snippets: dict[str, list[tuple[int, str, Query]]] = defaultdict(list)
+    for record in read_records(locate(SNIPPETS)):
+        query = in_words(record.text("question_id"), record.text("question").strip())
+        for snippet in record.records("snippets"):
+            if snippet.text("section") == "abstract":
+                snippets[snippet.text("pmid")].append((int(snippet.fields["begin"]), snippet.text("text"), query))
+    documents, asked = [], []
+    for doc_id, told in snippets.items():
+        letters: dict[int, str] = {}
+        if any(
+            letters.setdefault(begin + place, letter) != letter
+            for begin, text, _ in told
+            for place, letter in enumerate(text)
+        ):
+            # Snippets of one abstract disagree on where they stand.
+            continue
+        places: dict[int, int] = {}
+        text = ""
+        for offset in sorted(letters):
+            gap = " " if text and offset - 1 not in letters and not text[-1].isspace() else ""
+            places[offset] = len(text) + len(gap)
+            text += gap + letters[offset]
+        document = build_document(doc_id=doc_id, title="", sections=[Section("", text)])
+        (passage,) = document.passages
+        first = document.text.index(text)
+        answers: dict[Query, Ranges] = defaultdict(list)
+        for begin, said, query in told:
+            end = places[begin + len(said) - 1] + 1
+            answers[query].append((first + places[begin], first + end))
+        chosen = [
+            Asked(query, doc_id, passage.passage_id, ranges)
+            for query, ranges in answers.items()
+            if len(characters(ranges)) <= 0.7 * len(text) and len(passage.sentences) > 2
+        ]
+        documents += [document] if chosen else []
+        asked += chosen
+    return documents, asked
+
+
+def of_sections() -> tuple[list[Document], list[Asked]]:
+    """Pages of several sections without their headings, and an entity with an aspect for each section."""
+    corpus, split = open_corpus("nhs"), "test"
+    documents = {each.doc_id: each for each in corpus.documents(split) if len(sections_of(each)) > 1}
+    places = {
+        part.passage_id: (doc_id, (part.start, part.end))
+        for doc_id, each in documents.items()
+        for part in each.passages
+        if part.sentences
+    }
+    answers: dict[tuple[str, str], Ranges] = defaultdict(list)
+    for judgement in corpus.judgements(split):
+        if judgement.relevance > 0 and judgement.passage_id in places:
+            doc_id, place = places[judgement.passage_id]
+            answers[judgement.query_id, doc_id].append(place)
+    queries = {each.query_id: Query(each.query_id, each.entity, each.aspects) for each in corpus.queries(split)}
+    asked = [
+        Asked(queries[query_id], doc_id, f"{doc_id}/all", ranges) for (query_id, doc_id), ranges in answers.items()
+    ]
+    return [*map(hidden, documents.values())], asked
+
+
+def in_words(query_id: str, question: str) -> Query:
+    """A question that nobody has understood yet."""
+    return Query(query_id, "", text=question)
+
+
+DATA: Mapping[str, Callable[[], tuple[list[Document], list[Asked]]]] = {
+    "cpgqa, chosen by": lambda: of_cpgqa("train"),
+    "abstracts, chosen by": of_abstracts,
+    "sections, chosen by": of_sections,
+    "cpgqa": lambda: of_cpgqa("test"),
+    "covidqa": of_covidqa,
+}
+
+
+def characters(ranges: Sequence[tuple[int, int]]) -> set[int]:
+    """All offsets in some ranges."""
+    return {offset for begin, end in ranges for offset in range(begin, end)}
+
+
+def ways_of(searcher: Searcher, documents: Sequence[Document], hits: Sequence[tuple[Query, Hit]]) -> dict[str, Way]:
+    """What each way marks."""
+    analyzer, config = Analyzer(), Bm25Config()
+    texts = list(dict.fromkeys(document.slice(each) for document in documents for each in document.sentences))
+    numbers = {text: number for number, text in enumerate(texts)}
+    lexical = Bm25Index([analyzer(text) for text in texts], config.k1, config.b)
+    encoder = SentenceTransformer(str(find_encoder(None)), device="cpu")
+    read = dict.fromkeys(
+        [*(words(query) for query, _ in hits), *(each.text for _, hit in hits for each in hit.sentences)]
+    )
+    vectors: FloatArray = encoder.encode([*read], normalize_embeddings=True, batch_size=64)
+    rows = {text: number for number, text in enumerate(read)}
+
+    def by_words(query: Query, hit: Hit) -> list[int]:
+        scores = lexical.score_all(analyzer(words(query)))
+        return best([float(scores[numbers[each.text]]) for each in hit.sentences], 1)
+
+    def by_cosine(query: Query, hit: Hit) -> list[int]:
+        sentences = vectors[[rows[each.text] for each in hit.sentences]]
+        return best((sentences @ vectors[rows[words(query)]]).tolist(), 1)
+
+    return {
+        "marks": lambda _, hit: [number for number, each in enumerate(hit.sentences) if each.marked],
+        "two best": lambda _, hit: best([each.score for each in hit.sentences], 2),
+        "two shown": lambda _, hit: two_shown(hit),
+        "one or two shown": lambda _, hit: one_or_two_shown(hit),
+        "first": lambda _, hit: [0],
+        "words": by_words,
+        "MiniLM": by_cosine,
+        "all": lambda _, hit: [*range(len(hit.sentences))],
+    }
+
+
+def words(query: Query) -> str:
+    """What is asked, in words."""
+    return query.text or query.terms
+
+
+def best(scores: Sequence[float], count: int) -> list[int]:
+    """The places of the highest scores, best first."""
+    return sorted(range(len(scores)), key=lambda number: -scores[number])[:count]
+
+
+def two_shown(hit: Hit) -> list[int]:
+    """The two best of the sentences around the best one that were shown before."""
+    scores = [each.score for each in hit.sentences]
+    first = best(scores, 1)[0]
+    last, length = first + 1, len(hit.sentences[first].text)
+    while length < EXCERPT and last - first < len(scores):
+        if last == len(scores) or (first > 0 and scores[first - 1] > scores[last]):
+            first -= 1
+            length += len(hit.sentences[first].text)
+        else:
+            length += len(hit.sentences[last].text)
+            last += 1
+    return [first + number for number in best(scores[first:last], 2)]
+
+
+def one_or_two_shown(hit: Hit) -> list[int]:
+    """Of these, the best one, and the other where it scores nearly as much."""
+    first, *others = two_shown(hit)
+    scores = [each.score for each in hit.sentences]
+    return [first, *(each for each in others if scores[each] >= SECOND * scores[first] > 0)]
+
+
+def counted(asked: Asked, hit: Hit, marked: Sequence[int]) -> tuple[float, ...]:
+    """Whether a mark touches the answer, marked characters of the answer, marked ones, and marks."""
+    answer = characters(asked.answers)
+    chosen = characters([(hit.sentences[number].start, hit.sentences[number].end) for number in marked])
+    return float(bool(answer & chosen)), float(len(answer & chosen)), float(len(chosen)), float(len(marked))
+
+
+def measures(sums: Values, questions: Values) -> Values:
+    """The measures, (..., 4), of sums of what is counted, (..., 4), and how many questions, (...,)."""
+    touched, belonging, marked, marks = np.moveaxis(sums, -1, 0)
+    return np.stack([touched / questions, belonging / np.maximum(marked, 1), marked / questions, marks / questions], -1)
+
+
+def told(values: Mapping[str, Values], owners: Sequence[str]) -> list[dict[str, Any]]:
+    """The measures of each way with their intervals, and how much the marks have more than each."""
+    names = sorted(set(owners))
+    places = {name: number for number, name in enumerate(names)}
+    rows = np.array([places[each] for each in owners])
+    drawn = np.random.default_rng(SEED).multinomial(len(names), np.full(len(names), 1 / len(names)), RESAMPLES)
+    questions = drawn @ np.bincount(rows, minlength=len(names))
+
+    def resampled(counts: Values) -> Values:
+        sums = np.stack([np.bincount(rows, column, len(names)) for column in counts.T], axis=1)
+        return measures(drawn @ sums, questions)
+
+    ours, found = resampled(values["marks"]), []
+    means = {way: measures(counts.sum(axis=0), np.array(len(counts))) for way, counts in values.items()}
+    for way, counts in values.items():
+        theirs = resampled(counts)
+        row: dict[str, Any] = {"way": way}
+        for number, measure in enumerate(MEASURES):
+            row[measure] = float(means[way][number])
+            if number < 2:
+                row |= _interval(theirs[:, number], measure)
+                if way != "marks":
+                    row[f"{measure}_more"] = float(means["marks"][number] - means[way][number])
+                    row |= _interval(ours[:, number] - theirs[:, number], f"{measure}_more")
+        found.append(row)
+    return found
+
+
+def _interval(drawn: Values, name: str) -> dict[str, float]:
+    low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
+    return {f"{name}_low": low, f"{name}_high": high}
+
+
+def hits_of(searcher: Searcher, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Query, Hit, bool]]:
+    """Of each question: as it was understood, the hit of its passage, and whether that is the first of all."""
+    for each in asked:
+        query = searcher.understand(each.query).query if each.query.text else each.query
+        found = searcher.find(query, MOST_PASSAGES, SearchOptions(documents=(each.doc_id,)))
+        ids = [searcher.index.reader.passage_id(row) for row in found.rows]
+        hit = found.hit(ids.index(each.passage_id))
+        first = searcher.find(query, 1)
+        yield each, query, hit, searcher.index.reader.passage_id(first.rows[0]) == each.passage_id
+
+
+def milliseconds(searcher: Searcher, queries: Sequence[Query], most: int = 100) -> float:
+    """The median of what marking adds to ten hits."""
+    reader, taken = searcher.index.reader, []
+    for query in queries[:most]:
+        findings, vector = searcher.find(query, 10), searcher.vectors([query])[0]
+        shares = reader.words.shares(question_terms(query))
+        rows = [findings.rows[hit.rank - 1] for hit in findings]
+        read = [(reader.passage(row), reader.passage_text(row), reader.sentence_vectors(row)) for row in rows]
+        begun = time.perf_counter()
+        marker = Marker(query, vector, searcher.index.manifest.model.parts, shares)
+        for each in read:
+            marker.marked(*each)
+        taken.append(1000 * (time.perf_counter() - begun))
+    return float(np.median(taken))
+
+
+def measured(encoder: DocumentEncoder, name: str) -> dict[str, Any]:
+    """A model's record of some data, but for where it comes from."""
+    documents, asked = DATA[name]()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "index"
+        build_index(documents, encoder, place)
+        searcher = Searcher.open(place, encoder)
+        found = [*hits_of(searcher, asked)]
+        taken = milliseconds(searcher, [query for _, query, _, _ in found])
+    ways = ways_of(searcher, documents, [(query, hit) for _, query, hit, _ in found])
+    values = {
+        way: np.array([counted(each, hit, marked(query, hit)) for each, query, hit, _ in found])
+        for way, marked in ways.items()
+    }
+    owners = [each.doc_id for each, *_ in found]
+    first = np.array([right for *_, right in found])
+    right = {way: counts[first] for way, counts in values.items()}
+    return {
+        "data": name,
+        "documents": len(documents),
+        "questions": len(found),
+        "sentences_of_a_passage": float(np.mean([len(hit.sentences) for _, _, hit, _ in found])),
+        "ways": told(values, owners),
+        "first_hits_right": float(first.mean()),
+        "first_hits": told(right, [owner for owner, is_first in zip(owners, first, strict=True) if is_first]),
+        "milliseconds": taken,
+    }
+
+
+def main() -> None:
+    """Measure models, and write what was found."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--model", nargs="+", default=["fast"], help="what hits are found with")
+    options.add_argument("--data", nargs="+", choices=DATA, default=[*DATA], help="by default all")
+    options.add_argument("--out", type=Path, default=RESULT)
+    chosen = options.parse_args()
+    records = []
+    for model in chosen.model:
+        encoder = load_model(model)
+        for name in chosen.data:
+            records.append({"kind": KIND, "title": f"{encoder.name}, {name}", "model": encoder.name})
+            records[-1] |= {**measured(encoder, name), **stamp()}
+            print(json.dumps(records[-1], indent=1), file=sys.stderr, flush=True)
+    write_json(chosen.out, records)
+
+
+if __name__ == "__main__":
+    main()
