@@ -24,6 +24,7 @@ KINDS = {
     "knowledge_vectors": "Vectors of knowledge graphs",
     "nothing_here": "Questions without an answer",
     "spans": "Answers whose boundaries nobody marked",
+    "marks": "Sentences that hits mark",
     "general_ablation": "What each evidence adds",
     "weighted-cosine-why": "Cross-validated, by the vectors' text, and by the pool",
     "target_spaces": "Targets",
@@ -55,7 +56,11 @@ COLUMNS = {
         *("collection", "questions", "first hit right", "auc", "told nothing", "told nothing where right"),
         "told nothing without answers",
     ),
-    "ways": ("way", "f1", "f1 low", "f1 high", "boundary", "near", "span better by"),
+    "ways": (
+        *("way", "f1", "f1 low", "f1 high", "boundary", "near", "span better by"),
+        *("touched", "belonging", "characters", "marks"),
+    ),
+    "first hits": ("way", "touched", "belonging", "characters", "marks"),
     "splits": (
         "split",
         "documents",
