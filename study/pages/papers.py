@@ -196,7 +196,6 @@ KINDS: Mapping[str, Page] = {
     "medquad-overlap": ARNOLD,
     "nothing_here": GENERAL,
     "spans": GENERAL,
-    "marks": GENERAL,
     "general_ablation": GENERAL,
     "general_towers": GENERAL,
     "serving": SERVING,
