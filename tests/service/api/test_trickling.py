@@ -123,10 +123,10 @@ def test_an_answer_that_is_hardly_read_ends(tmp_path: Path) -> None:
     document = replace(leaflets()[0], original=Original(name="long.bin", media_type="text/plain", content=long))
     build_index([document], load_model("fast"), tmp_path / "long", model_path="fast")
     path = f"/api/v1/documents/{document.doc_id}/original"
-    with running(tmp_path / "long", "--no-page", "--set", "limits.patience=1") as service:
+    with running(tmp_path / "long", "--no-page", "--set", "limits.patience=2") as service:
         request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n".encode()
         with wired(service, request + b"\r\n") as slow:
-            for _ in range(20):
+            for _ in range(30):
                 slow.recv(500)
                 time.sleep(0.2)
             # What the system had taken already still comes.
