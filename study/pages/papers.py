@@ -125,7 +125,7 @@ UNSEEN = Page(
 entities and aspects (MedQuAD, clinical notes), titles and headings of the documents themselves (NHS, Wikipedia,
 OpenStax), or questions as people wrote them (the others). Consumer questions are not for testing: models may be chosen
 by them. Of BioASQ, PubMedQA and cpgQA the weights that order hits of `fast` and `best` have learned from training
-questions: there they are *adapted*. Rows of OpenStax and WikiSection, whose models are trained apart, and of the
+questions: there they are *adapted*. Rows of MedQuAD, OpenStax, WikiSection, `cdv` and the
 re-ranker are of before the last changes (weighted terms, one normal form of words, articles). What all-MiniLM-L6-v2
 had read before is not known in full. *BM25 + all-MiniLM-L6-v2* adds up reciprocal ranks. What each corpus is asked
 stands on top of `benchmarks/unseen_documents.py`. Measures are in percent, with 95 %
