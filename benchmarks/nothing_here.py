@@ -12,11 +12,11 @@ answers that were found for them, and, over the same collection, questions that 
 | invented disease | the development questions with a name in place of the one that was understood   |
 | answer removed   | the development questions, each over the collection without its correct answers  |
 
-Test questions of `bioasq`, `pubmedqa`, `cpgqa` and `covidqa` are asked of their own collections, with the answers and
-with the documents that hold an answer taken out: how many are told that nothing was found in either, and of how many
-whose first hit is right; of how many without an answer the first hit is said to answer; and the expected calibration
-error over both (guo2017: ten bins of as many hits each, the mean distance of probability and share of right ones).
-The weights have learned from training questions of all but `covidqa`.
+Test questions of `bioasq`, `pubmedqa`, `cpgqa` and `covidqa` are asked of their own collections twice: with the
+documents that hold an answer, and without them. The record has the share that is told that nothing was found, of all
+questions and of those whose first hit is right; the share without an answer whose first hit is said to answer; and the
+expected calibration error over both (guo2017): the mean distance of probability and share of right hits in ten bins of
+as many hits each. The weights have learned from training questions of all but `covidqa`.
 
 For each kind the AUC of the probability of the first hit: how often a question that has an answer is given a higher one
 than a question that has none, a tie counting half; 95 % intervals by bootstrap over the questions of both sides.

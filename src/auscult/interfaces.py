@@ -212,6 +212,10 @@ class PassageEncoder(DocumentEncoder, Protocol):
         ...
 
 
+Terms = tuple[npt.NDArray[np.uint16], FloatArray]
+"""Numbers and weights of a query's weighted terms."""
+
+
 class Expansion(NamedTuple):
     """Weighted terms of passages, read in windows: the words they hold and words that mean the same (formal2021).
 
@@ -255,7 +259,7 @@ class ExpandsTexts(Protocol):
         """Return the terms of each document's passages."""
         ...
 
-    def expand_query(self, query: Query) -> tuple[npt.NDArray[np.uint16], FloatArray]:
+    def expand_query(self, query: Query) -> Terms:
         """Return the numbers and weights of a query's terms, weights as one vector of unit length."""
         ...
 

@@ -103,7 +103,7 @@ def backup(folder: str | Path, target: str | Path) -> Manifest:
 def repair(folder: str | Path) -> list[str]:
     """Derive again, from the store, every segment that is missing, damaged or of other documents than the store's.
 
-    Of an index of an earlier format, all segments are derived again.
+    All segments of an index in an earlier format are derived again.
 
     Returns:
         Names of the segments that were derived again.

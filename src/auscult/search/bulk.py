@@ -28,7 +28,6 @@ from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from auscult.documents import Document
 from auscult.documents.passage_rows import encode_passages
@@ -36,7 +35,7 @@ from auscult.encoders import load_model
 from auscult.errors import DataError, naming_extra
 from auscult.files.writing import whole_or_nothing
 from auscult.index.store import content_hash
-from auscult.interfaces import DocumentEncoder, EncodedDocument, ExpandsTexts, Expansion, FloatArray
+from auscult.interfaces import DocumentEncoder, EncodedDocument, ExpandsTexts, Expansion, FloatArray, Terms
 from auscult.provenance import usable_cores
 from auscult.understanding import Query
 
@@ -107,7 +106,7 @@ class BulkEncoder:
         """Return the terms of documents whose vectors `encode_passages` has just given."""
         return [self._expansions.pop(document.doc_id) for document in documents]
 
-    def expand_query(self, query: Query) -> tuple[npt.NDArray[np.uint16], FloatArray]:
+    def expand_query(self, query: Query) -> Terms:
         """Return the encoder's own terms of a query."""
         if not isinstance(self._encoder, ExpandsTexts):
             raise TypeError(f"an encoder that reads terms, not '{self.name}'")

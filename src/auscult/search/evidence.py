@@ -40,7 +40,7 @@ import numpy.typing as npt
 from auscult.concepts.names import FUNCTION_WORDS
 from auscult.index import PassageIndex
 from auscult.index.words import Field, analyse
-from auscult.interfaces import FloatArray
+from auscult.interfaces import FloatArray, Terms
 from auscult.understanding import Query
 from auscult.understanding.query import unread_words
 
@@ -76,7 +76,7 @@ def gather(
     query: Query,
     vector: FloatArray,
     rows: npt.NDArray[np.int64] | None = None,
-    terms: tuple[npt.NDArray[np.uint16], FloatArray] | None = None,
+    terms: Terms | None = None,
 ) -> FloatArray:
     """All reasons but "question_sentence", for all passages or for some, float32 (passages, len(EVIDENCE)).
 

@@ -25,7 +25,7 @@ from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
-from auscult.interfaces import DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking
+from auscult.interfaces import DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking, Terms
 from auscult.search.certainty import SAMPLED, Background, asked_and_held
 from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
 from auscult.search.findings import Findings, Weighed, directions
@@ -37,7 +37,6 @@ from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
-Terms = tuple[npt.NDArray[np.uint16], FloatArray]
 _UNIT_TOLERANCE = 1e-3
 
 

@@ -1,4 +1,4 @@
-"""What asks within a question: the sentences that ask, and words that ask nothing in particular.
+"""Find the sentences of a message that ask, and the words that ask nothing in particular.
 
 "Hi, I have gout. Could you tell me what the side effects of colchicine are?" asks in its second sentence.
 """

@@ -329,7 +329,7 @@ def _ranking(
 
 
 def _first_hits(asked: Sequence[tuple[Candidates, FloatArray]], usual: Background) -> _Firsts:
-    """What is known of first hits and a one, (hits, certainty + 1), and whether each is right, (hits,) of 1 and -1."""
+    """Return features of first hits and a constant 1, (hits, certainty + 1); and 1 for right ones, -1 for others."""
     firsts, right = [], []
     for each, weights in asked:
         scores = each.evidence @ weights

@@ -65,7 +65,7 @@ def test_the_page_the_document_and_the_api_mark_what_the_hit_marks(index: Path) 
 
 
 def texts(pattern: str, page: str) -> list[str]:
-    """What a page shows wherever a pattern is, without markup."""
+    """Return the text of each match of a pattern in a page, without markup."""
     return [html.unescape(re.sub("<[^>]*>", "", each)) for each in re.findall(pattern, page, re.DOTALL)]
 
 

@@ -26,10 +26,10 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Passage
 from auscult.encoders.general.readers import Counts, WindowReader
-from auscult.encoders.general.terms import TermReader, Terms
+from auscult.encoders.general.terms import TermReader
 from auscult.encoders.general.towers import SIDES, Stretches, Towers, by_rows, stretch_sums, unit
 from auscult.errors import ModelError
-from auscult.interfaces import Expansion, FloatArray
+from auscult.interfaces import Expansion, FloatArray, Terms
 from auscult.understanding import Query
 
 

@@ -13,14 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from auscult.documents.word_forms import in_one_spelling
 from auscult.encoders.general.readers import MOST_CHARACTERS
-from auscult.interfaces import Expansion, FloatArray
+from auscult.interfaces import Expansion, Terms
 
 _LEAST = np.float32(1 / 128)
-Terms = tuple[npt.NDArray[np.uint16], FloatArray]
 
 
 class TermReader:
