@@ -4,8 +4,15 @@
 
 The questions and collections are those of `unseen_documents.py`, and so are the indexes, which are found in --cache or
 made there. A reason is taken out by weighing it nothing; the other weights stay, so that what they could make up for by
-being fitted again is not counted. For each, nDCG@10 of what is left and the change that taking it out makes, with a
-95 % bootstrap interval over questions.
+being fitted again is not counted. So are parts of the system, with an index of their own where it takes one:
+
+    title and headings          read with the text by the model
+    normal form of words        of names, questions and texts, in the index (what models read keeps it)
+    articles                    as unit of words; without it, a whole document
+    reading of questions        as entity and aspects; without it, a question counts by its words alone
+
+For each, nDCG@10 of what is left and the change that taking it out makes, with a 95 % bootstrap interval over
+questions. What people's training questions add to the weights is in `left_out.py`, as that is fitted, by seeds.
 
 Writes benchmarks/results/general_ablation.json, a record a model and corpus.
 """
@@ -15,16 +22,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.encoders import load_model
+from auscult.encoders.general.encoder import GeneralEncoder
 from auscult.files.writing import write_json
-from auscult.interfaces import DocumentEncoder
+from auscult.index.articles import article_sizes
+from auscult.index.words import analyse
+from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.provenance import stamp
 from auscult.search import Searcher
 from auscult.search.evidence import EVIDENCE
@@ -74,17 +87,68 @@ def masks() -> dict[str, npt.NDArray[np.bool_]]:
 
 def values(searcher: Searcher, queries: Sequence[Query], grades: Mapping[str, Mapping[int, int]]) -> dict[str, _Values]:
     """nDCG@10 of each question, (queries,), by which reasons count."""
-    counted = masks()
-    found: dict[str, list[float]] = {name: [] for name in counted}
+    counted, wordless = masks(), searcher.index.reader.wordless
+    rows = np.setdiff1d(np.arange(len(searcher.index.reader.passage_documents)), wordless)
+    found: dict[str, list[float]] = {name: [] for name in (*counted, "without reading of questions")}
+
+    def add(name: str, scores: FloatArray, graded: Mapping[int, int]) -> None:
+        found[name].append(ndcg(rows[np.argsort(-scores, kind="stable")[:DEPTH]].tolist(), graded))
+
+    for query in queries:
+        graded, understood = grades[query.query_id], searcher.understand(query).query
+        evidence = searcher.gather(understood)[1][rows]
+        weighed = evidence * searcher.fusion.weights(understood)
+        for name, mask in counted.items():
+            add(name, weighed @ mask.astype(np.float32), graded)
+        as_asked = Query("", "", text=query.text) if query.text else understood
+        add(
+            "without reading of questions", searcher.fusion.scores(as_asked, searcher.gather(as_asked)[1][rows]), graded
+        )
+    return {name: np.array(each) for name, each in found.items()}
+
+
+@contextmanager
+def as_spelt() -> Iterator[None]:
+    """Words in no normal form."""
+    object.__setattr__(analyse, "normal_form", False)
+    try:
+        yield
+    finally:
+        object.__setattr__(analyse, "normal_form", True)
+
+
+def whole_documents() -> Any:
+    """Documents as the unit of words."""
+    return patch.object(article_sizes, "__defaults__", (sys.maxsize,))
+
+
+def text_alone(encoder: DocumentEncoder) -> DocumentEncoder:
+    """The model, which reads no title and no headings."""
+    return encoder.reading_text_alone() if isinstance(encoder, GeneralEncoder) else encoder
+
+
+def same(encoder: DocumentEncoder) -> DocumentEncoder:
+    """The model as it is."""
+    return encoder
+
+
+WITHOUT: Mapping[str, tuple[Callable[[], Any], Callable[[DocumentEncoder], DocumentEncoder]]] = {
+    "title and headings": (nullcontext, text_alone),
+    "normal form of words": (as_spelt, same),
+    "articles": (whole_documents, same),
+}
+"""Parts that take an index of their own: what takes them out while it is built and asked, and of the model."""
+
+
+def shown_first(searcher: Searcher, queries: Sequence[Query], grades: Mapping[str, Mapping[int, int]]) -> _Values:
+    """nDCG@10 of each question, (queries,), as it is searched by all evidence."""
+    found = []
     for query in queries:
         understood = searcher.understand(query).query
-        evidence = searcher.gather(understood)[1] * searcher.fusion.weights(understood)
-        for name, mask in counted.items():
-            scores = evidence @ mask.astype(np.float32)
-            scores[searcher.index.reader.wordless] = -1
-            rows, _ = searcher.index.best(scores, DEPTH)
-            found[name].append(ndcg(rows.tolist(), grades[query.query_id]))
-    return {name: np.array(each) for name, each in found.items()}
+        scores = searcher.fusion.scores(understood, searcher.gather(understood)[1])
+        scores[searcher.index.reader.wordless] = -1
+        found.append(ndcg(searcher.index.best(scores, DEPTH)[0].tolist(), grades[query.query_id]))
+    return np.array(found)
 
 
 def record(corpus: str, model: str, encoder: DocumentEncoder, cache: Path) -> dict[str, Any]:
@@ -100,6 +164,10 @@ def record(corpus: str, model: str, encoder: DocumentEncoder, cache: Path) -> di
     asked = [query for query in task.queries if grades.get(query.query_id)]
     found = values(searcher, asked, grades)
     whole = found.pop("all")
+    for part, (taken_out, changed) in WITHOUT.items():
+        with taken_out(), tempfile.TemporaryDirectory() as folder:
+            place = kept_index(Collection(task), changed(encoder), Path(folder))
+            found[f"without {part}"] = shown_first(Searcher.open(place, encoder), asked, grades)
     parts = []
     for name, each in found.items():
         change = (each - whole)[:, None]

@@ -40,6 +40,7 @@ class UnderstoodEntity:
     asked: str = described("In the words it was asked in.")
     concept: Concept | None = described("What it was taken for; null where it is searched for as words.")
     names: list[str] = described("What it is looked for by.")
+    likelihood: float = described("That it is asked about, from 0 to 1; the less likely, the less it counts.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

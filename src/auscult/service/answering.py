@@ -34,7 +34,10 @@ def understood_response(understanding: Understanding) -> schema.Understood:
         entity=understanding.query.entity,
         entities=[
             schema.UnderstoodEntity(
-                asked=each.asked, concept=concept(each.match) if each.match else None, names=list(each.names)
+                asked=each.asked,
+                concept=concept(each.match) if each.match else None,
+                names=list(each.names),
+                likelihood=each.likelihood,
             )
             for each in understanding.entities
         ],

@@ -34,6 +34,14 @@ def test_a_question_is_answered_with_what_was_understood(client: TestClient, ind
     assert all(each["words"] for each in hit["evidence"])
 
 
+def test_a_doubtful_reading_says_how_likely_it_is(client: TestClient) -> None:
+    sure, doubtful = (
+        client.post("search", json={"question": question}).json()["understood"]["entities"][0]["likelihood"]
+        for question in ("What is the treatment of podagra?", "How is the cold treated?")
+    )
+    assert 0 < doubtful < sure == 1
+
+
 def test_offsets_slice_the_text_of_the_document(client: TestClient) -> None:
     hit = client.post("search", json={"question": "What cures scurvy?"}).json()["hits"][0]
     whole = client.get(f"documents/{hit['doc_id']}").json()
