@@ -12,7 +12,7 @@ the corpus holds relevant (of several in a document, with the one that it fits b
 
 | way                | what is returned                                                              |
 |--------------------|-------------------------------------------------------------------------------|
-| span               | `search.spans.answer_span`                                                     |
+| span               | `search.spans`                                                                 |
 | span, vectors      | the same, sentences scored by all of the model's vectors                       |
 | span, words        | the same, with the share of the asked words that a sentence holds              |
 | whole document     | all of it                                                                      |

@@ -12,7 +12,7 @@ from auscult.documents import Document
 from auscult.index import IndexUpdate, IndexWriter, PassageIndex, optimize, repair, store
 from auscult.index.expansion import from_bytes, to_bytes
 from auscult.search import Searcher
-from auscult.search.evidence import EXPANSION
+from auscult.search.evidence import EVIDENCE
 from auscult.understanding import Query
 from encoders import TERMS, HashedEncoder, TermEncoder, weighed
 from leaflets import generated, leaflets
@@ -104,7 +104,8 @@ def test_all_evidence_has_the_best_window(tmp_path: Path) -> None:
     build(tmp_path / "index", DOCUMENTS)
     searcher = Searcher.open(tmp_path / "index", ENCODER)
     _, evidence = searcher.gather(Query("", "", text="common signs of wört12 and severe pain"))
-    np.testing.assert_allclose(10 * evidence[:, EXPANSION], searcher.index.reader.expansions.scores(*ASKED), atol=1e-5)
+    best = evidence[:, EVIDENCE.index("question_expansion")]
+    np.testing.assert_allclose(10 * best, searcher.index.reader.expansions.scores(*ASKED), atol=1e-5)
 
 
 def test_what_the_store_keeps_is_within_half_a_step() -> None:

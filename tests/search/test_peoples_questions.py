@@ -93,13 +93,13 @@ def test_what_no_document_answers_is_hardly_ever_said_to_be_answered(
 ) -> None:
     found = [each for each in asked[half] if not each.question["answers"]]
     assert sum(each.chance >= LIKELY for each in found) <= 0.1 * len(found)
-    assert sum(each.chance < DOUBTFUL for each in found) >= 0.5 * len(found)
+    assert sum(each.chance < DOUBTFUL for each in found) >= 0.25 * len(found)
 
 
 @pytest.mark.parametrize("half", HALVES)
 def test_an_answer_is_seldom_told_to_be_none(asked: dict[str, list[Answered]], half: str) -> None:
     right = [each for each in asked[half] if each.right == 0]
-    assert sum(each.chance < DOUBTFUL for each in right) <= 0.35 * len(right)
+    assert sum(each.chance < DOUBTFUL for each in right) <= 0.2 * len(right)
 
 
 @pytest.mark.parametrize("half", HALVES)

@@ -12,7 +12,7 @@ from auscult.documents import Document, Section, build_document
 from auscult.errors import QueryError
 from auscult.index import IndexUpdate
 from auscult.search import Searcher, build_index
-from auscult.search.sentence_ids import find_sentence, ids_of, read_sentence_id, sentence_id
+from auscult.search.sentence_ids import find_sentence, read_sentence_id, sentence_id
 from encoders import HashedEncoder
 from leaflets import leaflets
 
@@ -24,6 +24,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ids") / "index"
     build_index(leaflets(), ENCODER, folder)
     return folder
+
+
+def ids_of(document: Document) -> list[str]:
+    """The ids of all sentences of a document."""
+    return [sentence_id(document.doc_id, each.start, each.end, document.slice(each)) for each in document.sentences]
 
 
 @given(st.text(min_size=1), st.integers(0, 10**9), st.integers(0, 10**9), st.text())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, QueryError
 from auscult.search import Searcher, SearchOptions, build_index, explain
-from auscult.search.spans import Span, SpanFinder, SpanLimits, answer_span, finder
+from auscult.search.spans import Span, SpanFinder, SpanLimits, finder
 from auscult.understanding import Query
 from encoders import HashedEncoder
 from leaflets import generated, leaflets
@@ -226,7 +226,7 @@ def test_a_documents_span_is_scored_by_the_aspect_asked_for(searcher: Searcher) 
     curves = explain(searcher, query, "leaflet-gout")
     scored = finder(searcher, query, "leaflet-gout")
     np.testing.assert_allclose(scored.scores, curves.aspect, atol=1e-9)
-    span = answer_span(searcher, query, "leaflet-gout")
+    span = finder(searcher, query, "leaflet-gout").best()
     assert span
     assert curves.document.text[span.start : span.end].startswith("Treatment often begins with allopurinol.")
     without_aspect = finder(searcher, Query("", "Gout"), "leaflet-gout")
@@ -240,5 +240,5 @@ def test_a_documents_span_is_scored_by_the_aspect_asked_for(searcher: Searcher) 
 
 def test_unknown_documents_are_refused_and_wordless_ones_have_no_span(searcher: Searcher) -> None:
     with pytest.raises(QueryError, match="'nowhere'"):
-        answer_span(searcher, Query("", "Gout"), "nowhere")
-    assert answer_span(searcher, Query("", "Gout"), "blank") is None
+        finder(searcher, Query("", "Gout"), "nowhere")
+    assert finder(searcher, Query("", "Gout"), "blank").best() is None

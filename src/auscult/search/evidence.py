@@ -61,7 +61,6 @@ EVIDENCE: Final = (
 )
 """The reasons, in the order of the columns of `gather`."""
 SENTENCE: Final = EVIDENCE.index("question_sentence")
-EXPANSION: Final = EVIDENCE.index("question_expansion")
 READ_BY_SENTENCE: Final = 16
 """Of how many passages the sentences are looked at. Of 64 the first ten were nearly the same."""
 _NOTHING: Final = 1e-12

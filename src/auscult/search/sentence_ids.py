@@ -106,8 +106,3 @@ def find_sentence(reader: GenerationReader, written: str) -> FoundSentence:
             number += 1
     got = f"'{written}', which no sentence of that document has (now)"
     raise QueryError("the id of a sentence here", got, "search again, and take ids from answers only")
-
-
-def ids_of(document: Document) -> list[str]:
-    """The ids of all sentences of a document, in order."""
-    return [sentence_id(document.doc_id, each.start, each.end, document.slice(each)) for each in document.sentences]

@@ -296,12 +296,3 @@ def _sentence_scores(searcher: Searcher, query: Query, row: int) -> Scores:
     vectors = np.concatenate([none, *map(reader.sentence_vectors, reader.passages_of(row))])
     by_aspect = bool(query.aspects) and "aspect" in reader.manifest.model.parts
     return searcher.shares(vectors, vector)[:, 1 if by_aspect else 2]
-
-
-def answer_span(searcher: Searcher, query: Query, doc_id: str, limits: SpanLimits = DEFAULT) -> Span | None:
-    """The best span of a document for a query; None where the document has no sentence.
-
-    Raises:
-        QueryError: See `finder`.
-    """
-    return finder(searcher, query, doc_id, limits).best()
