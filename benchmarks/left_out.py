@@ -17,7 +17,8 @@ chance). For `left out` also how far the certainty can be believed, each questio
 all passages of their documents taken out: the expected calibration error over both, the AUC, and the shares that are
 told "no answer" or at most "may answer". Only training questions are asked, no test question.
 
-Writes benchmarks/results/left_out.json: a record a model, collection and seed. Five minutes a seed on a core.
+Writes benchmarks/results/left_out.json: a record a model, with means over the seeds and the largest distance between
+two of them (`spread`). Five minutes a seed on a core.
 """
 
 from __future__ import annotations
@@ -118,30 +119,55 @@ def _first(scores: FloatArray, shown: np.ndarray[Any, np.dtype[np.bool_]]) -> in
     return int(np.flatnonzero(shown)[np.argmax(scores[shown])])
 
 
-def records(name: str, seed: int, questions: int, folder: Path) -> list[dict[str, Any]]:
-    """A record a collection of people's questions."""
+def measured(name: str, seed: int, questions: int, folder: Path) -> list[dict[str, Any]]:
+    """What one seed found, a row a collection of people's questions."""
     own, people = gathered(name, seed, questions, folder)
     told, order = [each for asked in own.values() for each in asked], Fusion.of(load_model(name))
     alone, every = fit(told, order=order, keep="pairs"), fit(told, [*people.values()], order, "pairs")
-    made = []
+    rows = []
     for left, asked in people.items():
         fusion = fit(told, [each for other, each in people.items() if other != left], order, "pairs")
-        made.append(
+        fits = {"self-made": alone, "left out": fusion, "all": every}
+        rows.append(
             {
-                "kind": KIND,
-                "model": load_model(name).name,
                 "collection": left,
-                "seed": seed,
                 "questions": len(asked),
-                "weights": [
-                    {"fitted_on": on, **found_first(asked, weights)}
-                    for on, weights in (("self-made", alone), ("left out", fusion), ("all", every))
-                ],
+                "weights": {fitted_on: found_first(asked, weights) for fitted_on, weights in fits.items()},
                 "certainty": believed(asked, fusion),
-                **stamp(),
             }
         )
-    return made
+    return rows
+
+
+def record(name: str, found: Mapping[int, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """A model's record, of what each seed found."""
+    rows = [*zip(*found.values(), strict=True)]
+    return {
+        "kind": KIND,
+        "title": load_model(name).name,
+        "model": load_model(name).name,
+        "seeds": [*found],
+        "weights": [
+            {"collection": seeds[0]["collection"], "fitted_on": fitted_on, "questions": seeds[0]["questions"]}
+            | over_seeds([each["weights"][fitted_on] for each in seeds])
+            for seeds in rows
+            for fitted_on in seeds[0]["weights"]
+        ],
+        "certainty": [
+            {"collection": seeds[0]["collection"], **over_seeds([each["certainty"] for each in seeds])}
+            for seeds in rows
+        ],
+        **stamp(),
+    }
+
+
+def over_seeds(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Means of figures, and their spreads."""
+    figures: dict[str, float] = {}
+    for name in found[0]:
+        values = [each[name] for each in found]
+        figures |= {name: float(np.mean(values)), f"{name}_spread": max(values) - min(values)}
+    return figures
 
 
 def say(line: str) -> None:
@@ -159,15 +185,15 @@ def main() -> None:
     options.add_argument("--questions", type=int, default=400, help="of each collection")
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
-    kept = json.loads(chosen.out.read_text(encoding="utf-8")) if chosen.out.is_file() else []
+    records = []
     for name in chosen.model:
+        found = {}
         with tempfile.TemporaryDirectory() as folder:
             for seed in chosen.seeds:
-                made = records(name, seed, chosen.questions, Path(folder))
-                of = {(each["model"], each["collection"], each["seed"]) for each in made}
-                kept = [each for each in kept if (each["model"], each["collection"], each["seed"]) not in of] + made
-                write_json(chosen.out, kept)
-                say(json.dumps(made, indent=1))
+                found[seed] = measured(name, seed, chosen.questions, Path(folder))
+                say(f"{name}, seed {seed}: {json.dumps(found[seed])}")
+        records.append(record(name, found))
+        write_json(chosen.out, records)
 
 
 if __name__ == "__main__":

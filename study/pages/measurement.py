@@ -23,6 +23,7 @@ KINDS = {
     "entity_linking": "Linking to knowledge graphs",
     "knowledge_vectors": "Vectors of knowledge graphs",
     "nothing_here": "Questions without an answer",
+    "left_out": "Collections whose questions nobody fitted weights on",
     "spans": "Answers whose boundaries nobody marked",
     "marks": "Sentences that hits mark",
     "general_ablation": "What each evidence adds",
@@ -52,6 +53,11 @@ COLUMNS = {
     "graphs": ("graph", "names", "build seconds"),
     "runs": ("graph", "triples", "MRR", "Hits@10", "frequency MRR"),
     "kinds": ("kind", "questions", "auc", "low", "high", "told nothing"),
+    "weights": ("collection", "fitted on", "ndcg10", "p1", "p1 spread"),
+    "certainty": (
+        *("collection", "calibration error", "auc", "told nothing where right", "said to answer where right"),
+        *("told nothing without answers", "at most may answer without answers"),
+    ),
     "collections": (
         *("collection", "questions", "first hit right", "auc", "told nothing", "told nothing where right"),
         "told nothing without answers",

@@ -195,6 +195,7 @@ KINDS: Mapping[str, Page] = {
     "weighted-cosine-why": GALKO,
     "medquad-overlap": ARNOLD,
     "nothing_here": GENERAL,
+    "left_out": GENERAL,
     "spans": GENERAL,
     "general_ablation": GENERAL,
     "general_towers": GENERAL,
