@@ -139,7 +139,7 @@ def test_attachments_are_read_by_their_type() -> None:
 
 
 def test_the_first_format_that_can_be_read_is_the_document() -> None:
-    reference = attached(b"{\\rtf1}", "text/rtf")
+    reference = attached(b"%!PS", "application/postscript")
     reference["content"] += attached(b"First.")["content"] + attached(b"Second.")["content"]
     (draft,) = read(READER, json.dumps(reference))
     assert draft.text == "First."

@@ -28,8 +28,10 @@ _TYPES: Final = {
     "application/hl7-cda+xml": ("xml", ".xml"),
     "application/hl7-sda+xml": ("xml", ".xml"),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx", ".docx"),
+    "application/rtf": ("rtf", ".rtf"),
+    "text/rtf": ("rtf", ".rtf"),
 }
-_KINDS: Final = "text, HTML, Markdown, PDF, XML, DOCX"
+_KINDS: Final = "text, HTML, Markdown, PDF, XML, DOCX, RTF"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
