@@ -149,7 +149,8 @@ def index(
         typer.Argument(
             metavar="PATH...",
             help="Files, folders, archives and patterns, of PDF, HTML, office files, mail, Markdown, XML, FHIR, text, "
-            "tables and JSON lines in any mixture; a folder of BEIR or MIMIC; or a corpus of the catalogue (`medquad`).",
+            "tables and JSON lines in any mixture; a folder of BEIR or MIMIC; or a corpus of the catalogue "
+            "(`medquad`).",
         ),
     ],
     out: Annotated[
