@@ -33,8 +33,10 @@ M\'e9ni\'e8re\u8217 ?s disease, 10{\super 9}/L. {\strike Warfarin 5 mg.} Now{\v 
 
 
 def slides() -> bytes:
-    """A presentation of three slides: a title, a list with a table and notes, a box without a title."""
+    """A presentation of three slides: a title, a list with a table, a chart and notes, a box without a title."""
     from pptx import Presentation
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
     from pptx.util import Inches
 
     made = Presentation()
@@ -54,6 +56,10 @@ def slides() -> bytes:
         for column, text in enumerate(cells):
             table.cell(row, column).text = text
     second.notes_slide.notes_text_frame.text = "Tell them to drink water."
+    values = CategoryChartData()
+    values.categories = ["March", "April"]
+    values.add_series("Urate", (540, 360))
+    second.shapes.add_chart(XL_CHART_TYPE.LINE, Inches(1), Inches(5), Inches(4), Inches(2), values)
     third = made.slides.add_slide(made.slide_layouts[6])
     third.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.text = "Ask your doctor."
     return _saved(made)
@@ -306,6 +312,6 @@ def steady(content: bytes) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(buffer, "w") as written:
         for member in archive.infolist():
-            held = _MODIFIED.sub(rb"\g<1>2024-03-05T00:00:00Z", archive.read(member))
+            held = _MODIFIED.sub(rb"\g<1>2024-03-05T00:00:00Z", steady(archive.read(member)))
             written.writestr(zipfile.ZipInfo(member.filename), held, member.compress_type)
     return buffer.getvalue()

@@ -52,7 +52,7 @@ def test_a_slide_is_a_section_below_its_number() -> None:
     assert headed(draft) == [("Slide 1", "Gout"), ("Slide 2", "Treatment"), ("Slide 2", "Notes"), ("Slide 3",)]
     first, second, notes, third = (section.text for section in draft.sections)
     assert first == GOUT
-    assert second == f"- rest the joint\n- cool it\n  - with ice\n\n{TABLE}"
+    assert second == f"- rest the joint\n- cool it\n  - with ice\n\n{TABLE}\n\nMarch | Urate: 540\nApril | Urate: 360"
     assert (notes, third) == ("Tell them to drink water.", "Ask your doctor.")
 
 

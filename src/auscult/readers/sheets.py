@@ -42,7 +42,10 @@ class SheetReader:
             UnreadableError: It is broken, encrypted, made to harm, or has no words.
         """
         if file.content.startswith(b"PK"):
-            Package(file.content, "a spreadsheet").check()
+            package = Package(file.content, "a spreadsheet")
+            package.check()
+            if b"encryption-data" in package.read("META-INF/manifest.xml"):
+                raise UnreadableError("encrypted", "a spreadsheet without a password", "one with", _REMEDY)
         flow = Flow()
         for name, rows in _sheets(file.content):
             lines = _lines(rows)

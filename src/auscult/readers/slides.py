@@ -1,4 +1,4 @@
-"""PowerPoint files (.pptx): each slide's title, text, tables, diagrams and notes, headed by the slide's number.
+"""PowerPoint files (.pptx): each slide's title, text, tables, charts, diagrams and notes, headed by the slide's number.
 
 A slide's parts are read in the order in which they lie above one another, the title first. What is struck out, and the
 date, number and footer of each slide are left out. Specification: ECMA-376, DrawingML and PresentationML.
@@ -24,6 +24,7 @@ _MAIN: Final = "ppt/presentation.xml"
 _TITLES: Final = ("title", "ctrTitle")
 _AROUND: Final = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _BULLETS: Final = ("body", "obj", "")
+_NOTES: Final = "notesSlide"
 _DEEPEST: Final = 9
 
 
@@ -54,10 +55,12 @@ class SlidesReader:
             page = Element("")
             page.children = [_line("h2", f"Slide {number}"), *_shapes(_parsed(package, name))]
             titles += [each.words() for each in page.elements if each.tag == "h3"][:1]
-            for kind, target in _related(package, name).values():
+            for kind, target in sorted(_related(package, name).values(), key=lambda each: each[0] == _NOTES):
                 if kind == "diagramData":
                     page.children += [*_paragraphs(_parsed(package, target), bullets=True)]
-                elif kind == "notesSlide" and (notes := [*_shapes(_parsed(package, target))]):
+                elif kind == "chart":
+                    page.children += _chart(_parsed(package, target))
+                elif kind == _NOTES and (notes := [*_shapes(_parsed(package, target))]):
                     page.children += [_line("h3", "Notes"), *notes]
             if len(page.elements) > 1:
                 setter.set(page)
@@ -163,6 +166,25 @@ def _runs(paragraph: Element) -> Iterator[Element | Piece]:
             made = Element("sup" if raised else "span")
             made.children = [piece for text in run.all("t") for piece in text.children]
             yield made
+
+
+def _chart(root: Element) -> list[Element]:
+    """A chart's title, and its values as a table: a row a category, a column a series."""
+    titles = [_line("p", words) for each in root.all("title") if (words := each.words())]
+    columns = list[dict[str, str]]()
+    names = dict[str, str]()
+    for series in root.all("ser"):
+        told = {tag: series.child(tag) or Element("") for tag in ("tx", "cat", "xVal", "val", "yVal")}
+        held = {tag: {each.get("idx"): each.words() for each in found.all("pt")} for tag, found in told.items()}
+        names |= {**held["xVal"], **held["cat"]}
+        columns.append({"": " ".join(held["tx"].values()), **held["yVal"], **held["val"]})
+    table = Element("table")
+    for place in ["", *(names or dict.fromkeys(key for each in columns for key in each if key))]:
+        row = Element("tr")
+        tag = "td" if place else "th"
+        row.children = [_line(tag, names.get(place, "")), *(_line(tag, each.get(place, "")) for each in columns)]
+        table.children.append(row)
+    return [*titles, table] if columns else titles
 
 
 def _table(table: Element) -> Element:
