@@ -8,6 +8,7 @@ import itertools
 import re
 import struct
 import zipfile
+from collections.abc import Sequence
 from email.message import EmailMessage
 from typing import Any
 
@@ -32,7 +33,7 @@ M\'e9ni\'e8re\u8217 ?s disease, 10{\super 9}/L. {\strike Warfarin 5 mg.} Now{\v 
 \pard After the table.\par{\pict\wmetafile8 0102ffabcd}}"""
 
 
-def slides() -> bytes:
+def slides(text: str = GOUT) -> bytes:
     """A presentation of three slides: a title, a list with a table, a chart and notes, a box without a title."""
     from pptx import Presentation
     from pptx.chart.data import CategoryChartData
@@ -43,7 +44,7 @@ def slides() -> bytes:
     made.core_properties.author = "Ward 7"
     first = made.slides.add_slide(made.slide_layouts[0])
     first.shapes.title.text = "Gout"
-    first.placeholders[1].text = GOUT
+    first.placeholders[1].text = text
     second = made.slides.add_slide(made.slide_layouts[1])
     second.shapes.title.text = "Treatment"
     frame = second.placeholders[1].text_frame
@@ -53,8 +54,8 @@ def slides() -> bytes:
     inner.text, inner.level = "with ice", 1
     table = second.shapes.add_table(3, 2, Inches(1), Inches(4), Inches(6), Inches(1)).table
     for row, cells in enumerate(ROWS):
-        for column, text in enumerate(cells):
-            table.cell(row, column).text = text
+        for column, value in enumerate(cells):
+            table.cell(row, column).text = value
     second.notes_slide.notes_text_frame.text = "Tell them to drink water."
     values = CategoryChartData()
     values.categories = ["March", "April"]
@@ -65,7 +66,7 @@ def slides() -> bytes:
     return _saved(made)
 
 
-def workbook() -> bytes:
+def workbook(rows: Sequence[Sequence[str]] = ROWS) -> bytes:
     """Two sheets: medicines below a title, and laboratory values with dates."""
     from openpyxl import Workbook
 
@@ -73,7 +74,7 @@ def workbook() -> bytes:
     made.properties.created = _WRITTEN
     sheet = made.active
     sheet.title = "Medicines"
-    for row in [("Medicines for gout",), (), *ROWS]:
+    for row in [("Medicines for gout",), (), *rows]:
         sheet.append(row)
     values = made.create_sheet("Values")
     values.append(("Date", "Analyte", "Value"))
@@ -83,19 +84,19 @@ def workbook() -> bytes:
     return _saved(made)
 
 
-def old_workbook() -> bytes:
+def old_workbook(rows: Sequence[Sequence[str]] = ROWS) -> bytes:
     """A sheet as Excel wrote them before 2007."""
     import xlwt
 
     made = xlwt.Workbook()
     sheet = made.add_sheet("Medicines")
-    for row, cells in enumerate(ROWS):
-        for column, text in enumerate(cells):
-            sheet.write(row, column, text)
+    for row, cells in enumerate(rows):
+        for column, value in enumerate(cells):
+            sheet.write(row, column, value)
     return _saved(made)
 
 
-def open_text() -> bytes:
+def open_text(text: str = GOUT) -> bytes:
     """An OpenDocument text with headings, a list, a table, a note, and raised and struck-out characters."""
     from odfdo import Document, Header, List, Paragraph, Style
 
@@ -108,7 +109,7 @@ def open_text() -> bytes:
     for style in (struck, raised):
         made.insert_style(style, automatic=True)
     body.append(Header(1, "Gout"))
-    body.append(Paragraph(GOUT))
+    body.append(Paragraph(text))
     line = Paragraph("Platelets 109/L. Warfarin 5 mg.")
     line.set_span("Raised", regex="(?<=10)9")
     line.set_span("Struck", regex="Warfarin 5 mg.")
@@ -116,47 +117,47 @@ def open_text() -> bytes:
     body.append(line)
     body.append(Header(2, "Treatment"))
     body.append(List(["rest the joint", "cool it"]))
-    body.append(_open_table())
+    body.append(_open_table(ROWS))
     return _saved(made)
 
 
-def _open_table() -> Any:
+def _open_table(rows: Sequence[Sequence[str]]) -> Any:
     from odfdo import Table
 
-    table = Table("Medicines", width=2, height=3)
-    table.set_values([list(row) for row in ROWS])
+    table = Table("Medicines", width=2, height=len(rows))
+    table.set_values([list(row) for row in rows])
     return table
 
 
-def open_sheet() -> bytes:
+def open_sheet(rows: Sequence[Sequence[str]] = ROWS) -> bytes:
     """An OpenDocument sheet."""
     from odfdo import Document
 
     made = Document("spreadsheet")
     made.body.clear()
-    made.body.append(_open_table())
+    made.body.append(_open_table(rows))
     return _saved(made)
 
 
-def open_slides() -> bytes:
+def open_slides(text: str = GOUT) -> bytes:
     """An OpenDocument presentation of one slide."""
     from odfdo import Document, DrawPage, Frame
 
     made = Document("presentation")
     made.body.clear()
     page = DrawPage("one", name="one", master_page="Default")
-    for text, kind in ((GOUT, "outline"), ("Gout", "title")):
-        page.append(Frame.text_frame(text, presentation_class=kind, size=("10cm", "2cm"), position=("1cm", "1cm")))
+    for shown, kind in ((text, "outline"), ("Gout", "title")):
+        page.append(Frame.text_frame(shown, presentation_class=kind, size=("10cm", "2cm"), position=("1cm", "1cm")))
     made.body.append(page)
     return _saved(made)
 
 
-def book() -> bytes:
+def book(text: str = GOUT) -> bytes:
     """A book of a cover and two chapters."""
-    titles = {"Gout": GOUT, "Sprains": "A sprain is a torn ligament."}
+    titles = {"Gout": text, "Sprains": "A sprain is a torn ligament."}
     page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
     manifest, spine, parts = "", "", dict[str, str]()
-    chapters = [f"<h1>{title}</h1><p>{text}</p><h2>Treatment</h2><p>Rest it.</p>" for title, text in titles.items()]
+    chapters = [f"<h1>{title}</h1><p>{said}</p><h2>Treatment</h2><p>Rest it.</p>" for title, said in titles.items()]
     for number, body in enumerate(["<img src='cover.png'/>", *chapters]):
         parts[f"OEBPS/text/part {number}.xhtml"] = page.format(body)
         manifest += f'<item id="p{number}" href="text/part%20{number}.xhtml" media-type="application/xhtml+xml"/>'
@@ -174,12 +175,12 @@ def book() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(zipfile.ZipInfo("mimetype"), "application/epub+zip")
-        for name, text in parts.items():
-            archive.writestr(zipfile.ZipInfo(name), text)
+        for name, part in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), part)
     return buffer.getvalue()
 
 
-def mail(*attached: tuple[str, bytes], page: bool = True) -> bytes:
+def mail(*attached: tuple[str, bytes], page: bool = True, text: str = GOUT) -> bytes:
     """A message in base64, with plain text and a page, and files that are attached."""
     made = EmailMessage()
     made["From"] = "Dr. Jörg Weber <weber@example.org>"
@@ -187,22 +188,22 @@ def mail(*attached: tuple[str, bytes], page: bool = True) -> bytes:
     made["Subject"] = "Discharge letter"
     made["Date"] = "Tue, 05 Mar 2024 10:00:00 +0100"
     made["Message-ID"] = "<1@example.org>"
-    made.set_content(f"{GOUT} (plain)\n", cte="base64")
+    made.set_content(f"{text} (plain)\n", cte="base64")
     if page:
-        made.add_alternative(f"<html><body><h1>Letter</h1><p>{GOUT} Ménière.</p></body></html>", subtype="html")
+        made.add_alternative(f"<html><body><h1>Letter</h1><p>{text} Ménière.</p></body></html>", subtype="html")
     for name, content in attached:
         made.add_attachment(content, "application", "octet-stream", filename=name)
     return _bounded(made)
 
 
-def web_archive() -> bytes:
+def web_archive(text: str = GOUT) -> bytes:
     """A page with a picture, as browsers save it in one file."""
     made = EmailMessage()
     made["From"] = "<Saved by Blink>"
     made["Snapshot-Content-Location"] = "https://health.test/gout"
     made["Subject"] = "Gout"
     made["MIME-Version"] = "1.0"
-    made.set_content(f"<html><body><h1>Gout</h1><p>{GOUT}</p><img src='cid:1'></body></html>", subtype="html")
+    made.set_content(f"<html><body><h1>Gout</h1><p>{text}</p><img src='cid:1'></body></html>", subtype="html")
     made.add_related(b"\x89PNG\r\n\x1a\n", "image", "png", cid="<1>")
     return _bounded(made)
 
@@ -215,10 +216,10 @@ def _bounded(message: EmailMessage) -> bytes:
     return message.as_bytes()
 
 
-def outlook(attached: bytes = b"") -> bytes:
+def outlook(attached: bytes = b"", text: str = GOUT) -> bytes:
     """A message as Outlook saves it, written by the rules of MS-CFB and MS-OXMSG: no library writes one."""
     texts = {0x001A: "IPM.Note", 0x0037: "Discharge letter", 0x0C1A: "Dr. Weber", 0x0C1F: "weber@example.org",
-             0x1000: f"{GOUT}\r\nRest the joint."}  # fmt: skip
+             0x1000: f"{text}\r\nRest the joint."}  # fmt: skip
     tree: dict[str, bytes | dict[str, bytes]] = dict(_properties(texts, 32))
     if attached:
         tree["__attach_version1.0_#00000000"] = _properties({0x3707: "plan.txt"}, 8, {0x3701: attached})
