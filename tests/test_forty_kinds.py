@@ -50,7 +50,7 @@ def test_a_file_of_each_kind_is_found_and_highlighted(searcher: Searcher, name: 
     row = reader.row_of(hit.doc_id)
     document, original = reader.document(row), reader.original(row)
     assert original is not None
-    begin = document.text.index(word_of(name))
+    begin = document.text.index(word_of(name), hit.start)
     marked = [each for each in hit.sentences if each.start <= begin < each.end]
     assert sentence_of(name).removesuffix(".") in document.text[marked[0].start : marked[0].end]
     end = begin + len(word_of(name))
