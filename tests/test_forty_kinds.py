@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from auscult.readers import old_office
 from auscult.search import Searcher, build_index
 from auscult.sources.files import FilesCorpus
 from encoders import HashedEncoder
@@ -23,7 +25,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def searcher(folder: Path) -> Searcher:
+def searcher(folder: Path) -> Iterator[Searcher]:
+    with pytest.MonkeyPatch.context() as patched:
+        # Whether LibreOffice is on this machine or not.
+        patched.setattr(old_office, "office_program", tuple)
+        yield _built(folder)
+
+
+def _built(folder: Path) -> Searcher:
     begun = time.monotonic()
     corpus = FilesCorpus(folder)
     build_index(list(corpus.documents()), ENCODER, folder.with_name("index"))

@@ -22,8 +22,8 @@ from auscult.readers.records.rows import Columns
 _READ: Final = (
     "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, tables, JSON lines or text"
 )
-_SAVE_DOCX: Final = "open it in Word or LibreOffice and save it as .docx"
-_SAVE_PPTX: Final = "open it in PowerPoint or LibreOffice and save it as .pptx"
+_SAVE_DOCX: Final = "install LibreOffice, or save it as .docx"
+_SAVE_PPTX: Final = "install LibreOffice, or save it as .pptx"
 _RECOGNISE: Final = "recognise its text first, for instance with: ocrmypdf --image-dpi 300 FILE FILE.pdf"
 _LEAVE: Final = "leave it out"
 

@@ -16,6 +16,7 @@ from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.html.reader import role_of
 from auscult.readers.records.xml import parse_xml
+from auscult.readers.tables import heads
 from auscult.readers.tree import Element, Piece, descend, written
 from auscult.readers.typesetting import Typesetter
 
@@ -25,6 +26,7 @@ _TITLES: Final = ("title", "ctrTitle")
 _AROUND: Final = ("dt", "ftr", "sldNum", "hdr", "sldImg")
 _BULLETS: Final = ("body", "obj", "")
 _NOTES: Final = "notesSlide"
+_NUMBERING: Final = ("slidenum", "datetime")
 _DEEPEST: Final = 9
 
 
@@ -161,6 +163,8 @@ def _runs(paragraph: Element) -> Iterator[Element | Piece]:
         told = run.child("rPr") or Element("")
         if run.tag == "br":
             yield Element("br")
+        elif run.get("type").startswith(_NUMBERING):
+            continue
         elif run.tag in ("r", "fld", "m") and told.get("strike") in ("", "noStrike"):
             raised = told.get("baseline") not in ("", "0") and not told.get("baseline").startswith("-")
             made = Element("sup" if raised else "span")
@@ -190,11 +194,14 @@ def _chart(root: Element) -> list[Element]:
 def _table(table: Element) -> Element:
     made = Element("table")
     told = table.child("tblPr")
-    for number, row in enumerate(each for each in table.elements if each.tag == "tr"):
+    rows = [[cell for cell in each.elements if cell.tag == "tc"] for each in table.elements if each.tag == "tr"]
+    is_headed = told is not None and told.get("firstRow") in ("1", "true")
+    is_headed = is_headed or bool(rows and heads([[cell.words() for cell in row] for row in rows]))
+    for number, row in enumerate(rows):
         line = Element("tr")
-        for cell in row.elements:
-            if cell.tag == "tc" and not (cell.get("hMerge") or cell.get("vMerge")):
-                head = number == 0 and told is not None and told.get("firstRow") in ("1", "true")
+        for cell in row:
+            if not (cell.get("hMerge") or cell.get("vMerge")):
+                head = number == 0 and is_headed
                 spans = {"colspan": cell.get("gridSpan"), "rowspan": cell.get("rowSpan")}
                 line.children.append(Element("th" if head else "td", spans))
                 line.elements[-1].children = [*_paragraphs(cell, bullets=False)]
