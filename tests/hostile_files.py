@@ -91,7 +91,7 @@ def _office(fetch: str, secret: Path) -> dict[str, bytes]:
         "mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": entity, "META-INF/manifest.xml": b"<a/>",
     }  # fmt: skip
     wide = b"".join(b"<table:table-cell table:number-columns-repeated='99999'/>" for _ in range(2_000))
-    flat = b"<?xml version='1.0'?><d office:mimetype='application/vnd.oasis.opendocument.text'><table:table><table:table-row>"
+    flat = b"<?xml version='1.0'?><d office:mimetype='application/vnd.oasis.opendocument.text'><table:table>"
     far = f'<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>{GOUT}</t></is></c></row>'.encode()
     lecture = {"ppt/presentation.xml": entity, "[Content_Types].xml": b"<a/>"}
     sheet = members_of_zip(workbook())
@@ -109,7 +109,7 @@ def _office(fetch: str, secret: Path) -> dict[str, bytes]:
         "encoded.eml": b"Subject: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\n" + GOUT.encode(),
         "outside.epub": zipped(book_of),
         "entity.odt": zipped(opened),
-        "wide.fodt": flat + wide + b"</table:table-row></table:table></d>",
+        "wide.fodt": flat + b"<table:table-row>" + wide + b"</table:table-row></table:table></d>",
         "entity.pptx": zipped(lecture),
         "far.xlsx": zipped(sheet),
     }

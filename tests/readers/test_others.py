@@ -9,7 +9,7 @@ import pytest
 
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.registry import Registry, problem_of
-from small_office_files import compound
+from small_office_files import book, compound, open_text, slides, workbook
 from small_pdfs import grey_png, leaflet
 from small_word_files import saved, word_leaflet
 
@@ -52,6 +52,13 @@ def test_each_kind_is_named_with_what_to_do(kind: str) -> None:
 )
 def test_texts_and_what_is_read_are_none_of_them(content: bytes) -> None:
     assert problem_of(SourceFile("note.txt", content)) is None
+
+
+@pytest.mark.parametrize("content", [workbook(), slides(), open_text(), book()])
+def test_a_file_that_was_cut_is_called_broken(content: bytes) -> None:
+    with pytest.raises(UnreadableError) as error:
+        Registry().reader_of(SourceFile("file.bin", content[: len(content) // 2]))
+    assert error.value.kind == "broken archive"
 
 
 def test_a_word_file_and_a_plain_archive_are_none_of_them() -> None:

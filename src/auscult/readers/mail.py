@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes
-from email.errors import HeaderParseError
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import EmailMessage, Message
 from email.utils import getaddresses, parsedate_to_datetime
@@ -43,6 +43,8 @@ _TAG: Final = re.compile(r"<(?:style|script).*?</(?:style|script)|<[^>]*>|&\w+;"
 _AROUND: Final = re.compile(r"image/.*|font/.*|text/css|.*/(?:x-)?javascript|application/.*-signature")
 _TEXTS: Final = ("text/html", "text/plain")
 _DEEPEST: Final = 3
+# Decoding takes longer than in proportion.
+_LONGEST: Final = 32_000
 _REMEDY: Final = "save it anew from the mail program"
 
 
@@ -182,8 +184,8 @@ def _body(part: Message) -> DraftDocument:
 
 def _decoded(header: str) -> str:
     """A header's text: of encoded words, or of letters that should have been encoded and are UTF-8."""
-    text = header.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    with suppress(HeaderParseError, LookupError, ValueError):
+    text = header[:_LONGEST].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    with suppress(MessageError, LookupError, ValueError):
         text = str(make_header(decode_header(text)))
     return " ".join(text.encode("utf-8", "replace").decode().split())
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from auscult.errors import ConfigError
 from auscult.extensions import entries
-from auscult.readers.archives import OLE, streams_in
+from auscult.readers.archives import OLE, names_in, streams_in
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
 from auscult.readers.records.rows import Columns
 
@@ -162,6 +162,9 @@ class Registry:
                 return reader
         if problem is not None:
             raise problem
+        if file.content.startswith(b"PK\x03\x04") and not names_in(file.content):
+            expected = "a whole archive, office file or book"
+            raise UnreadableError("broken archive", expected, "a damaged one", "fetch it again, or save it anew")
         got = "something else"
         raise UnreadableError("unknown kind", f"a file of a known kind ({_READ})", got, "save it as one of them")
 
