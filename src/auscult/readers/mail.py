@@ -249,8 +249,9 @@ def _of_outlook(content: bytes) -> Message:
         if told.html_body:
             made.add_alternative(told.html_body, subtype="html")
         for attached in told.attachments:
-            if held := attached.file_bytes:
-                made.add_attachment(held, "application", "octet-stream", filename=attached.file_name or "attachment")
+            # Of a message that is attached the library gives no bytes: it is told as empty.
+            held, name = attached.file_bytes or b"", attached.file_name or "attachment"
+            made.add_attachment(held, "application", "octet-stream", filename=name)
     except Exception as error:  # The library checks little.
         got = f"what cannot be read ({type(error).__name__})"
         raise UnreadableError("broken message", "a whole Outlook message (.msg)", got, _REMEDY) from error
