@@ -6,6 +6,19 @@ import io
 import json
 import zipfile
 
+from small_office_files import (
+    RTF,
+    book,
+    mail,
+    old_workbook,
+    open_sheet,
+    open_slides,
+    open_text,
+    outlook,
+    slides,
+    web_archive,
+    workbook,
+)
 from small_pdfs import GOUT, Drawn, leaflet
 from small_word_files import saved, word_leaflet
 
@@ -100,6 +113,11 @@ def good_files() -> dict[str, bytes]:
     found["leaflet.pdf"] = leaflet(2).content()
     found["plain.pdf"] = leaflet(1, compressed=False).content()
     found["leaflet.docx"] = saved(word_leaflet())
+    found |= {
+        "letter.rtf": RTF, "lecture.pptx": slides(), "values.xlsx": workbook(), "medicines.xls": old_workbook(),
+        "leaflet.odt": open_text(), "medicines.ods": open_sheet(), "lecture.odp": open_slides(), "joints.epub": book(),
+        "letter.eml": mail(("note.txt", NOTE.encode())), "page.mhtml": web_archive(), "letter.msg": outlook(),
+    }  # fmt: skip
     found["notes.zip"] = zipped(
         {"a/note.txt": NOTE.encode(), "page.html": HTML.encode(), "b.pdf": leaflet(1).content()}
     )

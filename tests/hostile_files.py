@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from good_files import GOUT, HTML, JATS, JSONL, NOTE, zipped
+from small_office_files import workbook
 from small_word_files import part_of, saved, with_parts, word_leaflet
 
 _MAIN = "word/document.xml"
@@ -23,7 +24,7 @@ _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _IMAGE = b"/Type/XObject/Subtype/Image/Width 2000000000/Height 2000000000/BitsPerComponent 8/ColorSpace/DeviceRGB"
 
 
-GROUPS = ("entities", "deep", "large", "pages", "word", "archives", "pdfs", "odd")
+GROUPS = ("entities", "deep", "large", "pages", "word", "archives", "pdfs", "odd", "office")
 
 
 def hostile_files(fetch: str, secret: Path, groups: Collection[str] = GROUPS) -> dict[str, bytes]:
@@ -43,6 +44,7 @@ def hostile_files(fetch: str, secret: Path, groups: Collection[str] = GROUPS) ->
         "archives": _archives,
         "pdfs": lambda: _pdfs(fetch),
         "odd": _odd,
+        "office": lambda: _office(fetch, secret),
     }
     return {name: content for group in groups for name, content in makers[group]().items()}
 
@@ -72,6 +74,51 @@ def _entities(fetch: str, secret: Path) -> dict[str, bytes]:
     files["utf16-xxe.xml"] = external["file"].encode("utf-16")
     files["utf7-xxe.xml"] = b'<?xml version="1.0" encoding="UTF-7"?>' + external["file"].encode("utf-7")
     return files
+
+
+def _office(fetch: str, secret: Path) -> dict[str, bytes]:
+    deep = 20_000
+    entity = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]><x>&e;</x>'.encode()
+    link = f'{{\\rtf1 {GOUT}{{\\field{{\\*\\fldinst INCLUDETEXT "{secret.as_uri()}"}}{{\\fldrslt }}}}'
+    multipart = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(deep))
+    outside = f"Content-Type: message/external-body; access-type=URL; URL={fetch}/x\n\nContent-Type: text/plain\n\n"
+    page = f'<link rel="stylesheet" href="{fetch}/s.css"><p>{GOUT}</p><img src="{fetch}/i.png"><iframe src="{fetch}/f">'
+    book_of = {
+        "mimetype": b"application/epub+zip",
+        "META-INF/container.xml": b"<container><rootfile full-path='../../../etc/passwd'/></container>",
+    }
+    opened = {
+        "mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": entity, "META-INF/manifest.xml": b"<a/>",
+    }  # fmt: skip
+    wide = b"".join(b"<table:table-cell table:number-columns-repeated='99999'/>" for _ in range(2_000))
+    flat = b"<?xml version='1.0'?><d office:mimetype='application/vnd.oasis.opendocument.text'><table:table>"
+    far = f'<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>{GOUT}</t></is></c></row>'.encode()
+    lecture = {"ppt/presentation.xml": entity, "[Content_Types].xml": b"<a/>"}
+    sheet = members_of_zip(workbook())
+    sheet["xl/worksheets/sheet1.xml"] = sheet["xl/worksheets/sheet1.xml"].replace(
+        b"</sheetData>", far + b"</sheetData>"
+    )
+    return {
+        "braces.rtf": b"{\\rtf1 " + b"{" * 1_000_000 + GOUT.encode(),
+        "binary.rtf": b"{\\rtf1 " + GOUT.encode() + b"\\bin2147483647 x}",
+        "linked.rtf": link.encode(),
+        "deep.eml": f"From: a@b.test\n{multipart}".encode(),
+        "outside.eml": f"From: a@b.test\nSubject: Gout\n{outside}".encode(),
+        "page.eml": f"From: a@b.test\nContent-Type: text/html\n\n{page}".encode(),
+        "recipients.eml": b"From: a@b.test\nTo: " + b"<a@b.test>, " * 100_000 + b"\n\n" + GOUT.encode(),
+        "encoded.eml": b"Subject: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\n" + GOUT.encode(),
+        "outside.epub": zipped(book_of),
+        "entity.odt": zipped(opened),
+        "wide.fodt": flat + b"<table:table-row>" + wide + b"</table:table-row></table:table></d>",
+        "entity.pptx": zipped(lecture),
+        "far.xlsx": zipped(sheet),
+    }
+
+
+def members_of_zip(content: bytes) -> dict[str, bytes]:
+    """What an archive holds, by name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _deep() -> dict[str, bytes]:

@@ -99,18 +99,18 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_entries: No
 
 
 def test_a_reader_of_a_package_is_asked_before_a_kind_is_refused(installed: Path) -> None:
-    rich_text = SourceFile("letter.rtf", b"{\\rtf1 Gout hurts.}")
-    with pytest.raises(UnreadableError, match="rich text"):
-        Registry().reader_of(rich_text)
-    (installed / "rich_text.py").write_text(
+    database = SourceFile("notes.sqlite", b"SQLite format 3\0 Gout hurts.")
+    with pytest.raises(UnreadableError, match="database"):
+        Registry().reader_of(database)
+    (installed / "database.py").write_text(
         "class Reader:\n"
-        "    name, suffixes = 'rich text', ('.rtf',)\n"
-        "    def recognises(self, file): return file.content.startswith(b'{\\\\rtf')\n"
+        "    name, suffixes = 'database', ('.sqlite',)\n"
+        "    def recognises(self, file): return file.content.startswith(b'SQLite')\n"
     )
-    install(installed, {"auscult.readers": {"rtf": "rich_text:Reader"}}, "rich-text")
+    install(installed, {"auscult.readers": {"sqlite": "database:Reader"}}, "database")
     entries.cache_clear()
-    assert list(known_readers()) == [*list(READERS)[:-1], "rtf", "note"]
-    assert Registry().reader_of(rich_text).name == "rich text"
+    assert list(known_readers()) == [*list(READERS)[:-1], "sqlite", "note"]
+    assert Registry().reader_of(database).name == "database"
 
 
 def test_a_package_cannot_take_the_name_of_a_built_in_reader(installed: Path) -> None:

@@ -12,6 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.records.fhir import FhirReader
 from readings import read, read_sample, sources_of
+from small_office_files import GOUT, RTF, open_text, slides
 
 READER = FhirReader()
 
@@ -133,13 +134,29 @@ def test_attachments_are_read_by_their_type() -> None:
         ("TEXT/PLAIN", b"a", "a"),
         ("application/xml", b"<x>a</x>", "a"),
         ("text/markdown", b"*a*", "a"),
+        ("application/rtf", b"{\\rtf1 a}", "a"),
     ):
         (draft,) = read(READER, json.dumps(attached(data, media_type, title="T")))
         assert (draft.text, draft.title) == (text, "T")
 
 
+@pytest.mark.parametrize(
+    ("media_type", "content"),
+    [
+        ("application/rtf", RTF),
+        ("application/vnd.oasis.opendocument.text", open_text()),
+        ("application/vnd.openxmlformats-officedocument.presentationml.presentation", slides()),
+    ],
+)
+def test_office_files_that_are_attached_are_read(media_type: str, content: bytes) -> None:
+    (draft,) = read(READER, json.dumps(attached(content, media_type)))
+    assert draft.content == content
+    assert GOUT in draft.text
+    assert "Medicine: Allopurinol | Dose: 100 mg" in draft.text
+
+
 def test_the_first_format_that_can_be_read_is_the_document() -> None:
-    reference = attached(b"{\\rtf1}", "text/rtf")
+    reference = attached(b"%!PS", "application/postscript")
     reference["content"] += attached(b"First.")["content"] + attached(b"Second.")["content"]
     (draft,) = read(READER, json.dumps(reference))
     assert draft.text == "First."

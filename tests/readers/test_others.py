@@ -9,6 +9,7 @@ import pytest
 
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.registry import Registry, problem_of
+from small_office_files import book, compound, open_text, slides, workbook
 from small_pdfs import grey_png, leaflet
 from small_word_files import saved, word_leaflet
 
@@ -21,19 +22,11 @@ def archive(**members: str) -> bytes:
     return buffer.getvalue()
 
 
-def ole(stream: str) -> bytes:
-    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + stream.encode("utf-16-le") + bytes(100)
-
-
 KINDS = {
-    "old Word file": (ole("WordDocument"), "save it as .docx"),
-    "encrypted Office file": (ole("EncryptedPackage"), "without a password"),
-    "old Office file": (ole("Something"), "newer form"),
-    "rich text": (b"{\\rtf1\\ansi Gout}", "save it as .docx"),
-    "OpenDocument text": (archive(mimetype="application/vnd.oasis.opendocument.text"), "save it as .docx"),
-    "spreadsheet": (archive(xl__workbook_xml="<a/>"), "save each sheet as .csv"),
-    "presentation": (archive(ppt__presentation_xml="<a/>"), "save it as .pdf"),
-    "electronic book": (archive(mimetype="application/epub+zip"), "HTML"),
+    "old Word file": (compound({"WordDocument": b"x" * 5000}), "save it as .docx"),
+    "encrypted Office file": (compound({"EncryptedPackage": b"x"}), "without a password"),
+    "old Office file": (compound({"Something": b"x"}), "newer form"),
+    "presentation": (compound({"PowerPoint Document": b"x"}), "save it as .pptx"),
     "image": (grey_png(), "ocrmypdf"),
     "packed file": (b"7z\xbc\xaf\x27\x1c" + bytes(40), "unpack it"),
     "sound or film": (b"RIFF\x00\x00\x00\x00WAVEfmt ", "leave it out"),
@@ -59,6 +52,13 @@ def test_each_kind_is_named_with_what_to_do(kind: str) -> None:
 )
 def test_texts_and_what_is_read_are_none_of_them(content: bytes) -> None:
     assert problem_of(SourceFile("note.txt", content)) is None
+
+
+@pytest.mark.parametrize("content", [workbook(), slides(), open_text(), book()])
+def test_a_file_that_was_cut_is_called_broken(content: bytes) -> None:
+    with pytest.raises(UnreadableError) as error:
+        Registry().reader_of(SourceFile("file.bin", content[: len(content) // 2]))
+    assert error.value.kind == "broken archive"
 
 
 def test_a_word_file_and_a_plain_archive_are_none_of_them() -> None:

@@ -158,7 +158,7 @@ def test_the_body_of_a_clinical_document_may_be_an_attachment() -> None:
     (draft,) = read(READER, body.format("text/html", base64.b64encode(page).decode()))
     assert (draft.title, draft.content, draft.media_type) == ("Note", page, "text/html")
     assert draft.text == "Plan\n\nRest & fluids."
-    assert refused(body.format("text/rtf", "eA==")).kind == "attachment of another type"
+    assert refused(body.format("application/postscript", "eA==")).kind == "attachment of another type"
     assert refused(body.format("text/plain", "!")).kind == "broken attachment"
     elsewhere = body.replace(">{}<", "><reference value='http://x.example/note.txt'/><")
     assert "not fetched" in str(refused(elsewhere.format("text/plain")))

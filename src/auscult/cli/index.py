@@ -148,8 +148,9 @@ def index(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Files, folders, archives and patterns, of PDF, HTML, DOCX, Markdown, XML, FHIR, text, tables and "
-            "JSON lines in any mixture; a folder of BEIR or MIMIC; or a corpus of the catalogue (`medquad`).",
+            help="Files, folders, archives and patterns, of PDF, HTML, office files, mail, Markdown, XML, FHIR, text, "
+            "tables and JSON lines in any mixture; a folder of BEIR or MIMIC; or a corpus of the catalogue "
+            "(`medquad`).",
         ),
     ],
     out: Annotated[

@@ -16,13 +16,15 @@ from auscult.files.limits import VARIABLE, limits
 from auscult.files.reading import GZIP
 from auscult.readers.contract import UnreadableError
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""What files of office programs of before 2007 begin with, and Outlook's messages."""
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: Members that are unpacked to less than this are no bombs, whatever their ratio.
 _SMALL = 1_000_000
 _LEFT_OUT = ("__MACOSX", "Thumbs.db", "desktop.ini")
 # Files of office programs are zip archives too, which these members tell.
-_OFFICE = frozenset({"[Content_Types].xml", "mimetype"})
+_OFFICE = frozenset({"[Content_Types].xml", "mimetype", "META-INF/container.xml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,116 @@ def unzipped(name: str, path: Path, root: int) -> list[Found]:
         # A broken file of an office program is its reader's to explain.
         return [_broken_archive(name, root)] if name.lower().endswith(".zip") else []
     return list(_listed(name, archive, root, _Unpacking(limits().archive), lambda: archive, nested=False))
+
+
+def members_of(name: str, content: bytes) -> list[Found]:
+    """What an archive in memory holds, a zip archive or one gzip file; nothing for any other file.
+
+    Args:
+        name: Of it.
+        content: Its bytes.
+    """
+    if content.startswith(GZIP):
+        return [Found(name.removesuffix(".gz"), 0, partial(_gunzipped_member, lambda: content))]
+    if not content.startswith(b"PK\x03\x04"):
+        return []
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return []
+    return list(_listed(name, archive, 0, _Unpacking(limits().archive), lambda: archive, nested=False))
+
+
+def names_in(content: bytes) -> frozenset[str]:
+    """The names of a zip archive's members; none for anything else."""
+    if not content.startswith(b"PK"):
+        return frozenset()
+    try:
+        return frozenset(zipfile.ZipFile(io.BytesIO(content)).namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError):
+        return frozenset()
+
+
+def media_type_in(content: bytes) -> str:
+    """What an OpenDocument file or a book says that it is, in its member "mimetype"; empty for anything else."""
+    if "mimetype" not in names_in(content):
+        return ""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)).open("mimetype") as opened:
+            return opened.read(100).decode("ascii", "replace").strip()
+    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+        return ""
+
+
+def streams_in(content: bytes) -> frozenset[str]:
+    """The names of what lies highest in a file of an office program of before 2007; none for anything else."""
+    if not content.startswith(OLE):
+        return frozenset()
+    import olefile
+
+    try:
+        with olefile.OleFileIO(io.BytesIO(content)) as opened:
+            return frozenset(each.name for each in opened.root.kids)
+    except Exception:  # It checks little of what it reads.
+        return frozenset()
+
+
+class Package:
+    """A file that is a zip archive of parts, as office programs write them, in memory.
+
+    Args:
+        content: Its bytes.
+        kind: It is, for errors: "an OpenDocument file".
+
+    Raises:
+        UnreadableError: It is broken, or has too many parts.
+    """
+
+    def __init__(self, content: bytes, kind: str) -> None:
+        self._kind = kind
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(content))
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
+            raise self.broken(f"what cannot be unpacked ({type(error).__name__})") from error
+        self._members = {member.filename: member for member in self._archive.infolist()}
+        if len(self._members) > limits().members:
+            remedy = f"leave it out, or raise the limit ({VARIABLE}='members={limits().members * 10}')"
+            got = f"one of {len(self._members):,}"
+            raise UnreadableError("too many members", f"{kind} of at most {limits().members:,} parts", got, remedy)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def read(self, name: str) -> bytes:
+        """A part's bytes; empty where there is none of that name.
+
+        Raises:
+            UnreadableError: It is broken, encrypted, too large or a bomb.
+        """
+        if name not in self._members:
+            return b""
+        member = self._members[name]
+        if problem := _problem(member, PurePosixPath(name)):
+            raise problem
+        return _member(lambda: self._archive, member)
+
+    def check(self) -> None:
+        """Look at what is said of all parts, for a library that unpacks them itself.
+
+        Raises:
+            UnreadableError: One is encrypted or a bomb, or together they are too large.
+        """
+        for name, member in self._members.items():
+            if problem := _problem(member, PurePosixPath(name)):
+                raise problem
+        if (size := sum(member.file_size for member in self._members.values())) > limits().source:
+            remedy = f"leave it out, or raise the limit ({VARIABLE}='source={limits().source * 10}')"
+            expected = f"{self._kind} of at most {limits().source:,} bytes, unpacked"
+            raise UnreadableError("too large", expected, f"one of {size:,}", remedy)
+
+    def broken(self, got: str) -> UnreadableError:
+        """The error of a package that is not whole."""
+        return UnreadableError("broken file", f"a whole file ({self._kind})", got, "fetch it again, or save it anew")
 
 
 def _listed(
@@ -230,7 +342,7 @@ def _member(archive: Callable[[], zipfile.ZipFile], member: zipfile.ZipInfo) -> 
     try:
         with archive().open(member) as opened:
             return within(opened.read(limits().source + 1))
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         got = f"a damaged one ({type(error).__name__})"
         raise UnreadableError("broken archive", "a whole member of an archive", got, "fetch it again") from error
 

@@ -8,8 +8,6 @@ Files of kinds that are not read are told what they are, and what to do to have 
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
@@ -17,13 +15,15 @@ from typing import Final, NamedTuple
 
 from auscult.errors import ConfigError
 from auscult.extensions import entries
+from auscult.readers.archives import OLE, names_in, streams_in
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
 from auscult.readers.records.rows import Columns
 
-_READ: Final = "PDF, DOCX, HTML, Markdown, XML, FHIR, tables, JSON lines or text"
-_SAVE_DOCX: Final = "open it in Word or LibreOffice and save it as .docx"
-_SAVE_CSV: Final = "open it in Excel or LibreOffice and save each sheet as .csv"
-_SAVE_PDF: Final = "open it in PowerPoint or LibreOffice and save it as .pdf"
+_READ: Final = (
+    "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, tables, JSON lines or text"
+)
+_SAVE_DOCX: Final = "install LibreOffice, or save it as .docx"
+_SAVE_PPTX: Final = "install LibreOffice, or save it as .pptx"
 _RECOGNISE: Final = "recognise its text first, for instance with: ocrmypdf --image-dpi 300 FILE FILE.pdf"
 _LEAVE: Final = "leave it out"
 
@@ -34,33 +34,19 @@ class _Kind(NamedTuple):
     remedy: str
 
 
-_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Streams of files of office programs of before 2007, and what else is kept in such a container.
 _STREAMS: Final = (
     ("EncryptedPackage", _Kind("encrypted Office file", "one that needs a password", "save a copy without a password")),
     ("WordDocument", _Kind("old Word file", "an old Word file (.doc)", _SAVE_DOCX)),
-    ("Workbook", _Kind("spreadsheet", "an old Excel file (.xls)", _SAVE_CSV)),
-    ("PowerPoint Document", _Kind("presentation", "an old PowerPoint file (.ppt)", _SAVE_PDF)),
-    ("__substg1.0_", _Kind("Outlook message", "an Outlook message (.msg)", "save it as text or HTML from Outlook")),
+    ("PowerPoint Document", _Kind("presentation", "an old PowerPoint file (.ppt)", _SAVE_PPTX)),
 )
+_READ_STREAMS: Final = frozenset({"Workbook", "Book", "__properties_version1.0"})
 _OLD_OFFICE: Final = _Kind("old Office file", "a file of an office program of before 2007", "save it in a newer form")
-_MEMBERS: Final = (
-    ("xl/workbook.xml", _Kind("spreadsheet", "an Excel file (.xlsx)", _SAVE_CSV)),
-    ("xl/workbook.bin", _Kind("spreadsheet", "an Excel file (.xlsb)", _SAVE_CSV)),
-    ("ppt/presentation.xml", _Kind("presentation", "a PowerPoint file (.pptx)", _SAVE_PDF)),
-)
-_MEDIA_TYPES: Final = (
-    (b"application/vnd.oasis.opendocument.text", _Kind("OpenDocument text", "an OpenDocument text (.odt)", _SAVE_DOCX)),
-    (b"application/vnd.oasis.opendocument.spread", _Kind("spreadsheet", "an OpenDocument table (.ods)", _SAVE_CSV)),
-    (b"application/vnd.oasis.opendocument.pres", _Kind("presentation", "an OpenDocument file (.odp)", _SAVE_PDF)),
-    (b"application/epub+zip", _Kind("electronic book", "an electronic book (.epub)", "unpack its HTML files")),
-)
 _IMAGE: Final = _Kind("image", "a picture", _RECOGNISE)
 _MEDIA: Final = _Kind("sound or film", "sound or film", _LEAVE)
 _PROGRAM: Final = _Kind("program", "a program", _LEAVE)
 _PACKED: Final = _Kind("packed file", "an archive that is not unpacked here", "unpack it, or pack it as .zip")
 _BEGINNINGS: Final = (
-    (b"{\\rtf", _Kind("rich text", "rich text (.rtf)", _SAVE_DOCX)),
     (b"\x89PNG\r\n\x1a\n", _IMAGE),
     (b"\xff\xd8\xff", _IMAGE),
     (b"GIF8", _IMAGE),
@@ -95,11 +81,10 @@ def _kind_of(content: bytes) -> _Kind | None:
     for beginning, kind in _BEGINNINGS:
         if content.startswith(beginning):
             return kind
-    if content.startswith(_OLE):
-        found = (kind for name, kind in _STREAMS if name.encode("utf-16-le") in content)
-        return next(found, _OLD_OFFICE)
-    if content.startswith(b"PK\x03\x04"):
-        return _of_archive(content)
+    if content.startswith(OLE):
+        streams = streams_in(content)
+        known = None if streams & _READ_STREAMS else _OLD_OFFICE
+        return next((kind for name, kind in _STREAMS if name in streams), known)
     if content[128:132] == b"DICM":
         return _Kind("image", "a medical picture (DICOM)", _LEAVE)
     if content.startswith(b"RIFF") and len(content) > 12:
@@ -110,23 +95,18 @@ def _kind_of(content: bytes) -> _Kind | None:
     return _IMAGE if content.startswith(b"BM") and content[6:10] == bytes(4) else None
 
 
-def _of_archive(content: bytes) -> _Kind | None:
-    # OpenDocument files say first what they are, uncompressed.
-    if content[30:38] == b"mimetype":
-        return next((kind for media, kind in _MEDIA_TYPES if content[38:].startswith(media)), None)
-    try:
-        names = set(zipfile.ZipFile(io.BytesIO(content)).namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError):
-        return None
-    return next((kind for name, kind in _MEMBERS if name in names), None)
-
-
 _ROWS, _NOTE = "rows", "note"
 _GROUP: Final = "auscult.readers"
 READERS: Mapping[str, str] = MappingProxyType(
     {
         "pdf": "auscult.readers.pdf.reader:PdfReader",
         "docx": "auscult.readers.word.reader:DocxReader",
+        "rtf": "auscult.readers.rtf:RtfReader",
+        "slides": "auscult.readers.slides:SlidesReader",
+        "sheets": "auscult.readers.sheets:SheetReader",
+        "opendocument": "auscult.readers.opendocument:OpenDocumentReader",
+        "epub": "auscult.readers.book:BookReader",
+        "mail": "auscult.readers.mail:MailReader",
         "fhir": "auscult.readers.records.fhir:FhirReader",
         "xml": "auscult.readers.records.xml:XmlReader",
         "html": "auscult.readers.html.reader:HtmlReader",
@@ -138,7 +118,6 @@ READERS: Mapping[str, str] = MappingProxyType(
 )
 """Each reader's module and class, imported when the first file is to be read. Those that tell their files by what they
 begin with stand before those that go by names."""
-_KNOWN = "text, HTML, Markdown, XML, FHIR, PDF, DOCX, tables, JSON lines"
 
 
 def known_readers() -> dict[str, str]:
@@ -183,8 +162,11 @@ class Registry:
                 return reader
         if problem is not None:
             raise problem
+        if file.content.startswith(b"PK\x03\x04") and not names_in(file.content):
+            expected = "a whole archive, office file or book"
+            raise UnreadableError("broken archive", expected, "a damaged one", "fetch it again, or save it anew")
         got = "something else"
-        raise UnreadableError("unknown kind", f"a file of a known kind ({_KNOWN})", got, "save it as one of them")
+        raise UnreadableError("unknown kind", f"a file of a known kind ({_READ})", got, "save it as one of them")
 
     def _reader(self, name: str) -> Reader:
         if name not in self._opened:

@@ -85,6 +85,22 @@ _LONGEST_REPEATED: Final = 80
 _WIDEST: Final = 40
 _LONGEST_CELL: Final = 1000
 
+
+def heads(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row's words, for want of anything that says so, head the others: it alone has no numbers.
+
+    Args:
+        rows: The texts of their cells.
+    """
+    first, *others = rows
+    if len(first) < 2 or not all(0 < len(text) <= _LONGEST_LABEL for text in first):
+        return False
+    columns = zip(*others, strict=False)
+    return not any(map(str.isdigit, "".join(first))) and any(
+        all(text[:1].isdigit() for text in each) for each in columns
+    )
+
+
 Pieces = Callable[[Element], list[Piece]]
 
 

@@ -7,13 +7,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import LifoQueue
 from threading import Condition
 
 from auscult.files.limits import limits
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.old_office import rewritten
 from auscult.readers.process.worker import ReadingProcess
 from auscult.readers.records.rows import Columns
 
@@ -124,8 +125,11 @@ class Reading:
             process = self._free.get()
             try:
                 # What a file was packed by is no part of its format.
-                name = found.name.removesuffix(".gz")
-                return FileRead(found, digest, list(process.read(SourceFile(name, content))))
+                file, media_type = rewritten(SourceFile(found.name.removesuffix(".gz"), content))
+                drafts = list(process.read(file))
+                if media_type:
+                    drafts = [(name, replace(draft, media_type=media_type)) for name, draft in drafts]
+                return FileRead(found, digest, drafts)
             finally:
                 self._free.put(process)
         except UnreadableError as problem:

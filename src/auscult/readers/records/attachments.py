@@ -28,8 +28,14 @@ _TYPES: Final = {
     "application/hl7-cda+xml": ("xml", ".xml"),
     "application/hl7-sda+xml": ("xml", ".xml"),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx", ".docx"),
+    "application/rtf": ("rtf", ".rtf"),
+    "text/rtf": ("rtf", ".rtf"),
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ("slides", ".pptx"),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("sheets", ".xlsx"),
+    "application/vnd.ms-excel": ("sheets", ".xls"),
+    "application/vnd.oasis.opendocument.text": ("opendocument", ".odt"),
 }
-_KINDS: Final = "text, HTML, Markdown, PDF, XML, DOCX"
+_KINDS: Final = "text, HTML, Markdown, PDF, XML, RTF or an office file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

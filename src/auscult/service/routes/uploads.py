@@ -28,7 +28,9 @@ def upload(
     request: Request,
     caller: Asking,
     state: Stated,
-    files: Annotated[list[UploadFile], File(description="PDF, DOCX, HTML, XML, FHIR, Markdown, notes, tables, zip.")],
+    files: Annotated[
+        list[UploadFile], File(description="PDF, office files, mail, HTML, XML, FHIR, Markdown, notes, tables, zip.")
+    ],
     index: Annotated[str | None, Form(max_length=64)] = None,
     access: Annotated[
         str,

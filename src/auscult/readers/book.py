@@ -1,0 +1,90 @@
+"""Electronic books (.epub): a document a chapter, in the order of reading, each read as the page that it is.
+
+Pictures, styles and the book's own table of contents are left out. Specification: EPUB 3.3, Open Packaging Format 2.0.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+from urllib.parse import unquote
+
+from auscult.readers.archives import Package, names_in
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.dates import iso_date
+from auscult.readers.html.cleaning import Care
+from auscult.readers.html.reader import read_page
+from auscult.readers.records.xml import parse_xml
+from auscult.readers.tree import Element
+
+_CONTAINER: Final = "META-INF/container.xml"
+_PAGES: Final = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
+
+
+class BookReader:
+    """Reads electronic books."""
+
+    name = "EPUB"
+    suffixes: tuple[str, ...] = (".epub",)
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it is an archive with what leads to a book's list of parts."""
+        return _CONTAINER in names_in(file.content)
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The book's chapters.
+
+        Raises:
+            UnreadableError: It is broken, encrypted, made to harm, or has no words.
+        """
+        package = Package(file.content, "an electronic book")
+        place = _part(package, _CONTAINER).first("rootfile")
+        root = _part(package, place.get("full-path") if place else "")
+        folder = posixpath.dirname(place.get("full-path")) if place else ""
+        told = {name: [each.words() for each in root.all(name)] for name in ("title", "creator", "date", "language")}
+        said = {
+            "book": told["title"][0] if told["title"] else "",
+            "author": "; ".join(told["creator"]),
+            "date": next(filter(None, map(iso_date, told["date"])), ""),
+            "language": told["language"][0] if told["language"] else "",
+        }
+        metadata = {name: value for name, value in said.items() if value}
+        items = {each.get("id"): each for each in root.all("item")}
+        locked = {unquote(each.get("URI")) for each in _encrypted(package)}
+        read = 0
+        for reference in root.all("itemref"):
+            item = items.get(reference.get("idref"))
+            if item is None or item.get("media-type") not in _PAGES or "nav" in item.get("properties").split():
+                continue
+            name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href"))))
+            if name in locked:
+                raise UnreadableError("encrypted", "a book without copy protection", "one with", "ask for one without")
+            content = package.read(name)
+            try:
+                draft = read_page(content, Care.INVISIBLE)
+            except UnreadableError:
+                # A cover has no words.
+                continue
+            read += 1
+            yield replace(
+                draft,
+                key=name,
+                content=content,
+                title=draft.title or metadata.get("book", ""),
+                metadata={**metadata, **draft.metadata},
+            )
+        if not read:
+            raise UnreadableError("no words", "a book with words", "one without any", "leave it out")
+
+
+def _part(package: Package, name: str) -> Element:
+    if name not in package:
+        raise package.broken(f"one without {name or 'a list of its parts'}")
+    return parse_xml(package.read(name))[0]
+
+
+def _encrypted(package: Package) -> Iterator[Element]:
+    name = "META-INF/encryption.xml"
+    return _part(package, name).all("CipherReference") if name in package else iter(())

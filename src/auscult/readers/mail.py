@@ -1,0 +1,258 @@
+"""Mail (.eml, .mhtml and Outlook's .msg): headers as fields, the best part as text, attachments as documents.
+
+Of alternatives HTML is read, which has the lists and tables; plain text where there is none. Pictures inside of a page
+and signatures are left out. What is attached is read as files of a folder are, archives too, and messages in messages
+three deep; what cannot be read is named in the remarks. Specifications: RFC 5322, 2045 and 2557, MS-OXMSG.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from email import message_from_bytes
+from email.errors import MessageError
+from email.header import decode_header, make_header
+from email.message import EmailMessage, Message
+from email.utils import getaddresses, parsedate_to_datetime
+from typing import Any, Final
+
+from auscult.errors import DataError
+from auscult.readers.archives import OLE, members_of, streams_in
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.flow import Facts, has_words
+from auscult.readers.html.cleaning import Care
+from auscult.readers.html.reader import read_page
+from auscult.readers.notes import NoteReader
+from auscult.readers.registry import Registry
+
+_FIRST: Final = re.compile(
+    rb"(?:from|to|cc|subject|date|sender|reply-to|return-path|received|message-id|mime-version|delivered-to"
+    rb"|content-[a-z-]+|dkim-signature|authentication-results|thread-[a-z]+|snapshot-content-location|x-[\w-]+)[ \t]*:",
+    re.IGNORECASE,
+)
+# Notes, too, begin with "Date:" and "Subject:"; these stand in mail alone.
+_SURE: Final = re.compile(rb"^(?:received|message-id|mime-version|return-path)[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_HEADER: Final = re.compile(rb"[!-9;-~]+[ \t]*:")
+_END: Final = re.compile(rb"\r?\n\r?\n")
+_OUTLOOK: Final = "__properties_version1.0"
+_TAG: Final = re.compile(r"<(?:style|script).*?</(?:style|script)|<[^>]*>|&\w+;", re.DOTALL | re.IGNORECASE)
+_AROUND: Final = re.compile(r"image/.*|font/.*|text/css|.*/(?:x-)?javascript|application/.*-signature")
+_TEXTS: Final = ("text/html", "text/plain")
+_DEEPEST: Final = 3
+# Decoding takes longer than in proportion.
+_LONGEST: Final = 32_000
+_REMEDY: Final = "save it anew from the mail program"
+
+
+class MailReader:
+    """Reads mail.
+
+    Args:
+        depth: In how many messages it is attached.
+    """
+
+    name = "mail"
+    suffixes: tuple[str, ...] = (".eml", ".mht", ".mhtml", ".msg")
+
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it begins with headers that mail alone has, or with any where its name says that it is mail."""
+        if file.content.startswith(OLE):
+            return _OUTLOOK in streams_in(file.content)
+        head = _END.split(file.head.lstrip(), maxsplit=1)[0]
+        if file.suffix in self.suffixes:
+            return _HEADER.match(head) is not None
+        return _FIRST.match(head) is not None and _SURE.search(head) is not None
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The attachments' documents, then the message's own.
+
+        Raises:
+            UnreadableError: It is broken, or has no words and no attachment that can be read.
+        """
+        if self._depth > _DEEPEST:
+            expected = f"messages in messages at most {_DEEPEST} deep"
+            raise UnreadableError("nested too deeply", expected, "more", "save the inner message by itself")
+        is_outlook = file.content.startswith(OLE)
+        message = _of_outlook(file.content) if is_outlook else message_from_bytes(file.content)
+        facts = _facts(message)
+        bodies, attached = list[Message](), list[Message]()
+        for part in _parts(message):
+            named = part.get_content_disposition() == "attachment" or _name(part)
+            (bodies if part.get_content_type() in _TEXTS and not named else attached).append(part)
+        remarks, own = list[str](), list[DraftDocument]()
+        for number, part in enumerate([*attached, *bodies[1:]], 2):
+            name = _name(part) or f"part-{number}{'.html' if part.get_content_subtype() == 'html' else '.txt'}"
+            for file_name, content in _files(name, part, remarks):
+                try:
+                    yield from self._documents(file_name, content, facts)
+                except DataError as error:
+                    kind = error.kind if isinstance(error, UnreadableError) else "not read"
+                    remarks.append(f"attachment {file_name}: {kind} ({error.got})")
+        try:
+            own = [_body(bodies[0])] if bodies else []
+        except UnreadableError as error:
+            remarks.append(f"text: {error.kind} ({error.got})")
+        if not own and has_words(facts.title):
+            content = facts.title.encode()
+            own = [*NoteReader().read(SourceFile("subject.txt", content))]
+        for draft in own:
+            yield replace(
+                draft,
+                title=facts.title or draft.title,
+                metadata={**draft.metadata, **facts.fields()},
+                remarks=remarks,
+            )
+        if not own and not attached:
+            raise UnreadableError("no words", "a message with words", "one without any", "leave it out")
+
+    def _documents(self, name: str, content: bytes, facts: Facts) -> Iterator[DraftDocument]:
+        """An attachment's documents, with the fields of the message that they came by."""
+        file = SourceFile(name, content)
+        reader = Registry().reader_of(file)
+        if isinstance(reader, MailReader):
+            reader = MailReader(self._depth + 1)
+        for draft in reader.read(file):
+            yield replace(
+                draft,
+                key=f"{name}#{draft.key}" if draft.key else name,
+                content=content if draft.content is None else draft.content,
+                title=draft.title or name,
+                metadata={**facts.fields(), "message": facts.title, **draft.metadata},
+            )
+
+
+def _parts(part: Message) -> Iterator[Message]:
+    """The parts that hold something to read: of alternatives the best, of a page not its pictures."""
+    stack = [part]
+    while stack:
+        part = stack.pop()
+        inner = _inner(part) if part.get_content_maintype() == "multipart" else []
+        if not inner:
+            yield part
+        elif part.get_content_subtype() == "alternative":
+            stack += sorted((each for each in inner if _kinds(each)), key=_kinds)[-1:]
+        elif part.get_content_subtype() == "related":
+            stack += [each for each in inner[:0:-1] if not _AROUND.fullmatch(each.get_content_type())] + inner[:1]
+        else:
+            stack += [each for each in inner[::-1] if not each.get_content_type().endswith("-signature")]
+
+
+def _inner(part: Message) -> list[Message]:
+    held = part.get_payload()
+    return [each for each in held if isinstance(each, Message)] if isinstance(held, list) else []
+
+
+def _kinds(part: Message) -> int:
+    """How well a part can be read: 2 for a page with words, 1 for plain text, 0 for anything else."""
+    pages = [each for each in part.walk() if each.get_content_type() == "text/html"]
+    if any(has_words(_TAG.sub("", _text(each))) for each in pages):
+        return 2
+    return int(any(each.get_content_type() == "text/plain" for each in part.walk()))
+
+
+def _payload(part: Message) -> bytes:
+    if part.get_content_type() == "message/rfc822" and (inner := _inner(part)):
+        return inner[0].as_bytes()
+    held = part.get_payload(decode=True)
+    return held if isinstance(held, bytes) else b""
+
+
+def _text(part: Message) -> str:
+    held = _payload(part)
+    for encoding in (part.get_content_charset(), "utf-8"):
+        try:
+            return held.decode(encoding or "utf-8")
+        except (LookupError, ValueError):
+            continue
+    return held.decode("cp1252", "replace")
+
+
+def _body(part: Message) -> DraftDocument:
+    # The mark outweighs what a page says of itself: the header was what its sender meant.
+    content = codecs.BOM_UTF8 + _text(part).encode("utf-8", "replace")
+    if part.get_content_type() == "text/html":
+        return replace(read_page(content, Care.INVISIBLE), content=content)
+    return replace(next(NoteReader().read(SourceFile("message.txt", content))), content=content)
+
+
+def _decoded(header: str) -> str:
+    """A header's text: of encoded words, or of letters that should have been encoded and are UTF-8."""
+    text = header[:_LONGEST].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    with suppress(MessageError, LookupError, ValueError):
+        text = str(make_header(decode_header(text)))
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
+def _name(part: Message) -> str:
+    name = _decoded(part.get_filename() or "").replace("\\", "/").rpartition("/")[2]
+    return name or ("message.eml" if part.get_content_type() == "message/rfc822" else "")
+
+
+def _files(name: str, part: Message, remarks: list[str]) -> Iterator[tuple[str, bytes]]:
+    """An attachment, or what an archive that is attached holds."""
+    content = _payload(part)
+    if not (members := members_of(name, content)):
+        yield name, content
+    for member in members:
+        try:
+            yield member.name, member.content()
+        except UnreadableError as error:
+            remarks.append(f"attachment {member.name}: {error.kind} ({error.got})")
+
+
+def _facts(message: Message) -> Facts:
+    def of(name: str) -> str:
+        return _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name), ""))
+
+    people = {name: [each for each in getaddresses([of(name)]) if any(each)] for name in ("from", "to", "cc")}
+    said = {name: "; ".join(shown or address for shown, address in people[name]) for name in ("to", "cc")}
+    said["author"] = "; ".join(shown or address for shown, address in people["from"])
+    try:
+        said["date"] = parsedate_to_datetime(of("date")).date().isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        said["date"] = ""
+    return Facts(
+        title=of("subject"),
+        names=[shown for each in people.values() for shown, _ in each],
+        metadata={name: value for name, value in said.items() if value},
+    )
+
+
+def _of_outlook(content: bytes) -> Message:
+    """An Outlook message as any other mail."""
+    from oxmsg import Message as Outlook
+
+    try:
+        told: Any = Outlook.load(io.BytesIO(content))
+        headers: Mapping[str, str] = told.message_headers
+        made = EmailMessage()
+        people = "; ".join(f"{each.name} <{each.email_address}>" for each in told.recipients)
+        for name, value in {
+            "Subject": told.subject,
+            "From": told.sender,
+            "To": headers.get("To") or people.replace(";", ","),
+            "Cc": headers.get("Cc"),
+            "Date": told.sent_date,
+        }.items():
+            if value:
+                made[name] = (
+                    value if name == "Date" else " ".join(str(value).encode("utf-8", "replace").decode().split())
+                )
+        made.set_content(told.body or "")
+        if told.html_body:
+            made.add_alternative(told.html_body, subtype="html")
+        for attached in told.attachments:
+            # Of a message that is attached the library gives no bytes: it is told as empty.
+            held, name = attached.file_bytes or b"", attached.file_name or "attachment"
+            made.add_attachment(held, "application", "octet-stream", filename=name)
+    except Exception as error:  # The library checks little.
+        got = f"what cannot be read ({type(error).__name__})"
+        raise UnreadableError("broken message", "a whole Outlook message (.msg)", got, _REMEDY) from error
+    return message_from_bytes(made.as_bytes())

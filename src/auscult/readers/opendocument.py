@@ -1,0 +1,204 @@
+"""OpenDocument texts and slides (.odt, .odp, flat .fodt, .fodp): headings, lists, tables, notes, and slides by number.
+
+A file's text is `content.xml`, which runs point into. What is struck out, hidden or deleted is left out, and so are
+comments, tables of contents, headers and footers. Sheets are read with those of Excel. Specification: OpenDocument 1.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from auscult.readers.archives import Package, media_type_in
+from auscult.readers.contract import DraftDocument, SourceFile
+from auscult.readers.dates import iso_date
+from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.records.xml import parse_xml
+from auscult.readers.tables import CELLS, heads
+from auscult.readers.tree import Element, Role, descend, written
+from auscult.readers.typesetting import Typesetter
+
+_TYPES: Final = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.presentation")
+_FLAT: Final = re.compile(rb"office:mimetype=[\"']([\w./-]+)")
+_DROPPED: Final = frozenset({
+    "tracked-changes", "annotation", "table-of-content", "alphabetical-index", "table-index", "illustration-index",
+    "binary-data", "meta", "settings", "styles", "automatic-styles", "master-styles", "font-face-decls", "scripts",
+    "note-citation", "ruby-text", "covered-table-cell", "page-thumbnail", "object", "object-ole", "event-listeners",
+})  # fmt: skip
+_NAMES: Final = {"table-row": "tr", "table-cell": "td", "table-header-rows": "thead"}
+_BLANKS: Final = frozenset({"s", "tab"})
+_ROLES: Final = {
+    "heading": Role.HEADING, "p": Role.BLOCK, "list": Role.LIST, "numbered": Role.NUMBERED, "list-item": Role.ITEM,
+    "list-header": Role.BLOCK, "table": Role.TABLE, "tr": Role.BLOCK, "td": Role.BLOCK, "th": Role.BLOCK,
+    "line-break": Role.BREAK, "page": Role.BLOCK, "title": Role.BLOCK, "desc": Role.BLOCK, "section": Role.BLOCK,
+}  # fmt: skip
+_WIDEST: Final = 40
+# Of a text's first headings; the first level is the title's.
+_HIGHEST: Final = 2
+# Below the slide's number.
+_SLIDE_TITLE: Final = 3
+
+
+class OpenDocumentReader:
+    """Reads OpenDocument texts and slides."""
+
+    name = "OpenDocument"
+    suffixes: tuple[str, ...] = (".odt", ".ott", ".odp", ".otp", ".fodt", ".fodp")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it is an archive, or XML in one file, that says so."""
+        return bool(_media_type(file))
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The file's one document.
+
+        Raises:
+            UnreadableError: It is broken, encrypted, made to harm, or has no words.
+        """
+        styles = told = None
+        if file.content.startswith(b"PK"):
+            package = Package(file.content, "an OpenDocument file")
+            if b"encryption-data" in package.read("META-INF/manifest.xml"):
+                raise package.broken("one behind a password")
+            if "content.xml" not in package:
+                raise package.broken("one without content.xml")
+            root, _, encoding = parse_xml(package.read("content.xml"))
+            styles, told = (
+                parse_xml(held)[0] if (held := package.read(name)) else None for name in ("styles.xml", "meta.xml")
+            )
+            encoding = ""
+        else:
+            root, _, encoding = parse_xml(file.content)
+            told = root.child("meta")
+        _Preparing(*filter(None, (styles, root))).prepare(root)
+        flow = Flow()
+        Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(root)
+        facts = _facts(told)
+        slides = _media_type(file) == _TYPES[1]
+        if slides and (slide := next((each.text for each in flow.headings if each.level == _SLIDE_TITLE), "")):
+            # What is written on a slide says more than the name of a template.
+            facts = replace(facts, title=slide)
+        yield draft_of(flow, facts, media_type=_media_type(file), encoding=encoding)
+
+
+def _media_type(file: SourceFile) -> str:
+    """Of a text or of slides; empty for anything else."""
+    if file.content.startswith(b"PK"):
+        told = media_type_in(file.content)
+    else:
+        flat = _FLAT.search(file.head) if file.head.lstrip().startswith(b"<?xml") else None
+        told = flat[1].decode() if flat else ""
+    return told if told.startswith(_TYPES) else ""
+
+
+def _role_of(element: Element) -> Role:
+    return _ROLES.get(element.tag, Role.INLINE)
+
+
+def _facts(root: Element | None) -> Facts:
+    def of(name: str) -> str:
+        return found.words() if root and (found := root.first(name)) else ""
+
+    said = {
+        "author": of("initial-creator") or of("creator"),
+        "created": iso_date(of("creation-date")),
+        "date": iso_date(of("date")),
+        "language": of("language"),
+    }
+    return Facts(title=of("title"), metadata={name: value for name, value in said.items() if value})
+
+
+class _Preparing:
+    """Gives elements the names and levels that typesetting knows.
+
+    Args:
+        roots: Trees that hold styles.
+    """
+
+    def __init__(self, *roots: Element) -> None:
+        self._unseen, self._raised, self._titles, self._numbered = set[str](), set[str](), {"Title"}, set[str]()
+        self._bold = {"Table_20_Heading"}
+        for root in roots:
+            for style in root.all("style", "list-style"):
+                self._learn(style.get("name"), style)
+
+    def _learn(self, name: str, style: Element) -> None:
+        if style.get("parent-style-name") in self._titles and style.get("family") == "paragraph":
+            self._titles.add(name)
+        text = style.child("text-properties")
+        if text and (text.get("display") == "none" or text.get("text-line-through-style") not in ("", "none")):
+            self._unseen.add(name)
+        if style.get("parent-style-name") in self._bold or (text and text.get("font-weight") == "bold"):
+            self._bold.add(name)
+        if text and text.get("text-position").startswith(("super", "1", "2", "3", "4", "5")):
+            self._raised.add(name)
+        if (first := next(iter(style.elements), None)) and first.tag == "list-level-style-number":
+            self._numbered.add(name)
+
+    def prepare(self, root: Element) -> None:
+        """Rename, drop and move what is below."""
+        slides, notes = 0, list[Element]()
+        for node in [node for node in descend(root) if isinstance(node, Element)]:
+            node.dropped = node.tag in _DROPPED or node.get("style-name") in self._unseen
+            node.tag = _NAMES.get(node.tag, node.tag)
+            if node.tag == "h":
+                _head(node, int(node.get("outline-level")[:2] or 1) + _HIGHEST - 1)
+            elif node.tag == "p" and node.get("style-name") in self._titles:
+                _head(node, 1)
+            elif node.tag == "list" and node.get("style-name") in self._numbered:
+                node.tag = "numbered"
+            elif node.tag == "span" and node.get("style-name") in self._raised:
+                node.tag = "sup"
+            elif node.tag in _BLANKS:
+                node.children = [written(" ")]
+            elif node.tag == "note":
+                node.dropped = True
+                notes += [each for each in node.elements if each.tag == "note-body"]
+            elif node.tag == "tr":
+                node.children = [cell for each in node.elements for cell in [each] * _times(each)]
+                for cell in node.elements if node.get("head") else ():
+                    cell.tag = "th"
+            elif node.tag in CELLS:
+                node.attributes |= {f"{way[:3]}span": node.get(f"number-{way}s-spanned") for way in ("column", "row")}
+            elif node.tag == "table" and (rows := [*node.all("table-row")]) and not node.child("table-header-rows"):
+                if self._is_bold(rows[0]) or heads([[cell.words() for cell in row.elements] for row in rows]):
+                    rows[0].attributes["head"] = "1"
+            elif node.tag == "page" and node.get("master-page-name"):
+                slides += 1
+                self._slide(node, slides)
+        levels = [int(each.get("level")) for each in root.all("heading")]
+        if not slides and 1 not in levels and levels.count(_HIGHEST) == 1 < len(levels):
+            # The one heading above all others is the title.
+            next(each for each in root.all("heading") if each.get("level") == str(_HIGHEST)).attributes["level"] = "1"
+        if notes:
+            title = Element("heading", {"level": "2"})
+            title.children = [written("Footnotes")]
+            root.children += [title, *notes]
+
+    def _is_bold(self, row: Element) -> bool:
+        lines = [each for each in row.all("p", "span") if each.words()]
+        bold = [each for each in lines if each.get("style-name") in self._bold]
+        return len(row.elements) > 1 and sum(len(each.words()) for each in bold) >= sum(
+            len(each.words()) for each in lines if each.tag == "p"
+        )
+
+    def _slide(self, page: Element, number: int) -> None:
+        head = Element("heading", {"level": "2"})
+        head.children = [written(f"Slide {number}")]
+        titles = [each for each in page.elements if each.get("class") == "title"]
+        for frame in titles:
+            for paragraph in frame.all("p"):
+                _head(paragraph, _SLIDE_TITLE)
+        page.children = [head, *titles, *(each for each in page.children if each not in titles)]
+
+
+def _head(element: Element, level: int) -> None:
+    element.tag = "heading"
+    element.attributes["level"] = str(level)
+
+
+def _times(cell: Element) -> int:
+    told = cell.get("number-columns-repeated")
+    return min(int(told), _WIDEST) if told.isdecimal() and len(told) < 6 else 1

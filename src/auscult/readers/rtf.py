@@ -1,0 +1,308 @@
+"""Rich text (.rtf): paragraphs, headings, lists and tables, every character with its place in the file.
+
+The tables of control words and character sets are striprtf's. Its own conversion forgets where a character stood, what
+is struck out, hidden or deleted, and which lines are headings. Headers, footers, comments and pictures are left out;
+footnotes stand at the end. Specification: Rich Text Format 1.9.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from striprtf.striprtf import charset_map, destinations, specialchars
+
+from auscult.documents.note_headings import note_sections
+from auscult.readers.contract import DraftDocument, SourceFile
+from auscult.readers.dates import iso_date
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.html.reader import role_of
+from auscult.readers.tables import heads
+from auscult.readers.tree import Element, Piece, Role, written
+from auscult.readers.typesetting import Typesetter
+
+MEDIA_TYPE: Final = "application/rtf"
+# A character a byte: what is no ASCII is written by control words.
+_ENCODING: Final = "cp1252"
+_TOKEN: Final = re.compile(
+    r"\\(?P<word>[A-Za-z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9A-Fa-f]{2})|\\(?P<sign>[^A-Za-z])"
+    r"|(?P<brace>[{}])|(?P<gap>[\r\n\0]+)|(?P<text>[^\\{}\r\n\0]+)|(?P<rest>.)",
+    re.DOTALL,
+)
+_INTO: Final = {
+    "fonttbl": "fonts", "stylesheet": "styles", "info": "info", "footnote": "note", "pntext": "marker",
+    "listtext": "marker", "shptxt": "box",
+}  # fmt: skip
+_SHAPES: Final = frozenset({"shp", "shpinst", "shptxt"})
+_IGNORED: Final = "ignored"
+# Paragraphs of their own inside of another.
+_APART: Final = ("note", "box")
+_UNSEEN: Final = frozenset({"strike", "striked", "v", "deleted"})
+_TOLD: Final = {"title": "title", "author": "author", "creatim": "created", "revtim": "date"}
+_DATES: Final = ("created", "date")
+_PARTS: Final = ("yr", "mo", "dy")
+_STYLE: Final = re.compile(r"\s*(?:heading (\d)|(title))\b", re.IGNORECASE)
+_NUMBERED: Final = re.compile(r"\(?\w{1,6}[.)]")
+_LONGEST_BOLD: Final = 100
+
+
+@dataclass(slots=True)
+class _State:
+    """Properties of a group's text; `into` names where it goes, empty for the document's own."""
+
+    into: str = ""
+    font: int = -1
+    skipped: int = 1
+    bold: bool = False
+    raised: bool = False
+    unseen: frozenset[str] = frozenset()
+
+
+class RtfReader:
+    """Reads rich text."""
+
+    name = "RTF"
+    suffixes: tuple[str, ...] = (".rtf",)
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it begins as rich text does."""
+        return file.head.lstrip().startswith(b"{\\rtf")
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The file's one document.
+
+        Raises:
+            UnreadableError: It has no words.
+        """
+        parser = _Parser(file.content.decode(_ENCODING, "replace"))
+        parser.parse()
+        told = {name: " ".join(value.split()) for name, value in parser.told.items()}
+        told |= {name: iso_date(told[name]) for name in _DATES if name in told}
+        flow = Flow()
+        Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(parser.root)
+        facts = Facts(title=told.pop("title", ""), metadata={name: value for name, value in told.items() if value})
+        draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=_ENCODING)
+        yield draft if flow.headings else replace(draft, sections=note_sections(draft.text))
+
+
+def _role_of(element: Element) -> Role:
+    return Role.HEADING if element.get("level") else role_of(element)
+
+
+class _Parser:
+    """Reads a file's tokens once.
+
+    Attributes:
+        root: Paragraphs, lists and tables, called as in HTML; headings have a "level".
+        told: Title, author and dates.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.root, self.told = Element(""), dict[str, str]()
+        self._source, self._at = source, source.find("{") % (len(source) + 1)
+        self._state, self._above = _State(), list[_State]()
+        self._paragraph, self._marker, self._held = Element("p"), "", list[Element]()
+        self._notes, self._cell, self._row = Element("div"), Element("td"), Element("tr")
+        self._table: Element | None = None
+        self._in_table, self._level, self._plain = False, -1, False
+        # Code pages of fonts and levels of styles, by their numbers; `_entry` is the one that is described.
+        self._page, self._pages, self._levels, self._entry = "cp1252", dict[int, str](), dict[int, int](), -1
+        self._bytes, self._bytes_at, self._unread, self._high = b"", 0, 0, 0
+        self._starred = False
+
+    def parse(self) -> None:
+        """Fill `root` and `told`."""
+        while (token := _TOKEN.match(self._source, self._at)) and self._token(token):
+            pass
+        self._decode(self._at)
+        self._end()
+        body = self.root.elements
+        levels = [int(each.get("level")) for each in body if each.get("level")]
+        # The title's style is level 0; the one heading of the first level above others is a title, too.
+        lower = 0 if levels and min(levels) == 1 == levels.count(1) < len(levels) else 1
+        by_bold = not levels and not all(each.get("bold") for each in body)
+        for each in body:
+            words = each.words()
+            bold = by_bold and each.get("bold") and len(words) <= _LONGEST_BOLD and words[-1:] not in (".", ",", ";")
+            if each.get("level") or (bold and has_words(words)):
+                each.attributes["level"] = str(int(each.get("level") or 1) + lower)
+            last = each.children[-1]
+            if bold and isinstance(last, Piece) and last.text.rstrip().endswith(":"):
+                shown = last.text.rstrip()[:-1]
+                each.children[-1] = Piece(shown, last.start, last.start + len(shown))
+        if self._notes.children:
+            title = Element("p", {"level": "2"})
+            title.children.append(written("Footnotes"))
+            self.root.children += [title, self._notes]
+        for table in self.root.all("table"):
+            rows = [row.elements for row in table.elements]
+            first, *others = [[all(each.get("bold") for each in cell.elements) for cell in row] for row in rows]
+            bold = all(first) and len(others) > 0 and not all(map(all, others))
+            if table.elements[0].get("header") or bold or heads([[cell.words() for cell in row] for row in rows]):
+                for cell in table.elements[0].elements:
+                    cell.tag = "th"
+
+    def _token(self, token: re.Match[str]) -> bool:
+        """Read one; False at the end of the document's group."""
+        start, self._at = token.span()
+        if self._bytes and not (token["hex"] or token["gap"]):
+            self._decode(start)
+        if token["brace"] == "{":
+            self._above.append(replace(self._state))
+        elif token["brace"]:
+            self._unread, before = 0, self._state.into
+            if before in _APART and self._above[-1].into != before:
+                self._end()
+                self._paragraph = self._held.pop()
+            self._state = self._above.pop()
+        elif token["word"]:
+            self._word(token["word"], token["number"], start)
+        elif token["hex"] and self._unread:
+            self._unread -= 1
+        elif token["hex"]:
+            self._bytes_at = self._bytes_at if self._bytes else start
+            self._bytes += bytes.fromhex(token["hex"])
+        elif token["sign"] in ("\n", "\r"):
+            self._end()
+        elif token["sign"] and token["sign"] != "-":
+            self._put(specialchars.get(token["sign"], ""), start)
+        elif text := token["text"]:
+            skipped = min(self._unread, len(text))
+            self._unread -= skipped
+            self._put(text[skipped:], start + skipped)
+        self._starred = token["sign"] == "*"
+        return bool(self._above)
+
+    def _word(self, word: str, told: str | None, start: int) -> None:
+        # A word without a number switches something on.
+        state, number = self._state, int(told or 1)
+        if word == "bin":
+            self._at += max(number, 0)
+        elif word == "ud":
+            state.into = ""
+        elif state.into == _IGNORED or (self._starred and word not in _SHAPES):
+            state.into = _IGNORED
+        elif word in _INTO:
+            state.into = _INTO[word]
+            if state.into in _APART:
+                self._held.append(self._paragraph)
+                self._paragraph = Element("p")
+        elif state.into == "info" and word in _TOLD:
+            state.into = _TOLD[word]
+        elif word in destinations and word not in _SHAPES:
+            state.into = _IGNORED
+        elif state.into in _DATES:
+            if word in _PARTS:
+                self.told[state.into] = f"{self.told.get(state.into, '')}-{number:02}".lstrip("-")
+        elif word == "f" and state.into == "fonts":
+            self._entry = number
+        elif word == "fcharset":
+            self._pages[self._entry] = charset_map.get(number, self._page)
+        elif word == "s" and state.into == "styles":
+            self._entry = number
+        elif word == "ansicpg":
+            self._page = f"cp{number}"
+        elif word == "f":
+            state.font = number
+        elif word == "b":
+            state.bold = number != 0
+        elif word in ("super", "sub", "nosupersub"):
+            state.raised = word == "super" and number != 0
+        elif word in _UNSEEN:
+            state.unseen = state.unseen | {word} if number else state.unseen - {word}
+        elif word == "plain":
+            state.bold, state.raised, state.unseen = False, False, frozenset()
+        elif word == "pard":
+            self._in_table, self._level = False, -1
+        elif word == "s":
+            self._level = self._levels.get(number, -1)
+        elif word == "outlinelevel":
+            self._level = number + 1 if number < 9 else -1
+        elif word == "intbl":
+            self._in_table = True
+        elif word in ("par", "sect", "page"):
+            self._end()
+        elif word == "line":
+            self._paragraph.children.append(Element("br"))
+        elif word == "cell":
+            self._in_table = True
+            self._end()
+            self._row.children.append(self._cell)
+            self._cell = Element("td")
+        elif word == "trhdr":
+            self._row.attributes["header"] = "1"
+        elif word == "row":
+            if self._table is None:
+                self._table = Element("table")
+                self.root.children.append(self._table)
+            self._table.children.append(self._row)
+            self._row, self._in_table = Element("tr"), False
+        elif word == "uc":
+            state.skipped = max(number, 0)
+        elif word == "u":
+            self._unread = state.skipped
+            code = number % 0x10000
+            if 0xD800 <= code < 0xDC00:
+                self._high = code
+                return
+            if 0xDC00 <= code < 0xE000:
+                code = 0x10000 + ((self._high - 0xD800) << 10) + code - 0xDC00 if self._high else 0xFFFD
+            self._high = 0
+            self._put(chr(code), start)
+        elif word in ("tab", "nestcell"):
+            self._put(" ", start)
+        else:
+            self._put(specialchars.get(word, ""), start)
+
+    def _decode(self, end: int) -> None:
+        held, self._bytes = self._bytes, b""
+        try:
+            text = held.decode(self._pages.get(self._state.font, self._page), "replace")
+        except LookupError:
+            text = held.decode("cp1252", "replace")
+        self._put(text, self._bytes_at, end)
+
+    def _put(self, text: str, start: int, end: int = -1) -> None:
+        state = self._state
+        if not text or state.unseen:
+            return
+        if state.into == "marker":
+            self._marker += text
+        elif state.into == "styles":
+            if style := _STYLE.match(text):
+                self._levels[self._entry] = int(style[1] or 0)
+        elif state.into in ("title", "author"):
+            self.told[state.into] = self.told.get(state.into, "") + text
+        elif state.into in ("", *_APART):
+            holder = self._paragraph
+            if state.raised:
+                holder = Element("sup")
+                self._paragraph.children.append(holder)
+            holder.children.append(Piece(text, start, self._at if end < 0 else end))
+            self._plain |= has_words(text) and not state.bold
+
+    def _end(self) -> None:
+        """End a paragraph: put it into its cell, its list or the text."""
+        ended, self._paragraph = self._paragraph, Element("p")
+        marker, self._marker = self._marker.strip(), ""
+        plain, self._plain = self._plain, False
+        if not ended.words():
+            return
+        home = self._notes if self._state.into == "note" else self._cell if self._in_table else self.root
+        if home is self.root:
+            self._table = None
+        if marker:
+            if not home.elements or home.elements[-1].tag != "ul":
+                home.children.append(Element("ul"))
+            home = home.elements[-1]
+            if _NUMBERED.fullmatch(marker):
+                ended.children.insert(0, written(f"{marker} "))
+            else:
+                ended.tag = "li"
+        else:
+            ended.attributes = {} if plain else {"bold": "1"}
+            if self._level >= 0 and home is self.root:
+                ended.attributes["level"] = str(self._level)
+        home.children.append(ended)

@@ -1,0 +1,209 @@
+"""PowerPoint files (.pptx): each slide's title, text, tables, charts, diagrams and notes, headed by the slide's number.
+
+A slide's parts are read in the order in which they lie above one another, the title first. What is struck out, and the
+date, number and footer of each slide are left out. Specification: ECMA-376, DrawingML and PresentationML.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Final
+
+from auscult.readers.archives import Package, names_in
+from auscult.readers.contract import DraftDocument, SourceFile
+from auscult.readers.dates import iso_date
+from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.html.reader import role_of
+from auscult.readers.records.xml import parse_xml
+from auscult.readers.tables import heads
+from auscult.readers.tree import Element, Piece, descend, written
+from auscult.readers.typesetting import Typesetter
+
+MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_MAIN: Final = "ppt/presentation.xml"
+_TITLES: Final = ("title", "ctrTitle")
+_AROUND: Final = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_BULLETS: Final = ("body", "obj", "")
+_NOTES: Final = "notesSlide"
+_NUMBERING: Final = ("slidenum", "datetime")
+_DEEPEST: Final = 9
+
+
+class SlidesReader:
+    """Reads PowerPoint files."""
+
+    name = "PowerPoint"
+    suffixes: tuple[str, ...] = (".pptx", ".pptm", ".ppsx", ".potx")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it is an archive with a presentation in it."""
+        return _MAIN in names_in(file.content)
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """The file's one document.
+
+        Raises:
+            UnreadableError: It is broken, made to harm, or has no words.
+        """
+        package = Package(file.content, "a PowerPoint file")
+        related = _related(package, _MAIN)
+        slides = [
+            related[each.get("id")][1] for each in _parsed(package, _MAIN).all("sldId") if each.get("id") in related
+        ]
+        flow, titles = Flow(), list[str]()
+        setter = Typesetter(flow, role_of, lambda element: int(element.tag[1]))
+        for number, name in enumerate(slides, 1):
+            page = Element("")
+            page.children = [_line("h2", f"Slide {number}"), *_shapes(_parsed(package, name))]
+            titles += [each.words() for each in page.elements if each.tag == "h3"][:1]
+            for kind, target in sorted(_related(package, name).values(), key=lambda each: each[0] == _NOTES):
+                if kind == "diagramData":
+                    page.children += [*_paragraphs(_parsed(package, target), bullets=True)]
+                elif kind == "chart":
+                    page.children += _chart(_parsed(package, target))
+                elif kind == _NOTES and (notes := [*_shapes(_parsed(package, target))]):
+                    page.children += [_line("h3", "Notes"), *notes]
+            if len(page.elements) > 1:
+                setter.set(page)
+        yield draft_of(flow, _facts(package, titles), media_type=MEDIA_TYPE, encoding="")
+
+
+def _parsed(package: Package, name: str) -> Element:
+    """A part's root; it stands in no source that a person could look at."""
+    if name not in package:
+        return Element("")
+    root = parse_xml(package.read(name))[0]
+    for node in [root, *(each for each in descend(root) if isinstance(each, Element))]:
+        node.children = [written(each.text) if isinstance(each, Piece) else each for each in node.children]
+    return root
+
+
+def _related(package: Package, name: str) -> dict[str, tuple[str, str]]:
+    """Kinds and names of the parts that a part refers to, by the ids that it calls them by."""
+    folder, stem = posixpath.split(name)
+    relations = _parsed(package, f"{folder}/_rels/{stem}.rels").elements
+    return {
+        each.get("Id"): (
+            each.get("Type").rpartition("/")[2],
+            posixpath.normpath(posixpath.join("/", folder, each.get("Target"))).lstrip("/"),
+        )
+        for each in relations
+        if each.get("TargetMode") != "External"
+    }
+
+
+def _facts(package: Package, titles: list[str]) -> Facts:
+    told = {each.tag: each.words() for each in _parsed(package, "docProps/core.xml").elements}
+    dates = {"created": iso_date(told.get("created", "")), "date": iso_date(told.get("modified", ""))}
+    said = {"author": told.get("creator", ""), **dates}
+    # What is written on a slide says more than the name of a template.
+    title = titles[0] if titles else told.get("title", "")
+    return Facts(title=title, metadata={name: value for name, value in said.items() if value})
+
+
+def _line(tag: str, text: str) -> Element:
+    made = Element(tag)
+    made.children = [written(text)]
+    return made
+
+
+def _shapes(root: Element) -> list[Element]:
+    """The parts of a slide as elements of HTML, its title first."""
+    titles, others = list[Element](), list[Element]()
+    stack = [each for tree in root.all("spTree") for each in tree.elements][::-1]
+    while stack:
+        shape = stack.pop()
+        if shape.tag in ("grpSp", "AlternateContent", "Choice"):
+            stack += shape.elements[::-1]
+        elif shape.tag == "graphicFrame":
+            others += [_table(each) for each in shape.all("tbl")]
+        elif shape.tag == "sp":
+            place = shape.first("ph")
+            kind = place.get("type") if place else "none"
+            if kind in _TITLES and (words := " ".join(each.words() for each in shape.all("p")).strip()):
+                titles.append(_line("h3", words))
+            elif kind not in (*_TITLES, *_AROUND):
+                others += _paragraphs(shape, bullets=kind in _BULLETS and root.tag != "notes")
+    return titles + others
+
+
+def _paragraphs(shape: Element, *, bullets: bool) -> list[Element]:
+    """Paragraphs; items of lists that are neighbours in one.
+
+    Args:
+        shape: That holds them.
+        bullets: Whether a paragraph that does not say so is an item, as in a slide's main text.
+    """
+    found = list[Element]()
+    for paragraph in shape.all("p"):
+        told = paragraph.child("pPr") or Element("")
+        kinds = {each.tag for each in told.elements}
+        is_item = "buNone" not in kinds and (bullets or bool(kinds & {"buChar", "buAutoNum", "buBlip"}))
+        made = Element("p")
+        made.children = [*_runs(paragraph)]
+        if not made.words():
+            continue
+        if is_item:
+            made.tag = "li"
+            kind = "ol" if "buAutoNum" in kinds else "ul"
+            for _ in range(min(int(told.get("lvl") or 0), _DEEPEST) if told.get("lvl").isdecimal() else 0):
+                inner, made = made, Element("ul")
+                made.children = [inner]
+            if not found or found[-1].tag != kind:
+                found.append(Element(kind))
+            found[-1].children.append(made)
+        else:
+            found.append(made)
+    return found
+
+
+def _runs(paragraph: Element) -> Iterator[Element | Piece]:
+    for run in paragraph.elements:
+        told = run.child("rPr") or Element("")
+        if run.tag == "br":
+            yield Element("br")
+        elif run.get("type").startswith(_NUMBERING):
+            continue
+        elif run.tag in ("r", "fld", "m") and told.get("strike") in ("", "noStrike"):
+            raised = told.get("baseline") not in ("", "0") and not told.get("baseline").startswith("-")
+            made = Element("sup" if raised else "span")
+            made.children = [piece for text in run.all("t") for piece in text.children]
+            yield made
+
+
+def _chart(root: Element) -> list[Element]:
+    """A chart's title, and its values as a table: a row a category, a column a series."""
+    titles = [_line("p", words) for each in root.all("title") if (words := each.words())]
+    columns = list[dict[str, str]]()
+    names = dict[str, str]()
+    for series in root.all("ser"):
+        told = {tag: series.child(tag) or Element("") for tag in ("tx", "cat", "xVal", "val", "yVal")}
+        held = {tag: {each.get("idx"): each.words() for each in found.all("pt")} for tag, found in told.items()}
+        names |= {**held["xVal"], **held["cat"]}
+        columns.append({"": " ".join(held["tx"].values()), **held["yVal"], **held["val"]})
+    table = Element("table")
+    for place in ["", *(names or dict.fromkeys(key for each in columns for key in each if key))]:
+        row = Element("tr")
+        tag = "td" if place else "th"
+        row.children = [_line(tag, names.get(place, "")), *(_line(tag, each.get(place, "")) for each in columns)]
+        table.children.append(row)
+    return [*titles, table] if columns else titles
+
+
+def _table(table: Element) -> Element:
+    made = Element("table")
+    told = table.child("tblPr")
+    rows = [[cell for cell in each.elements if cell.tag == "tc"] for each in table.elements if each.tag == "tr"]
+    is_headed = told is not None and told.get("firstRow") in ("1", "true")
+    is_headed = is_headed or bool(rows and heads([[cell.words() for cell in row] for row in rows]))
+    for number, row in enumerate(rows):
+        line = Element("tr")
+        for cell in row:
+            if not (cell.get("hMerge") or cell.get("vMerge")):
+                head = number == 0 and is_headed
+                spans = {"colspan": cell.get("gridSpan"), "rowspan": cell.get("rowSpan")}
+                line.children.append(Element("th" if head else "td", spans))
+                line.elements[-1].children = [*_paragraphs(cell, bullets=False)]
+        made.children.append(line)
+    return made

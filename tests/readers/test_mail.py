@@ -1,0 +1,162 @@
+"""Mail: the best part, headers as fields, attachments as documents, and what is told of those that cannot be read."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from email.message import EmailMessage
+
+import pytest
+
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.mail import MailReader
+from auscult.readers.registry import Registry
+from good_files import zipped
+from small_office_files import GOUT, RTF, mail, outlook, web_archive, workbook
+
+
+def read(content: bytes, name: str = "file.eml") -> list[DraftDocument]:
+    file = SourceFile(name, content)
+    reader = Registry().reader_of(file)
+    assert isinstance(reader, MailReader)
+    return list(reader.read(file))
+
+
+def text_mail(text: str, *headers: str) -> bytes:
+    return "\r\n".join([*(headers or ("From: a@b.test", "Subject: A letter")), "", text]).encode()
+
+
+def test_the_page_is_read_and_headers_are_fields() -> None:
+    (draft,) = read(mail())
+    assert (draft.title, draft.text) == ("Discharge letter", f"Letter\n\n{GOUT} Ménière.")
+    assert draft.metadata == {
+        "author": "Dr. Jörg Weber", "to": "ward7@example.org", "date": "2024-03-05", "names": "Dr. Jörg Weber",
+    }  # fmt: skip
+    assert draft.content is not None
+    begin, end = draft.runs[-1].tolist()[2:]
+    assert draft.content.decode(draft.encoding)[begin:end].endswith("Ménière.")
+
+
+def test_plain_text_is_read_where_there_is_no_page_with_words() -> None:
+    (draft,) = read(mail(page=False))
+    assert draft.text.strip() == f"{GOUT} (plain)"
+    made = EmailMessage()
+    made["From"] = "a@b.test"
+    made.set_content("In words.")
+    made.add_alternative("<html><style>p {color: red}</style><img src='cid:1'></html>", subtype="html")
+    assert read(made.as_bytes())[0].text.strip() == "In words."
+
+
+@pytest.mark.parametrize("encoding", ["7bit", "8bit", "quoted-printable", "base64"])
+@pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1", "windows-1252"])
+def test_letters_are_those_that_were_meant(encoding: str, charset: str) -> None:
+    text = "He was told: no vita" + "min K (café)."
+    held = text.encode(charset)
+    if encoding == "base64":
+        sent = base64.encodebytes(held)
+    elif encoding == "quoted-printable":
+        sent = held.replace(b"vitamin", b"vita=\r\nmin").replace("é".encode(charset), "".join(
+            f"={each:02X}" for each in "é".encode(charset)
+        ).encode())  # fmt: skip
+    else:
+        sent = held
+    head = f"From: a@b.test\nContent-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: {encoding}\n\n"
+    assert read(head.encode() + sent)[0].text == text
+
+
+def test_a_page_in_the_letters_of_its_header_and_not_of_its_own_head() -> None:
+    page = "<html><head><meta charset='utf-8'></head><body><p>Café</p></body></html>".encode("cp1252")
+    head = b"From: a@b.test\nContent-Type: text/html; charset=windows-1252\n\n"
+    assert read(head + page)[0].text == "Café"
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [("=?utf-8?B?TcOpbmnDqHJl?=", "Ménière"), ("=?iso-8859-1?Q?M=E9ni=E8re?=", "Ménière"), ("Ménière", "Ménière"),
+     ("=?x-unknown?Q?a?=", "=?x-unknown?Q?a?="), ("long\r\n  and folded", "long and folded")],
+)  # fmt: skip
+def test_subjects(written: str, title: str) -> None:
+    (draft,) = read(text_mail("Words.", "From: a@b.test", f"Subject: {written}"))
+    assert draft.title == title
+
+
+def test_attachments_are_documents_of_their_own() -> None:
+    drafts = {draft.key: draft for draft in read(mail(("plan.xlsx", workbook()), ("letter.rtf", RTF)))}
+    assert set(drafts) == {"", "plan.xlsx", "letter.rtf"}
+    assert "Medicine: Allopurinol | Dose: 100 mg" in drafts["plan.xlsx"].text
+    assert drafts["plan.xlsx"].content == workbook()
+    assert (drafts["plan.xlsx"].title, drafts["letter.rtf"].title) == ("plan.xlsx", "Gout")
+    assert drafts["plan.xlsx"].metadata["message"] == "Discharge letter"
+    assert drafts["letter.rtf"].metadata["author"] == "Ward 7"
+
+
+def test_what_cannot_be_read_of_it_is_told_and_the_rest_is_read() -> None:
+    harmful = zipped({"../outside.txt": b"x", "zeros.txt": bytes(20_000_000), "good.txt": b"Rest the joint."})
+    *others, own = read(
+        mail(("all.zip", harmful), ("scan.png", b"\x89PNG\r\n\x1a\n"), ("note.txt.gz", gzip.compress(b"Zipped.")))
+    )
+    assert {draft.key: draft.text for draft in others} == {"all.zip/good.txt": "Rest the joint.", "note.txt": "Zipped."}
+    told = "\n".join(own.remarks)
+    for said in ("all.zip/../outside.txt: path traversal", "zeros.txt: zip bomb", "scan.png: image"):
+        assert said in told
+
+
+def test_messages_in_messages_are_read_so_deep_and_no_deeper() -> None:
+    held = mail(page=False)
+    for _ in range(6):
+        made = EmailMessage()
+        made["From"], made["Message-ID"] = "a@b.test", "<2@b.test>"
+        made.set_content("Forwarded.")
+        made.add_attachment(held, "application", "octet-stream", filename="inner.eml")
+        held = made.as_bytes()
+    drafts = read(held)
+    assert len(drafts) == 4
+    assert any("nested too deeply" in remark for draft in drafts for remark in draft.remarks)
+
+
+def test_a_forwarded_message_is_a_document() -> None:
+    made = EmailMessage()
+    made["From"] = "a@b.test"
+    made["Subject"] = "Look"
+    made.set_content("See below.")
+    inner = EmailMessage()
+    inner["From"], inner["Subject"], inner["MIME-Version"] = "c@d.test", "Gout", "1.0"
+    inner.set_content(GOUT)
+    made.add_attachment(inner)
+    first, own = read(made.as_bytes())
+    assert (first.key, first.title, first.text.strip()) == ("message.eml", "Gout", GOUT)
+    assert own.text.strip() == "See below."
+
+
+def test_a_saved_page_has_no_documents_of_its_pictures() -> None:
+    (draft,) = read(web_archive(), "page.mhtml")
+    assert (draft.title, draft.text) == ("Gout", f"Gout\n\n{GOUT}")
+    assert not draft.remarks
+
+
+def test_an_outlook_message() -> None:
+    plan = b"Rest the joint for a week.\n" * 300
+    first, own = read(outlook(plan), "letter.msg")
+    assert (first.key, first.content) == ("plan.txt", plan)
+    assert (own.title, own.text.split()) == ("Discharge letter", f"{GOUT} Rest the joint.".split())
+    assert own.metadata["author"] == "Dr. Weber"
+
+
+def test_a_subject_alone_is_a_document_and_nothing_is_none() -> None:
+    (draft,) = read(text_mail("", "From: a@b.test", "Subject: Gout is back"))
+    assert draft.text == "Gout is back"
+    with pytest.raises(UnreadableError) as error:
+        read(text_mail("", "From: a@b.test", "To: c@d.test"))
+    assert error.value.kind == "no words"
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["Date: 5 March\nSubject: gout\n\nHe has gout.", "From: the ward\n\nCall.", "Plan: rest\n\nMIME-Version: 1.0"],
+)
+def test_a_note_that_begins_as_mail_does_is_a_note(note: str) -> None:
+    assert Registry().reader_of(SourceFile("note.txt", note.encode())).name == "text"
+
+
+def test_mail_is_known_by_its_headers_whatever_it_is_called() -> None:
+    assert Registry().reader_of(SourceFile("saved.txt", mail())).name == "mail"

@@ -1,0 +1,91 @@
+"""Files of before 2007 are rewritten by LibreOffice: without a network, within limits; else they are named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from auscult.files.limits import VARIABLE
+from auscult.readers import old_office
+from auscult.sources.files import FilesCorpus
+from small_office_files import compound, slides
+from small_word_files import saved, word_leaflet
+
+Install = Callable[[str], None]
+# What LibreOffice is told stands at the end: ... --convert-to FORM --outdir FOLDER FILE.
+PROGRAM = """#!{python}
+import pathlib, sys, time
+form, folder, file = sys.argv[-4], pathlib.Path(sys.argv[-2]), pathlib.Path(sys.argv[-1])
+networks = [line.split(":")[0].strip() for line in open("/proc/net/dev") if ":" in line]
+assert networks == ["lo"], networks
+assert file.read_bytes().startswith(bytes.fromhex("d0cf11e0")) and "--headless" in sys.argv
+assert "MacroSecurityLevel" in (folder / "profile/user/registrymodifications.xcu").read_text()
+{does}
+"""
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Put a program in LibreOffice's place, of which the last lines are given."""
+    if subprocess.run([*old_office._APART, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine has no namespaces without a network")
+
+    def install(does: str) -> None:
+        program = tmp_path / "bin" / "soffice"
+        program.parent.mkdir()
+        program.write_text(PROGRAM.format(python=sys.executable, does=does))
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    old_office.office_program.cache_clear()
+    yield install
+    old_office.office_program.cache_clear()
+
+
+def read(tmp_path: Path, **files: bytes) -> FilesCorpus:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name.replace("_", ".")).write_bytes(content)
+    return FilesCorpus(folder)
+
+
+DOC, PPT = compound({"WordDocument": b"x" * 5000}), compound({"PowerPoint Document": b"x" * 5000})
+
+
+def test_they_are_read_as_their_newer_form_and_kept_as_they_are(office: Install, tmp_path: Path) -> None:
+    (tmp_path / "new.docx").write_bytes(saved(word_leaflet()))
+    (tmp_path / "new.pptx").write_bytes(slides())
+    office(f"(folder / f'file.{{form}}').write_bytes(pathlib.Path({str(tmp_path)!r}, f'new.{{form}}').read_bytes())")
+    word, lecture = read(tmp_path, a_doc=DOC, b_ppt=PPT).documents()
+    assert (word.title, word.metadata["format"], word.metadata["file"]) == ("Gout", "Word", "a.doc")
+    assert (lecture.title, lecture.metadata["format"]) == ("Gout", "PowerPoint")
+    assert word.original is not None
+    assert (word.original.content, word.original.media_type) == (DOC, "application/msword")
+
+
+@pytest.mark.parametrize(
+    ("does", "kind"),
+    [("", "broken Office file"), ("time.sleep(60)", "timed out"), ("raise SystemExit(1)", "broken Office file")],
+)
+def test_what_it_does_not_read_in_time_is_named(
+    office: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, kind: str
+) -> None:
+    office(does)
+    monkeypatch.setenv(VARIABLE, "seconds=3")
+    corpus = read(tmp_path, a_doc=DOC, note_txt=b"Gout hurts.")
+    assert [document.doc_id for document in corpus.documents()] == ["note.txt"]
+    assert [problem.kind for problem in corpus.report.problems] == [kind]
+
+
+def test_without_it_they_are_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(old_office, "office_program", tuple)
+    corpus = read(tmp_path, a_doc=DOC, note_txt=b"Gout hurts.")
+    assert len(list(corpus.documents())) == 1
+    assert [(each.kind, each.remedy) for each in corpus.report.problems] == [
+        ("old Word file", "install LibreOffice, or save it as .docx")
+    ]
