@@ -336,7 +336,7 @@ def told(found: Mapping[float, npt.NDArray[np.float64]], weight: float) -> dict[
     means, ends = found[weight].mean(axis=0), bootstrap_intervals(found[weight])
     shown = {name: [round(float(value), 2) for value in (mean, *end)]
              for name, mean, end in zip(("nDCG@10", "P@1"), means, ends, strict=True)}  # fmt: skip
-    return {"weight": weight, **shown}
+    return {**shown, "weight": weight}
 
 
 def main() -> None:
@@ -376,17 +376,12 @@ def main() -> None:
             added_by["readers"][name] = gains(some, scores[name][model], scores[name]["readers"])
         for name, some in asked.items():
             before = measures(some, scores[name][model], 0 * scores[name][model]).mean(axis=0).round(2).tolist()
-            row = {
-                "corpus": name,
-                "model": model,
-                "questions": len(some.questions),
-                "nDCG@10": before[0],
-                "P@1": before[1],
-            }
+            row: dict[str, Any] = {"corpus": name, "model": model, "nDCG@10": before[0]}
             for kind, found in added_by.items():
                 others = [found[other] for other in found if other != name]
-                row[f"{kind}_gain"] = told(found[name], best_weight(others))
-                row[f"{kind}_gain_with_its_best_weight"] = told(found[name], best_weight([found[name]]))
+                row[f"gain_by_{kind}"] = told(found[name], best_weight(others))
+                row[f"gain_by_{kind}_with_its_best_weight"] = told(found[name], best_weight([found[name]]))
+            row |= {"P@1": before[1], "questions": len(some.questions)}
             rows.append(row)
             print(row)
     record = {
@@ -399,7 +394,7 @@ def main() -> None:
         "milliseconds_of_a_core": round(1000 * FIRST * each_read, 1),
         "seed": chosen.seed,
         "steps": chosen.steps,
-        "rows": rows,
+        "gains": rows,
         **stamp(),
     }
     write_json(chosen.out, record)
