@@ -14,6 +14,7 @@ KINDS = {
     "search": "Search",
     "sentence-splitting": "Sentence splitting",
     "reranking": "Time of re-ranking",
+    "taught-reranker": "What a taught re-ranker gains",
     "workbench": "Time of the workbench",
     "adapting": "Time of adapting to notes",
     "capr-latency": "Time of bi-, poly- and cross-encoders",
