@@ -209,7 +209,6 @@ def _listed(value: Any) -> list[Any]:
 
 
 _DEEPEST: Final = 30
-_DEEPEST_MEMBERS: Final = 4
 _LOWEST: Final = 6
 _TAG: Final = re.compile(r"<[^<>]*+>")
 
@@ -264,7 +263,7 @@ class Page:
         if resource.kind == "DiagnosticReport":
             self._lines("Conclusion", resource.text("conclusion").splitlines())
             before = len(self._parts)
-            self._entries([each for part in resource.each("result") for each in self._members(part, resource)])
+            self._entries(self._members(resource.each("result"), resource))
             if len(self._parts) > before:
                 self._parts.insert(before, "<h2>Results</h2>\n")
 
@@ -288,21 +287,24 @@ class Page:
             self._parts.append(f"<h{level}>{escape(title, quote=False)}</h{level}>\n")
         narrative = _narrative(section)
         self._text(narrative)
-        self._entries([each for entry in section.each("entry") for each in self._members(entry, holder)])
+        self._entries(self._members(section.each("entry"), holder))
         if not narrative and (reason := words_of(section.values.get("emptyReason"), _look(self._find, holder))):
             self._lines("", [reason])
         for each in section.each("section"):
             self._section(each, holder, depth + 1)
 
-    def _members(self, reference: Fields, holder: Resource, depth: int = 0) -> Iterator[Resource]:
-        """Yield the resource that a reference is to, and those it groups, each once."""
-        found = self._find(reference.text("reference"), holder)
-        if found is None or found.in_error or found.kind in PEOPLE or depth > _DEEPEST_MEMBERS:
-            return
-        yield found
-        for name in ("result", "hasMember"):
-            for each in found.each(name):
-                yield from self._members(each, found, depth + 1)
+    def _members(self, references: Iterable[Fields], holder: Resource) -> list[Resource]:
+        """The resources that references are to, each followed by those that it groups; each once."""
+        found: dict[int, Resource] = {}
+        waiting = [(each, holder) for each in references][::-1]
+        while waiting:
+            reference, above = waiting.pop()
+            each = self._find(reference.text("reference"), above)
+            if each is not None and not each.in_error and each.kind not in PEOPLE and each.number not in found:
+                found[each.number] = each
+                inner = [member for name in ("result", "hasMember") for member in each.each(name)]
+                waiting += [(member, each) for member in reversed(inner)]
+        return list(found.values())
 
     def _entries(self, resources: Iterable[Resource]) -> None:
         """Add resources that are told in another one: what the page does not say yet."""
