@@ -82,7 +82,7 @@ def test_a_bundle_is_read_by_its_texts() -> None:
 def test_what_was_not_read_is_told() -> None:
     first, *others = read_sample(READER, "bundle.json")
     told = "\n".join(first.remarks)
-    assert "DiagnosticReport/r1 was not read: expected an attachment of text" in told
+    assert "an attachment of DiagnosticReport/r1 was not read: expected " in told
     assert "DocumentReference/d2" in told
     assert "only an address, which is not fetched" in told
     assert "DocumentReference/d3 was not read: expected a resource that stands" in told
@@ -133,6 +133,10 @@ def test_attachments_are_read_by_their_type() -> None:
         ("TEXT/PLAIN", b"a", "a"),
         ("application/xml", b"<x>a</x>", "a"),
         ("text/markdown", b"*a*", "a"),
+        ("text/csv", b"id,text\n1,a\n", "a"),
+        ("text/x-unknown", b"a", "a"),
+        ("application/octet-stream", b"<!doctype html><p>a", "a"),
+        ("", b"a", "a"),
     ):
         (draft,) = read(READER, json.dumps(attached(data, media_type, title="T")))
         assert (draft.text, draft.title) == (text, "T")
@@ -354,7 +358,8 @@ def test_no_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         (attached(b""), "attachment not here"),
         (attached(b" "), "empty file"),
         (attached(b"x", "image/png"), "attachment of another type"),
-        (attached(b"x", ""), "attachment of another type"),
+        (attached(b"x", "application/zip"), "attachment of another type"),
+        (attached(b"\x89PNG\r\n\x1a\n", "image/png"), "image"),
         (
             {**attached(b"x"), "content": [{"attachment": {"contentType": "text/plain", "data": "%"}}]},
             "broken attachment",
