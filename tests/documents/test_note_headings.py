@@ -151,3 +151,13 @@ def test_a_note_of_two_megabytes(separator: str) -> None:
     sections = find_sections(text)
     assert len(sections) == 2_000_000 // len(once)
     assert text[sections[-1].start :].strip().endswith("little.")
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\f", "\u2028", "\x85"])
+def test_lines_end_as_in_any_system(end: str) -> None:
+    text = end.join(("HOSPITAL COURSE: Rest.", "", "MEDICATIONS:", "Aspirin.", "", "PLAN", "Come again."))
+    assert [(each.heading, text[each.start : each.end]) for each in find_sections(text)] == [
+        ("HOSPITAL COURSE", "Rest."),
+        ("MEDICATIONS", "Aspirin."),
+        ("PLAN", "Come again."),
+    ]

@@ -20,7 +20,7 @@ from auscult.extensions import entries
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
 from auscult.readers.records.rows import Columns
 
-_READ: Final = "PDF, DOCX, HTML, Markdown, XML, FHIR, tables, JSON lines or text"
+_READ: Final = "PDF, DOCX, HTML, Markdown, XML, FHIR, HL7 v2, tables, JSON lines or text"
 _SAVE_DOCX: Final = "open it in Word or LibreOffice and save it as .docx"
 _SAVE_CSV: Final = "open it in Excel or LibreOffice and save each sheet as .csv"
 _SAVE_PDF: Final = "open it in PowerPoint or LibreOffice and save it as .pdf"
@@ -128,6 +128,7 @@ READERS: Mapping[str, str] = MappingProxyType(
         "pdf": "auscult.readers.pdf.reader:PdfReader",
         "docx": "auscult.readers.word.reader:DocxReader",
         "fhir": "auscult.readers.records.fhir:FhirReader",
+        "hl7": "auscult.readers.records.hl7:Hl7Reader",
         "xml": "auscult.readers.records.xml:XmlReader",
         "html": "auscult.readers.html.reader:HtmlReader",
         _ROWS: "auscult.readers.records.rows:RowReader",
@@ -138,7 +139,7 @@ READERS: Mapping[str, str] = MappingProxyType(
 )
 """Each reader's module and class, imported when the first file is to be read. Those that tell their files by what they
 begin with stand before those that go by names."""
-_KNOWN = "text, HTML, Markdown, XML, FHIR, PDF, DOCX, tables, JSON lines"
+_KNOWN = "text, HTML, Markdown, XML, FHIR, HL7 v2, PDF, DOCX, tables, JSON lines"
 
 
 def known_readers() -> dict[str, str]:
