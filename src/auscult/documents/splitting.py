@@ -126,11 +126,12 @@ _CONTINUES = re.compile(r"(?![a-pr-wyz]{1,3}\d{2})[a-z0-9(%$<>=~+/]")
 # dose; a letter behind what letters tell apart ("kappa B").
 _HOW_OFTEN = r"(?:q|b\.i|t\.i|q\.i|q\.o|q\.h|q\.a|q\.p)\.[dhms]|q\.? ?\d[\d-]*\.? ?h|(?:h\.s|a\.c|p\.c|n\.p\.o)"
 _BY_WHICH_WAY = r"p\.o|p\.r|i\.v|i\.m|s\.c|s\.l|p\.r\.n"
+_LETTERED = "alpha|beta|gamma|delta|kappa|lambda|hepatitis|vitamin|type|group|class|factor|stage|grade|influenza"
 _ENDS = re.compile(
     rf"(?:\s(?:{_HOW_OFTEN})"
     rf"|(?:\d|\b(?:m?c?g|ml|mL|units?|tablets?|capsules?|drops?|puffs?)|(?<=[a-z]\.)) (?:{_BY_WHICH_WAY})"
     r"|\d ?(?:[ap]\.m|wks?|hrs?|yrs?|mos?|mins?|secs?|h|d|m?c?g|m[lL]|kg|cm|lbs?|oz|tabs?|caps?|tsp|tbsp|gtts?)"
-    r"|\b(?i:alpha|beta|gamma|delta|kappa|lambda|hepatitis|vitamin|type|group|class|factor|stage|grade|influenza) [A-Z])"
+    rf"|\b(?i:{_LETTERED}) [A-Z])"
     r"\.[\"”)]?\s+(?=(?:[\"“‘(\[]?(?!Hg\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z]+|[AI](?= [a-z]))\b)"
 )
 _CLOSING = re.compile(r"[\"”’)\]]+(?=\s|$)")

@@ -114,7 +114,7 @@ def _reader_of(media_type: str, name: str, content: bytes) -> tuple[Reader, Sour
     file = SourceFile(f"{name}{MimeTypes(()).guess_extension(kind) or ''}", content)
     reader = _readers().reader_of(file)
     is_text = not kind or (kind.startswith("text/") and "rtf" not in kind) or kind == "application/octet-stream"
-    if isinstance(reader, NoteReader) and not is_text:
+    if reader.name == NoteReader.name and not is_text:
         told = f"one of the type '{kind}'" if _MEDIA_TYPE.fullmatch(kind) else "one of a type that is none"
         raise UnreadableError(
             "attachment of another type", f"an attachment of {_KINDS}", told, "save it as one of them"

@@ -91,8 +91,7 @@ class _Message:
             return None
         if re.fullmatch(r"X(?:[0-9A-Fa-f]{2})+", code):
             return decoded(bytes.fromhex(code[1:]))[0]
-        component, repetition, escape, inner = self.signs[:4]
-        return {"F": "|", "S": component, "R": repetition, "E": escape, "T": inner}.get(code, "")
+        return {"F": "|", **dict(zip("SRET", self.signs, strict=False))}.get(code, "")
 
 
 class Hl7Reader:
