@@ -13,7 +13,7 @@ from readings import read, sources_of
 
 READER = Hl7Reader()
 HEAD = r"MSH|^~\&|LAB|Clinic|EHR|H|20240302||ORU^R01|{}|P|2.5"
-PERSON = "PID|1||77^^^H||DOE^JANE^M"
+PERSON = "PID|1||77^^^H||DOE&van&DOE^JANE^M"
 
 
 def message(*segments: str, number: int = 1, end: str = "\r") -> str:
@@ -42,16 +42,16 @@ def test_results_stand_with_their_names_units_and_ranges_below_their_order() -> 
     (draft,) = read(READER, message(
         "OBR|1|||1^Chest X-ray", "OBX|1|TX|2^Findings||Clear.", "OBX|2|TX|3^Impression||Normal.",
         "OBR|2|||9^Electrolytes", "OBX|1|NM|2823-3^Potassium^LN||6.9|mmol/L^^UCUM|3.5-5.1|HH|||F", "NTE|1||Haemolysed.",
-        "OBX|2|SN|4^CRP||>^200|mg/L", "OBX|3|CE|5^Culture||1^E. coli^SCT", "OBX|4|ST|6^Colour||Yellow||||||F",
-        "OBX|5|NM|7^Sodium||99||||||W",
+        "OBX|2|SN|CREATININE||>^200|mg/L", "OBX|3|CE|5^Culture||1^E. coli^SCT", "OBX|4|ST|6^Colour||Yellow||||||F",
+        "OBX|5|NM|7^Sodium||99||||||W", "OBX|6|HD|8^Instance||1.2.3",
     ))  # fmt: skip
     assert texts(draft) == [
         ("Findings", "Clear."),
         ("Impression", "Normal."),
         (
             "Electrolytes",
-            "Potassium: 6.9 mmol/L; reference range: 3.5-5.1; HH\nHaemolysed.\nCRP: >200 mg/L\nCulture: E. coli\n"
-            "Colour: Yellow",
+            "Potassium: 6.9 mmol/L; reference range: 3.5-5.1; HH\nHaemolysed.\nCREATININE: >200 mg/L\n"
+            "Culture: E. coli\nColour: Yellow",
         ),
     ]
     assert draft.remarks == ("message 1: a result that was taken back was left out",)

@@ -339,14 +339,14 @@ class _Reading:
             facts = held[0].facts(self._people)
             if len(held) > 1:
                 facts = Facts(
-                    title="Clinical record",
+                    title="Clinical record" if patient else "Records",
                     names=facts.names[:1],
                     metadata={"patient": facts.metadata["patient"]} if patient else {},
                 )
             page = Page(facts.title, self._find)
             page.add_records(held)
             for draft in self._of_page(page, facts):
-                yield held[0].key if len(held) == 1 else f"{patient or 'Patient'}/record", draft
+                yield held[0].key if len(held) == 1 else f"{patient}/record".lstrip("/"), draft
 
     @staticmethod
     def _of_page(page: Page, facts: Facts) -> Iterator[DraftDocument]:

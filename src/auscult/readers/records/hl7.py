@@ -31,7 +31,9 @@ _CHARSETS: Final = {"8859/1": "cp1252", "8859/2": "iso8859-2", "8859/9": "iso885
 _SIGNS: Final = "^~\\&"
 # A line that is no segment: a line end stands in a field, which the standard forbids.
 _REST: Final = "rest"
-_TEXTS: Final = ("TX", "FT", "ST", "")
+_WORDLIKE: Final = re.compile(r"[^\W\d_]{2}")
+# Names of things for programs.
+_NO_RESULTS: Final = ("HD", "EI")
 # D: deleted, W: it was of another patient, X: there is none.
 _TAKEN_BACK: Final = ("D", "W", "X")
 _LINE_BREAKS: Final = (".br", ".sp", ".ce")
@@ -67,11 +69,13 @@ class _Message:
         return " ".join(said.replace(self.signs[0], " ").replace(self.signs[3], " ").split())
 
     def coded(self, value: str) -> str:
-        """What a coded field says in words; empty for a code alone."""
-        return self.part(value, 2) or self.part(value, 5)
+        """What a coded field says in words; of a code alone, the code where it has letters ("CREATININE")."""
+        code = self.part(value, 1)
+        return self.part(value, 2) or self.part(value, 5) or (code if _WORDLIKE.search(code) else "")
 
     def person(self, value: str, family: int) -> str:
-        """A name, whose family name is the given component."""
+        """A name, whose family name is the given component; of parts of a family name the first is all of it."""
+        value = self.signs[0].join(part.partition(self.signs[3])[0] for part in value.split(self.signs[0]))
         return " ".join(filter(None, (self.part(value, family + number) for number in (1, 2, 0))))
 
     def pieces(self, field: Piece) -> Iterator[Piece | None]:
@@ -170,6 +174,7 @@ def _read(message: _Message, encoding: str, name: str) -> tuple[list[DraftDocume
     flow, facts, problems = Flow(), _facts(message), list[UnreadableError | str]()
     drafts: list[DraftDocument] = []
     attached: list[Attachment] = []
+    results: list[int] = []
     about = named = ""
     goes_on = False
     for segment in message.segments:
@@ -194,13 +199,13 @@ def _read(message: _Message, encoding: str, name: str) -> tuple[list[DraftDocume
                 _heading(flow, called if called not in (named, about, facts.title) else "", 3)
                 _lines(flow, message, value)
                 named = called
-            else:
+            elif form not in _NO_RESULTS:
                 _result(flow, message, segment, called)
+                results.append(flow.length - 1)
         goes_on = kind in ("NTE", _REST) or value.text != ""
     if has_words(flow.text):
-        drafts.append(
-            _by_headings(replace(draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding), title=facts.title))
-        )
+        draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+        drafts.append(_by_headings(replace(draft, title=facts.title), results))
     for each in attached:
         try:
             drafts += read_attachment(each, facts, name)
@@ -258,22 +263,34 @@ def _media_type(parts: list[str]) -> str:
     return _KINDS.get(subtype, f"{'application' if kind == 'ap' else kind}/{subtype}" if kind and subtype else "")
 
 
-def _by_headings(draft: DraftDocument) -> DraftDocument:
-    """A draft whose sections are those of its texts' headings, too."""
+def _by_headings(draft: DraftDocument, results: list[int]) -> DraftDocument:
+    """A draft whose sections are those of its texts' headings, too.
+
+    Args:
+        draft: The draft.
+        results: Where results end, whose names are no headings.
+    """
     sections, paths = [], []
     for section, path in zip(draft.sections, draft.heading_paths or [()] * len(draft.sections), strict=True):
-        for inner in note_sections(section.text):
+        begin = section.start or 0
+        end = next((at - begin for at in results if begin <= at < begin + len(section.text)), None)
+        cut = len(section.text) if end is None else section.text.rfind("\n", 0, end) + 1
+        for inner in note_sections(section.text[:cut]):
             above = (*path, section.heading) if inner.heading and section.heading else path
-            start = (section.start or 0) + (inner.start or 0)
-            sections.append(Section(inner.heading or section.heading, inner.text, start=start))
+            sections.append(Section(inner.heading or section.heading, inner.text, start=begin + (inner.start or 0)))
             paths.append(tuple(above))
+        if rest := section.text[cut:].lstrip():
+            sections.append(Section(section.heading, rest, start=begin + len(section.text) - len(rest)))
+            paths.append(tuple(path))
     return replace(draft, sections=sections, heading_paths=paths if any(paths) else ())
 
 
 def _facts(message: _Message) -> Facts:
     patient = message.field("PID", 3) or message.field("PID", 2)
     named = message.person(message.field("PID", 5), 1)
-    author = message.person(message.field("TXA", 9), 2) or message.person(message.field("OBR", 32).replace("&", "^"), 2)
+    author = message.person(message.field("TXA", 9), 2) or message.person(
+        message.field("OBR", 32).replace(message.signs[3], message.signs[0]), 2
+    )
     kind = message.part(message.field("TXA", 2), 2) or message.coded(message.field("OBR", 4))
     dates = (("OBR", 7), ("TXA", 4), ("OBX", 14), ("OBR", 22), ("MSH", 6))
     told = {
