@@ -16,6 +16,7 @@ def found(text: str) -> list[tuple[str, str]]:
 
 
 STYLES = [
+    ("# Chief Complaint\nPain.\n\n# Plan\nRest.", [("Chief Complaint", "Pain."), ("Plan", "Rest.")]),
     ("CHIEF COMPLAINT: Chest pain.\n\nPLAN: Rest.", [("CHIEF COMPLAINT", "Chest pain."), ("PLAN", "Rest.")]),
     ("Past Medical History:\n1. Gout\nPlan:\nRest.", [("Past Medical History", "1. Gout"), ("Plan", "Rest.")]),
     ("HISTORY\n\nWell.\n\nPHYSICAL EXAM\n\nFine.", [("HISTORY", "Well."), ("PHYSICAL EXAM", "Fine.")]),

@@ -267,6 +267,26 @@ def test_fields_alone_are_one_record_a_patient() -> None:
     assert record.remarks[-1] == "resources that are not read as texts: 1 Patient, 1 Condition"
 
 
+def test_a_long_record_is_parted_by_years_and_medicines_stand_where_they_were_given() -> None:
+    rows = [
+        resource(
+            "Observation",
+            f"o{n}",
+            code=coded(f"Test {n}"),
+            valueString="low",
+            effectiveDateTime=f"20{10 + n % 2}-05-01",
+        )
+        for n in range(30)
+    ]
+    given = resource("MedicationRequest", "m", medicationReference={"reference": "Medication/x"})
+    medicine = {"resourceType": "Medication", "id": "x", "code": coded("Aspirin")}
+    (record,) = read(READER, bundled(medicine, *rows, given))
+    assert [each.heading for each in record.sections] == ["2010", "2011", "Medication request"]
+    assert list(record.heading_paths) == [("Observation",), ("Observation",), ()]
+    assert record.sections[0].text.startswith("Test 0: low; status: final; effective: 2010-05-01\n\nTest 2: low")
+    assert record.sections[2].text == "Aspirin; status: final"
+
+
 def test_a_form_is_its_questions_and_answers() -> None:
     inner = [{"linkId": "1.1", "text": "Since when", "answer": [{"valueDate": "2024-03"}]}]
     items = [

@@ -28,7 +28,7 @@ from auscult.documents.building import Section
 # The longest true headings are sentences of about this many characters.
 _LONGEST = 80
 
-_NUMBER = r"(?:(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)][ \t]+)?"
+_NUMBER = r"(?:(?:#{1,6}|(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)])[ \t]+)?"
 # A full stop belongs to a heading only inside an abbreviation ("I.V FLUIDS"), not before a blank.
 _CHARACTER = r"(?:[\w '\u2019&/(),#+-]|\.(?=\w))"
 # Words from the beginning of a line to a colon, to a dash between blanks, or to the end of the line.

@@ -238,6 +238,7 @@ class _Reading:
         self._same: list[str] = []
         self._resources = list(resources_of(objects, problems))
         self._told: set[int] = set()
+        self._named: set[int] = set()
         self._by_name: dict[str, Resource] = {}
         for resource in self._resources:
             for reference in filter(None, (resource.key, resource.full_url)):
@@ -297,7 +298,10 @@ class _Reading:
             inner = (each for each in holder.each("contained") if each.text("id") == reference[1:])
             return next((Resource(each.values, number=-id(each.values)) for each in inner), None)
         last = "/".join(reference.partition("/_history/")[0].split("/")[-2:])
-        return self._by_name.get(reference) or self._by_name.get(last)
+        found = self._by_name.get(reference) or self._by_name.get(last)
+        if found and found.kind == "Medication":
+            self._named.add(found.number)
+        return found
 
     def _of(self, resource: Resource) -> Iterator[DraftDocument]:
         """The documents of a resource: its page, and its attachments; none where it only has fields."""
@@ -330,11 +334,12 @@ class _Reading:
     def _records(self, resources: list[Resource]) -> Iterator[tuple[str, DraftDocument]]:
         """Keys and documents of resources that have fields alone: a document for all of a patient."""
         by_patient: dict[str, list[Resource]] = {}
-        for resource in resources:
-            if resource.statement(self._find):
-                by_patient.setdefault(resource.patient, []).append(resource)
-            else:
+        # All statements come first: what is named in one of them is no record of its own.
+        for resource, said in [(each, each.statement(self._find)) for each in resources]:
+            if not said:
                 self._others[resource.kind] += 1
+            elif resource.number not in self._named:
+                by_patient.setdefault(resource.patient, []).append(resource)
         for patient, held in by_patient.items():
             facts = held[0].facts(self._people)
             if len(held) > 1:

@@ -116,6 +116,12 @@ class Resource(Fields):
         return next(filter(None, (self.text(*path) for path in paths)), "")
 
     @property
+    def date(self) -> str:
+        """When it was so, else when it was written; empty where it does not say."""
+        paths = (*((field,) for field in _DATES), *((*field, "start") for field in _PERIODS))
+        return next(filter(None, (iso_date(self.text(*path)) for path in paths)), "")
+
+    @property
     def is_text(self) -> bool:
         """Whether it is a document of its own: with sections, a narrative, a conclusion, results or answers."""
         told = any(self.values.get(name) for name in ("section", "item", "conclusion", "result"))
@@ -151,11 +157,10 @@ class Resource(Fields):
             people: Names of patients and practitioners of the same file, by what references call them.
         """
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
-        paths = (*((field,) for field in _DATES), *((*field, "start") for field in _PERIODS))
         authors = [who for field in ("author", "performer") for who in self.each(field)]
         told = {
             "patient": self.patient,
-            "date": next(filter(None, (iso_date(self.text(*path)) for path in paths)), ""),
+            "date": self.date,
             "type": self.concept("type") or self.concept("code") or self.concept("vaccineCode"),
             "category": self.concept("category"),
             "status": self.text("docStatus") or self.text("status"),
@@ -210,6 +215,7 @@ def _listed(value: Any) -> list[Any]:
 
 _DEEPEST: Final = 30
 _LOWEST: Final = 6
+_MOST_LINES: Final = 20
 _TAG: Final = re.compile(r"<[^<>]*+>")
 
 
@@ -273,7 +279,14 @@ class Page:
         for each in resources:
             by_kind.setdefault(each.kind, []).append(each)
         for kind, held in by_kind.items():
-            self._lines(plain_of(kind), (each.statement(self._find) for each in held))
+            by_year: dict[str, list[str]] = {}
+            for each in held:
+                # A section of hundreds of lines answers nothing.
+                year = each.date[:4] if len(held) > _MOST_LINES else ""
+                by_year.setdefault(year, []).append(each.statement(self._find))
+            self._parts.append(f"<h2>{plain_of(kind)}</h2>\n")
+            for year, lines in sorted(by_year.items()):
+                self._lines(year, lines, level=3)
 
     def _section(self, section: Fields, holder: Resource, depth: int) -> None:
         """Add the title and the text of a section and of those inside it; without a text, that of its entries."""
@@ -340,11 +353,11 @@ class Page:
             self._said += _words(_plain(narrative))[1:]
             self._has_text = True
 
-    def _lines(self, heading: str, lines: Iterable[str]) -> None:
+    def _lines(self, heading: str, lines: Iterable[str], level: int = 2) -> None:
         for line in lines:
             if has_words(line):
                 if heading:
-                    self._parts.append(f"<h2>{escape(heading, quote=False)}</h2>\n")
+                    self._parts.append(f"<h{level}>{escape(heading, quote=False)}</h{level}>\n")
                     heading = ""
                 self._parts.append(f"<p>{escape(line.strip(), quote=False)}</p>\n")
                 self._said += _words(line)[1:]

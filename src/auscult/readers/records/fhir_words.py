@@ -25,7 +25,7 @@ _NOT_WORDS: Final = frozenset(
         "sender", "actor", "custodian", "attester", "confidentiality", "intent", "section", "conclusion",
         "result", "hasMember", "entry", "item", "content", "presentedForm", "data", "contentType", "hash",
         "size", "userSelected", "relatesTo", "derivedFrom", "authorString", "authorReference", "time",
-        "insurance", "request", "supportingInformation",
+        "insurance", "request", "issued", "supportingInformation",
     }
 )  # fmt: skip
 _OF_TYPE: Final = re.compile(
