@@ -287,6 +287,27 @@ def test_a_long_record_is_parted_by_years_and_medicines_stand_where_they_were_gi
     assert record.sections[2].text == "Aspirin; status: final"
 
 
+def test_short_narratives_are_lines_of_the_record_with_what_they_leave_out() -> None:
+    smoker = resource("Observation", "a", code=coded("Smoking"), text=narrated("Smoking: <b>never</b>"))
+    gout = resource(
+        "Condition", "b", code=coded("Gout"), text=narrated("Since 2010."), verificationStatus=coded("Refuted")
+    )
+    plan = resource("CarePlan", "c", title="Plan", text=narrated("word " * 50))
+    long, record = read(READER, bundled(smoker, gout, plan))
+    assert (long.key, record.key) == ("CarePlan/c", "Patient/1/record")
+    assert [each.text for each in record.sections] == [
+        "Smoking: never; status: final",
+        "Gout: Since 2010.; status: final; verification status: Refuted",
+    ]
+
+
+def test_a_resource_with_an_attachment_says_its_fields_too() -> None:
+    image = {"contentType": "image/png", "data": "eA=="}
+    media = resource("Media", "m", content=image, note=[{"text": "Rash on the arm."}])
+    (draft,) = read(READER, bundled(media))
+    assert draft.text.endswith("note: Rash on the arm.")
+
+
 def test_a_form_is_its_questions_and_answers() -> None:
     inner = [{"linkId": "1.1", "text": "Since when", "answer": [{"valueDate": "2024-03"}]}]
     items = [

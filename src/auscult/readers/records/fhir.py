@@ -1,10 +1,10 @@
 """FHIR of any version as JSON: what its resources say in words, in bundles, alone or one a line.
 
-A resource with a narrative, sections, attachments or answers is a document. Those with fields alone (a patient's
-conditions, medicines, values) are one document a patient, a line each. Attachments are read by the reader of their
-type, from the data in the file; what is only named by an address is not fetched, and told. People, places, bills and
-definitions are counted, and not read. What a lenient parser of JSON lets pass in silence (a key twice, NaN, nesting
-without end) is refused.
+A resource with a narrative, sections, attachments or answers is a document. Those with fields alone or a line or two
+(a patient's conditions, medicines, values) are one document a patient, a line each. Attachments are read by the reader
+of their type, from the data in the file; what is only named by an address is not fetched, and told. People, places,
+bills and definitions are counted, and not read. What a lenient parser of JSON lets pass in silence (a key twice, NaN,
+nesting without end) is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from auscult.readers.flow import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.records.attachments import read_attachment
-from auscult.readers.records.fhir_resources import PEOPLE, Page, Resource, attachment_of, attachments_in
+from auscult.readers.records.fhir_resources import PEOPLE, TEXTS, Page, Resource, attachment_of, attachments_in
 from auscult.readers.records.fhir_words import plain_of
 
 _DEEPEST: Final = 200
@@ -154,8 +154,6 @@ _RESOURCE: Final = re.compile(rb'\s*[\[{].*?"resourceType"\s*:\s*"[A-Z]', re.DOT
 _LINES: Final = (".ndjson", ".jsonl")
 _JSON: Final = (".json", ".fhir", *_LINES)
 _HEAD: Final = 4096
-# Kinds whose pages tell others, or whose attachments are the text; they are documents even where they say nothing.
-_TEXTS: Final = ("Composition", "DiagnosticReport", "DocumentReference")
 _NOT_READ: Final = frozenset(
     {
         "Patient", "Practitioner", "PractitionerRole", "RelatedPerson", "Person", "Organization",
@@ -250,7 +248,7 @@ class _Reading:
         made: dict[int, list[tuple[str, DraftDocument]]] = {}
         rest: list[Resource] = []
         # Those whose pages tell others come first.
-        for resource in sorted(self._resources, key=lambda each: each.kind not in _TEXTS):
+        for resource in sorted(self._resources, key=lambda each: each.kind not in TEXTS):
             if resource.kind in _NOT_READ:
                 if resource.kind != "Binary":
                     self._others[resource.kind] += 1
@@ -263,15 +261,16 @@ class _Reading:
                     (resource.key if number == 1 else f"{resource.key}/{number}", draft)
                     for number, draft in enumerate(drafts, start=1)
                 ]
-                if not drafts and len(self._problems) == before:
-                    if resource.kind in ("Composition", "DocumentReference"):
+                is_silent = not drafts and len(self._problems) == before
+                if resource.kind in ("Composition", "DocumentReference"):
+                    if is_silent:
                         self._miss(resource.key, "empty file", "a resource with text", "none")
-                    else:
-                        rest.append(resource)
+                elif is_silent or not resource.is_text:
+                    rest.append(resource)
         found = [each for resource in self._resources for each in made.get(resource.number, ())]
         keys: Counter[str] = Counter()
         named = []
-        for key, draft in [*found, *self._records(rest)]:
+        for key, draft in [*found, *self._records(rest, {number for number, drafts in made.items() if drafts})]:
             keys[key] += 1
             named.append(replace(draft, key=key if keys[key] == 1 else f"{key}~{keys[key]}"))
         return named
@@ -307,7 +306,7 @@ class _Reading:
         """The documents of a resource: its page, and its attachments; none where it only has fields."""
         facts = resource.facts(self._people)
         if resource.kind != "DocumentReference" and resource.is_text:
-            titled = facts if facts.title or resource.kind in _TEXTS else replace(facts, title=plain_of(resource.kind))
+            titled = facts if facts.title or resource.kind in TEXTS else replace(facts, title=plain_of(resource.kind))
             page = Page(titled.title, self._find)
             try:
                 page.add(resource)
@@ -331,13 +330,18 @@ class _Reading:
                     read.append((draft, words))
         yield from (draft for draft, _ in read)
 
-    def _records(self, resources: list[Resource]) -> Iterator[tuple[str, DraftDocument]]:
-        """Keys and documents of resources that have fields alone: a document for all of a patient."""
+    def _records(self, resources: list[Resource], read: set[int]) -> Iterator[tuple[str, DraftDocument]]:
+        """Keys and documents of resources that have fields alone: a document for all of a patient.
+
+        Args:
+            resources: The resources.
+            read: Numbers of those of which an attachment was read.
+        """
         by_patient: dict[str, list[Resource]] = {}
         # All statements come first: what is named in one of them is no record of its own.
         for resource, said in [(each, each.statement(self._find)) for each in resources]:
             if not said:
-                self._others[resource.kind] += 1
+                self._others[resource.kind] += resource.number not in read
             elif resource.number not in self._named:
                 by_patient.setdefault(resource.patient, []).append(resource)
         for patient, held in by_patient.items():

@@ -11,7 +11,7 @@ read from and which is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from typing import Any, Final
@@ -21,7 +21,16 @@ from auscult.readers.contract import UnreadableError
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, has_words
 from auscult.readers.records.attachments import Attachment
-from auscult.readers.records.fhir_words import Look, answers_of, name_of, plain_of, sentences_of, statement_of, words_of
+from auscult.readers.records.fhir_words import (
+    Look,
+    answers_of,
+    apart,
+    name_of,
+    plain_of,
+    sentences_of,
+    statement_of,
+    words_of,
+)
 
 _ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}")
 # Prefixes of codes by their system, as in `Document.entity_ids`.
@@ -47,6 +56,8 @@ _PERIODS: Final = (
 )
 Find = Callable[[str, "Resource"], "Resource | None"]
 """Finds the resource that a reference in another is to; None where the file does not have it."""
+# Kinds whose pages tell others, or whose attachments are the text.
+TEXTS: Final = ("Composition", "DiagnosticReport", "DocumentReference")
 PEOPLE: Final = ("Patient", "Practitioner", "RelatedPerson")
 """Resources of people, whose names the documents about them or by them keep."""
 
@@ -123,13 +134,13 @@ class Resource(Fields):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a document of its own: with sections, a narrative, a conclusion, results or answers."""
+        """Whether it is a document of its own: with sections, a narrative of some length, results or answers."""
         told = any(self.values.get(name) for name in ("section", "item", "conclusion", "result"))
-        return told or bool(_narrative(self))
+        return told or len(_plain(_narrative(self)).split()) > _SHORT or (self.kind in TEXTS and bool(_narrative(self)))
 
     def statement(self, find: Find) -> str:
-        """What it says in fields, as a line; empty where they do not say what it is of."""
-        return statement_of(self.values, _look(find, self))
+        """What it says, as a line; empty where it does not say what it is of."""
+        return statement_of(self.values, _look(find, self), " ".join(_plain(_narrative(self)).split()))
 
     def concept(self, name: str) -> str:
         """What a coded field says in words."""
@@ -216,6 +227,8 @@ def _listed(value: Any) -> list[Any]:
 _DEEPEST: Final = 30
 _LOWEST: Final = 6
 _MOST_LINES: Final = 20
+#: Words of a narrative that is a line of its patient's record, as programs make them of fields.
+_SHORT: Final = 40
 _TAG: Final = re.compile(r"<[^<>]*+>")
 
 
@@ -234,7 +247,7 @@ class Page:
         self._find = find
         self._parts: list[str] = []
         # Words of the page's texts, one blank between them, so that what is said already is not said again.
-        self._said = _words(title)
+        self._said = apart(title)
         self._has_text = False
 
     def content(self) -> bytes:
@@ -273,8 +286,11 @@ class Page:
             if len(self._parts) > before:
                 self._parts.insert(before, "<h2>Results</h2>\n")
 
-    def add_records(self, resources: Iterable[Resource]) -> None:
-        """Add resources that say what they say in fields, a line each, by their kinds."""
+    def add_records(self, resources: Sequence[Resource]) -> None:
+        """Add resources that say little but in fields, a line each, by their kinds; a single one by its narrative."""
+        if len(resources) == 1 and _narrative(resources[0]):
+            self.add(resources[0])
+            return
         by_kind: dict[str, list[Resource]] = {}
         for each in resources:
             by_kind.setdefault(each.kind, []).append(each)
@@ -345,12 +361,12 @@ class Page:
 
     def _says(self, text: str) -> bool:
         """Whether these words stand on the page one after the other."""
-        return _words(text) in self._said
+        return apart(text) in self._said
 
     def _text(self, narrative: str) -> None:
         if narrative:
             self._parts.append(f"{narrative}\n")
-            self._said += _words(_plain(narrative))[1:]
+            self._said += apart(_plain(narrative))[1:]
             self._has_text = True
 
     def _lines(self, heading: str, lines: Iterable[str], level: int = 2) -> None:
@@ -360,7 +376,7 @@ class Page:
                     self._parts.append(f"<h{level}>{escape(heading, quote=False)}</h{level}>\n")
                     heading = ""
                 self._parts.append(f"<p>{escape(line.strip(), quote=False)}</p>\n")
-                self._said += _words(line)[1:]
+                self._said += apart(line)[1:]
                 self._has_text = True
 
 
@@ -370,10 +386,6 @@ def _look(find: Find, holder: Resource) -> Look:
         return found.values if found and found.kind not in PEOPLE else None
 
     return look
-
-
-def _words(text: str) -> str:
-    return "".join(f" {word}" for word in re.findall(r"\w+", text.casefold())) + " "
 
 
 def _plain(page: str) -> str:

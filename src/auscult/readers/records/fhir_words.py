@@ -50,15 +50,30 @@ def name_of(fields: Mapping[str, Any], look: Look) -> tuple[str, str]:
     return next((each for each in found if each[1]), ("", ""))
 
 
-def statement_of(fields: Mapping[str, Any], look: Look) -> str:
-    """Return a resource as a line: "Potassium: 6.9 mmol/L; status: final"; empty where nothing says what it is of."""
+def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> str:
+    """Return a resource as a line: "Potassium: 6.9 mmol/L; status: final"; empty where nothing says what it is of.
+
+    Args:
+        fields: Of the resource.
+        look: Finds what references are to.
+        narrative: What it says in words itself; the fields then say what that leaves out.
+    """
     key, name = name_of(fields, look)
     told = list(_labelled(fields, look, without=key))
     value = next((words for label, words, _ in told if label == "Value"), "")
+    said = ": ".join(filter(None, (name, value)))
+    if narrative:
+        known = apart(narrative)
+        told = [each for each in told if apart(each[1]) not in known]
+        said = ": ".join((*([said] if apart(name) not in known or apart(value) not in known else ()), narrative))
     rest = [f"{label.lower()}: {words}" for label, words, _ in told if label != "Value"]
     # Without a name codes alone say nothing.
-    said = name or value or any(is_free for _, _, is_free in told)
-    return "; ".join([*filter(None, (": ".join(filter(None, (name, value))),)), *rest]) if said else ""
+    return "; ".join(filter(None, (said, *rest))) if said or any(is_free for _, _, is_free in told) else ""
+
+
+def apart(text: str) -> str:
+    """Return the words of a text with one blank before and behind each, so that what stands in it can be found."""
+    return "".join(f" {word}" for word in re.findall(r"\w+", text.casefold())) + " "
 
 
 def sentences_of(fields: Mapping[str, Any], look: Look) -> Iterator[tuple[str, str]]:
