@@ -304,8 +304,12 @@ class _Reading:
 
     def _of(self, resource: Resource) -> Iterator[DraftDocument]:
         """The documents of a resource: its page, and its attachments; none where it only has fields."""
+        attachments = list(attachments_in(resource.values))
+        is_page = resource.kind != "DocumentReference" and resource.is_text
+        if not (is_page or attachments):
+            return
         facts = resource.facts(self._people)
-        if resource.kind != "DocumentReference" and resource.is_text:
+        if is_page:
             titled = facts if facts.title or resource.kind in TEXTS else replace(facts, title=plain_of(resource.kind))
             page = Page(titled.title, self._find)
             try:
@@ -315,7 +319,7 @@ class _Reading:
                 self._problems.append((resource.key, problem))
             self._told |= page.told
         read: list[tuple[DraftDocument, Counter[str]]] = []
-        for held in attachments_in(resource.values):
+        for held in attachments:
             try:
                 drafts = list(read_attachment(attachment_of(held, self._by_name), facts, self._name))
             except UnreadableError as problem:
@@ -337,15 +341,16 @@ class _Reading:
             resources: The resources.
             read: Numbers of those of which an attachment was read.
         """
-        by_patient: dict[str, list[Resource]] = {}
+        by_patient: dict[str, list[tuple[Resource, str]]] = {}
         # All statements come first: what is named in one of them is no record of its own.
         for resource, said in [(each, each.statement(self._find)) for each in resources]:
             if not said:
                 self._others[resource.kind] += resource.number not in read
             elif resource.number not in self._named:
-                by_patient.setdefault(resource.patient, []).append(resource)
+                by_patient.setdefault(resource.patient, []).append((resource, said))
         for patient, held in by_patient.items():
-            facts = held[0].facts(self._people)
+            first = held[0][0]
+            facts = first.facts(self._people)
             if len(held) > 1:
                 facts = Facts(
                     title="Clinical record" if patient else "Records",
@@ -355,7 +360,7 @@ class _Reading:
             page = Page(facts.title, self._find)
             page.add_records(held)
             for draft in self._of_page(page, facts):
-                yield held[0].key if len(held) == 1 else f"{patient}/record".lstrip("/"), draft
+                yield first.key if len(held) == 1 else f"{patient}/record".lstrip("/"), draft
 
     @staticmethod
     def _of_page(page: Page, facts: Facts) -> Iterator[DraftDocument]:

@@ -247,7 +247,7 @@ class Page:
         self._find = find
         self._parts: list[str] = []
         # Words of the page's texts, one blank between them, so that what is said already is not said again.
-        self._said = apart(title)
+        self._said = [apart(title)]
         self._has_text = False
 
     def content(self) -> bytes:
@@ -286,20 +286,24 @@ class Page:
             if len(self._parts) > before:
                 self._parts.insert(before, "<h2>Results</h2>\n")
 
-    def add_records(self, resources: Sequence[Resource]) -> None:
-        """Add resources that say little but in fields, a line each, by their kinds; a single one by its narrative."""
-        if len(resources) == 1 and _narrative(resources[0]):
-            self.add(resources[0])
+    def add_records(self, resources: Sequence[tuple[Resource, str]]) -> None:
+        """Add resources that say little but in fields by their kinds; a single one by its narrative.
+
+        Args:
+            resources: Each with its statement.
+        """
+        if len(resources) == 1 and _narrative(resources[0][0]):
+            self.add(resources[0][0])
             return
-        by_kind: dict[str, list[Resource]] = {}
-        for each in resources:
-            by_kind.setdefault(each.kind, []).append(each)
+        by_kind: dict[str, list[tuple[Resource, str]]] = {}
+        for each, said in resources:
+            by_kind.setdefault(each.kind, []).append((each, said))
         for kind, held in by_kind.items():
             by_year: dict[str, list[str]] = {}
-            for each in held:
+            for each, said in held:
                 # A section of hundreds of lines answers nothing.
                 year = each.date[:4] if len(held) > _MOST_LINES else ""
-                by_year.setdefault(year, []).append(each.statement(self._find))
+                by_year.setdefault(year, []).append(said)
             self._parts.append(f"<h2>{plain_of(kind)}</h2>\n")
             for year, lines in sorted(by_year.items()):
                 self._lines(year, lines, level=3)
@@ -361,12 +365,13 @@ class Page:
 
     def _says(self, text: str) -> bool:
         """Whether these words stand on the page one after the other."""
-        return apart(text) in self._said
+        self._said = ["".join(self._said)]
+        return apart(text) in self._said[0]
 
     def _text(self, narrative: str) -> None:
         if narrative:
             self._parts.append(f"{narrative}\n")
-            self._said += apart(_plain(narrative))[1:]
+            self._said.append(apart(_plain(narrative))[1:])
             self._has_text = True
 
     def _lines(self, heading: str, lines: Iterable[str], level: int = 2) -> None:
@@ -376,7 +381,7 @@ class Page:
                     self._parts.append(f"<h{level}>{escape(heading, quote=False)}</h{level}>\n")
                     heading = ""
                 self._parts.append(f"<p>{escape(line.strip(), quote=False)}</p>\n")
-                self._said += apart(line)[1:]
+                self._said.append(apart(line)[1:])
                 self._has_text = True
 
 
