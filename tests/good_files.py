@@ -83,6 +83,16 @@ _RESOURCES = [
         "conclusion": "Uric acid is high.", "text": {"status": "generated", "div": _NARRATIVE},
     },
 ]  # fmt: skip
+HL7 = "".join(
+    f"{segment}\r"
+    for segment in (
+        r"MSH|^~\&|LAB|H|EHR|H|20240302||ORU^R01|1|P|2.5", "PID|1||77||DOE^JANE", "OBR|1|||1^Urate|||202403",
+        f"OBX|1|TX|2^History||{GOUT}||||||F", r"OBX|2|FT|2^History||PLAN: Rest \T\ drink.\.br\Come again.||||||F",
+        "OBX|3|NM|3^Urate||9.1|mg/dL|2-7|H", "NTE|1||Measured twice.",
+    )
+)  # fmt: skip
+FHIR_XML = """<Composition xmlns="http://hl7.org/fhir"><id value="c"/><title value="Gout"/><section><title value="Use"/>
+<text><div xmlns="http://www.w3.org/1999/xhtml"><p>Take one &amp; rest.</p></div></text></section></Composition>"""
 FHIR = json.dumps({"resourceType": "Bundle", "type": "document", "entry": [{"resource": each} for each in _RESOURCES]})
 NDJSON = "".join(json.dumps(each) + "\n" for each in _RESOURCES)
 
@@ -108,6 +118,7 @@ def good_files() -> dict[str, bytes]:
     texts = {
         "page.html": HTML, "medquad.xml": XML, "article.xml": JATS, "letter.xml": CDA, "leaflet.md": MARKDOWN,
         "note.txt": NOTE, "table.csv": CSV, "rows.jsonl": JSONL, "bundle.json": FHIR, "resources.ndjson": NDJSON,
+        "report.hl7": HL7, "leaflet.xml": FHIR_XML,
     }  # fmt: skip
     found = {name: text.encode() for name, text in texts.items()}
     found["leaflet.pdf"] = leaflet(2).content()

@@ -16,6 +16,7 @@ def found(text: str) -> list[tuple[str, str]]:
 
 
 STYLES = [
+    ("# Chief Complaint\nPain.\n\n# Plan\nRest.", [("Chief Complaint", "Pain."), ("Plan", "Rest.")]),
     ("CHIEF COMPLAINT: Chest pain.\n\nPLAN: Rest.", [("CHIEF COMPLAINT", "Chest pain."), ("PLAN", "Rest.")]),
     ("Past Medical History:\n1. Gout\nPlan:\nRest.", [("Past Medical History", "1. Gout"), ("Plan", "Rest.")]),
     ("HISTORY\n\nWell.\n\nPHYSICAL EXAM\n\nFine.", [("HISTORY", "Well."), ("PHYSICAL EXAM", "Fine.")]),
@@ -151,3 +152,13 @@ def test_a_note_of_two_megabytes(separator: str) -> None:
     sections = find_sections(text)
     assert len(sections) == 2_000_000 // len(once)
     assert text[sections[-1].start :].strip().endswith("little.")
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\f", "\u2028", "\x85"])
+def test_lines_end_as_in_any_system(end: str) -> None:
+    text = end.join(("HOSPITAL COURSE: Rest.", "", "MEDICATIONS:", "Aspirin.", "", "PLAN", "Come again."))
+    assert [(each.heading, text[each.start : each.end]) for each in find_sections(text)] == [
+        ("HOSPITAL COURSE", "Rest."),
+        ("MEDICATIONS", "Aspirin."),
+        ("PLAN", "Come again."),
+    ]

@@ -61,6 +61,23 @@ def test_ranges_cover_whatever_starts_a_library_returns(text: str, starts: list[
         ['He called it "flu."', "It was not."],
         ["Buffers hold the pH.", "They are needed."],
         ["Blood pressure was 120/80.", "Weight 70 kg.", "Lungs clear."],
+        ["Give aspirin 81 mg q.d.", "Lasix 40 mg p.o. b.i.d. was held.", "He takes it t.i.d.", "She does not."],
+        ["Return in 2 wks.", "Call in 3 mos. if worse.", "Aged 5 yrs.", "Fed 3 h.", "Asleep."],
+        [
+            "He was started on i.v. Rocephin at once.",
+            "Then 40 mg i.v.",
+            "He left at 3 p.m.",
+            "A nurse called.",
+        ],
+        [
+            "Vit. D was low, vit. B12 and Hep. B normal.",
+            "Strep. A and Staph. aureus grew.",
+            "It was hepatitis B.",
+            "Rest.",
+        ],
+        ["Tab. Paracetamol 500 mg.", "Wt. 80 kg, Resp. rate 20.", "Approx. 5 mL was given.", "Rx. Amoxicillin."],
+        ["It bound to kappa B.", "Seen by J. Smith today.", "Return in 2 wks.", "p53 was normal, x2."],
+        ["The U.S. Food and Drug Administration approved it, e.g. Lasix.", "Pressure was 5 mm. Hg at rest."],
     ],
 )
 def test_health_text(sentences: list[str]) -> None:

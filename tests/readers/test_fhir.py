@@ -12,7 +12,6 @@ from reportlab.pdfgen.canvas import Canvas
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.records.fhir import FhirReader
 from readings import read, read_sample, sources_of
-from small_office_files import GOUT, RTF, open_text, slides
 
 READER = FhirReader()
 
@@ -83,11 +82,11 @@ def test_a_bundle_is_read_by_its_texts() -> None:
 def test_what_was_not_read_is_told() -> None:
     first, *others = read_sample(READER, "bundle.json")
     told = "\n".join(first.remarks)
-    assert "DiagnosticReport/r1 was not read: expected an attachment of text" in told
+    assert "an attachment of DiagnosticReport/r1 was not read: expected " in told
     assert "DocumentReference/d2" in told
     assert "only an address, which is not fetched" in told
     assert "DocumentReference/d3 was not read: expected a resource that stands" in told
-    assert "resources without texts: 1 Patient" in told
+    assert "resources that are not read as texts: 1 Patient" in told
     assert not any(draft.remarks for draft in others)
 
 
@@ -134,32 +133,225 @@ def test_attachments_are_read_by_their_type() -> None:
         ("TEXT/PLAIN", b"a", "a"),
         ("application/xml", b"<x>a</x>", "a"),
         ("text/markdown", b"*a*", "a"),
-        ("application/rtf", b"{\\rtf1 a}", "a"),
+        ("text/csv", b"id,text\n1,a\n", "a"),
+        ("text/x-unknown", b"a", "a"),
+        ("application/octet-stream", b"<!doctype html><p>a", "a"),
+        ("", b"a", "a"),
     ):
         (draft,) = read(READER, json.dumps(attached(data, media_type, title="T")))
         assert (draft.text, draft.title) == (text, "T")
 
 
-@pytest.mark.parametrize(
-    ("media_type", "content"),
-    [
-        ("application/rtf", RTF),
-        ("application/vnd.oasis.opendocument.text", open_text()),
-        ("application/vnd.openxmlformats-officedocument.presentationml.presentation", slides()),
-    ],
-)
-def test_office_files_that_are_attached_are_read(media_type: str, content: bytes) -> None:
-    (draft,) = read(READER, json.dumps(attached(content, media_type)))
-    assert draft.content == content
-    assert GOUT in draft.text
-    assert "Medicine: Allopurinol | Dose: 100 mg" in draft.text
+def test_one_text_in_several_formats_is_one_document_and_an_addendum_another() -> None:
+    reference = attached(b"{\\rtf1}", "text/rtf")
+    for data, media_type in (
+        (b"Plan: stop aspirin.", "text/plain"),
+        (b"<h1>Plan</h1><p>Stop aspirin.", "text/html"),
+        (b"Addendum: do not stop aspirin.", "text/plain"),
+    ):
+        reference["content"] += attached(data, media_type)["content"]
+    first, second = read(READER, json.dumps(reference))
+    assert (first.text, second.text) == ("Plan: stop aspirin.", "Addendum: do not stop aspirin.")
+    assert (first.key, second.key) == ("DocumentReference/d", "DocumentReference/d/2")
+    assert "an attachment of DocumentReference/d was left out: another one says the same" in first.remarks
 
 
-def test_the_first_format_that_can_be_read_is_the_document() -> None:
-    reference = attached(b"%!PS", "application/postscript")
-    reference["content"] += attached(b"First.")["content"] + attached(b"Second.")["content"]
-    (draft,) = read(READER, json.dumps(reference))
-    assert draft.text == "First."
+def resource(kind: str, number: str, **more: Any) -> dict[str, Any]:
+    return {"resourceType": kind, "id": number, "status": "final", "subject": {"reference": "Patient/1"}, **more}
+
+
+def bundled(*resources: dict[str, Any]) -> str:
+    return json.dumps({"resourceType": "Bundle", "entry": [{"resource": each} for each in resources]})
+
+
+def narrated(words: str) -> dict[str, Any]:
+    return {"status": "generated", "div": f"<div>{words}</div>"}
+
+
+def coded(display: str) -> dict[str, Any]:
+    return {"coding": [{"system": "http://x", "code": "1", "display": display}]}
+
+
+def test_a_section_without_a_text_says_what_its_entries_say() -> None:
+    entries = [{"reference": "Condition/gout"}, {"reference": "https://server.test/fhir/Condition/ckd/_history/2"}]
+    empty = {"title": "Implants", "emptyReason": coded("None known")}
+    letter = composition(section("Plan", "Rest."), {"title": "Problems", "entry": entries}, empty)
+    gout = resource("Condition", "gout", text=narrated("Gout of the toe."), note=[{"text": "Since <2019>."}])
+    kidneys = resource("Condition", "ckd", code=coded("Kidney disease"), verificationStatus=coded("Refuted"))
+    drafts = read(READER, bundled(letter, gout, kidneys))
+    assert [(each.heading, each.text) for each in drafts[0].sections] == [
+        ("Plan", "Rest."),
+        (
+            "Problems",
+            "Gout of the toe.\n\nNote: Since <2019>.\n\nKidney disease; status: final; verification status: Refuted",
+        ),
+        ("Implants", "None known"),
+    ]
+    assert len(drafts) == 1, "what a section says is no document of its own"
+
+
+def test_a_section_with_a_text_gets_only_what_its_entries_say_besides() -> None:
+    told = {**section("Problems", "<p>Gout</p><p>Asthma</p>"), "entry": [{"reference": f"Condition/{n}"} for n in "ab"]}
+    gout = resource("Condition", "a", code=coded("Gout"), note=[{"text": "In the left toe."}])
+    (draft,) = read(READER, bundled(composition(told), gout, resource("Condition", "b", code=coded("Eczema"))))
+    assert draft.sections[0].text == "Gout\n\nAsthma\n\nNote: In the left toe.\n\nEczema; status: final"
+
+
+@pytest.mark.parametrize("kind", ["AllergyIntolerance", "Condition", "Procedure", "CarePlan", "Immunization", "Goal"])
+def test_narratives_and_notes_of_any_kind_are_read(kind: str) -> None:
+    found = resource(
+        kind, "x", code={"text": "Topic"}, text=narrated("Said here."), note=[{"text": "And noted there."}]
+    )
+    (draft,) = read(READER, json.dumps(found))
+    assert (draft.key, draft.title, draft.text) == (
+        f"{kind}/x", "Topic", "Topic\n\nSaid here.\n\nNote: And noted there.",
+    )  # fmt: skip
+
+
+def test_results_stand_in_their_report_with_their_values() -> None:
+    panel = resource("Observation", "p", code=coded("Panel"), hasMember=[{"reference": "#na"}])
+    panel["contained"] = [
+        {
+            "resourceType": "Observation",
+            "id": "na",
+            "code": coded("Sodium"),
+            "valueQuantity": {"value": 128, "unit": "mmol/L"},
+        }
+    ]
+    pressure = resource(
+        "Observation", "bp", code=coded("Blood pressure"),
+        component=[{"code": coded("Systolic"), "valueQuantity": {"comparator": ">", "value": 180.5, "unit": "mm[Hg]"}}],
+        referenceRange=[{"high": {"value": 140, "unit": "mm[Hg]"}}],
+    )  # fmt: skip
+    results = [{"reference": "Observation/p"}, {"reference": "Observation/bp"}, {"reference": "Observation/none"}]
+    (draft,) = read(READER, bundled(pressure, panel, resource("DiagnosticReport", "r", result=results)))
+    assert draft.key == "DiagnosticReport/r"
+    (found,) = draft.sections
+    assert (found.heading, found.text.split("\n\n")) == (
+        "Results",
+        [
+            "Panel; status: final",
+            "Sodium: 128 mmol/L",
+            "Blood pressure; status: final; component: Systolic: > 180.5 mm[Hg]; reference range: at most 140 mm[Hg]",
+        ],
+    )
+
+
+def test_fields_alone_are_one_record_a_patient() -> None:
+    twice = {"repeat": {"frequency": 2, "period": 1, "periodUnit": "d"}}
+    rows = [
+        resource("Condition", "a", code=coded("Asthma"), onsetDateTime="2011-12-12T19:41:48-05:00"),
+        resource("MedicationRequest", "m", status="stopped", medicationReference={"reference": "#1"},
+                 contained=[{"resourceType": "Medication", "id": "1", "code": coded("Amoxicillin 250 mg")}],
+                 dosageInstruction=[{"text": "With food", "timing": twice}]),
+        resource("Condition", "b", code={"coding": [{"system": "x", "code": "77"}]}),
+        resource("Condition", "c", code=coded("Wrong"), verificationStatus={"coding": [{"code": "entered-in-error"}]}),
+        {**resource("Condition", "d", code=coded("Gout")), "subject": {"reference": "Patient/2"}},
+        resource("Communication", "k", payload=[{"contentString": "Called about a rash."}]),
+    ]  # fmt: skip
+    person = {"resourceType": "Patient", "id": "1", "name": [{"text": "Mo Lee"}]}
+    record, other = read(READER, "\n".join(map(json.dumps, [person, *rows])), "x.ndjson")
+    assert (record.key, record.title, other.key, other.text) == (
+        "Patient/1/record", "Clinical record", "Condition/d", "Gout\n\nCondition\n\nGout; status: final",
+    )  # fmt: skip
+    assert [(each.heading, each.text) for each in record.sections] == [
+        ("Condition", "Asthma; status: final; onset: 2011-12-12"),
+        (
+            "Medication request",
+            "Amoxicillin 250 mg; status: stopped; dosage instruction: With food; timing: 2 times in 1 day",
+        ),
+        ("Communication", "status: final; payload: Called about a rash."),
+    ]
+    assert record.metadata == {"patient": "Patient/1", "names": "Mo Lee"}
+    assert any("Condition/c was not read" in remark for remark in record.remarks)
+    assert record.remarks[-1] == "resources that are not read as texts: 1 Patient, 1 Condition"
+
+
+def test_a_long_record_is_parted_by_years_and_medicines_stand_where_they_were_given() -> None:
+    rows = [
+        resource(
+            "Observation",
+            f"o{n}",
+            code=coded(f"Test {n}"),
+            valueString="low",
+            effectiveDateTime=f"20{10 + n % 2}-05-01",
+        )
+        for n in range(30)
+    ]
+    given = resource("MedicationRequest", "m", medicationReference={"reference": "Medication/x"})
+    medicine = {"resourceType": "Medication", "id": "x", "code": coded("Aspirin")}
+    (record,) = read(READER, bundled(medicine, *rows, given))
+    assert [each.heading for each in record.sections] == ["2010", "2011", "Medication request"]
+    assert list(record.heading_paths) == [("Observation",), ("Observation",), ()]
+    assert record.sections[0].text.startswith("Test 0: low; status: final; effective: 2010-05-01\n\nTest 2: low")
+    assert record.sections[2].text == "Aspirin; status: final"
+
+
+def test_short_narratives_are_lines_of_the_record_with_what_they_leave_out() -> None:
+    smoker = resource("Observation", "a", code=coded("Smoking"), text=narrated("Smoking: <b>never</b>"))
+    gout = resource(
+        "Condition", "b", code=coded("Gout"), text=narrated("Since 2010."), verificationStatus=coded("Refuted")
+    )
+    plan = resource("CarePlan", "c", title="Plan", text=narrated("word " * 50))
+    long, record = read(READER, bundled(smoker, gout, plan))
+    assert (long.key, record.key) == ("CarePlan/c", "Patient/1/record")
+    assert [each.text for each in record.sections] == [
+        "Smoking: never; status: final",
+        "Gout: Since 2010.; status: final; verification status: Refuted",
+    ]
+
+
+def test_a_resource_with_an_attachment_says_its_fields_too() -> None:
+    image = {"contentType": "image/png", "data": "eA=="}
+    media = resource("Media", "m", content=image, note=[{"text": "Rash on the arm."}])
+    (draft,) = read(READER, bundled(media))
+    assert draft.text.endswith("note: Rash on the arm.")
+
+
+def test_a_form_is_its_questions_and_answers() -> None:
+    inner = [{"linkId": "1.1", "text": "Since when", "answer": [{"valueDate": "2024-03"}]}]
+    items = [
+        {"linkId": "1", "text": "Headache?", "answer": [{"valueBoolean": True, "item": inner}]},
+        {
+            "linkId": "2",
+            "text": "Habits",
+            "item": [{"text": "Smoking", "answer": [{"valueCoding": {"display": "Never"}}]}],
+        },
+    ]
+    (draft,) = read(READER, json.dumps(resource("QuestionnaireResponse", "q", item=items)))
+    assert draft.sections[0].text.split("\n\n") == ["Headache? yes", "Since when: 2024-03", "Habits", "Smoking: Never"]
+
+
+def test_attachments_of_any_kind_are_read() -> None:
+    data = {"contentType": "text/plain", "data": base64.b64encode(b"Rash since Monday.").decode()}
+    for more in (
+        {"payload": [{"contentAttachment": data}]},
+        {"content": data},
+        {"item": [{"answer": [{"valueAttachment": data}]}]},
+    ):
+        (draft,) = read(READER, json.dumps(resource("Communication", "k", **more)))
+        assert draft.text == "Rash since Monday."
+
+
+def test_people_places_and_bills_are_counted_and_not_read() -> None:
+    kinds = ("Patient", "Organization", "Claim", "ValueSet")
+    others = [resource(kind, "x", code=coded("Word"), text=narrated("Born in 1970.")) for kind in kinds]
+    (draft,) = read(READER, bundled(attached(b"Rest."), *others))
+    assert draft.remarks == (
+        "resources that are not read as texts: 1 Patient, 1 Organization, 1 Claim, 1 ValueSet",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", ["sorted", "list"])
+def test_the_type_of_a_resource_may_stand_last_and_resources_in_a_list(shape: str) -> None:
+    found = {"id": "c", "extension": [{"url": "x" * 5000}], "code": coded("Gout"), "resourceType": "Condition"}
+    whole: Any = {"entry": [{"resource": found}], "type": "collection", "resourceType": "Bundle"}
+    content = json.dumps([found] if shape == "list" else whole)
+    assert READER.recognises(SourceFile("x.json", content.encode()))
+    (draft,) = read(READER, content, "x.json")
+    assert draft.key == "Condition/c"
+    rows = json.dumps([{"id": "1", "text": "y" * 5000, "of": found}]).encode()
+    assert not READER.recognises(SourceFile("x.json", rows)), "a row that has a resource in it is a row"
 
 
 def test_keys_stay_apart() -> None:
@@ -207,7 +399,8 @@ def test_no_address_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         (attached(b""), "attachment not here"),
         (attached(b" "), "empty file"),
         (attached(b"x", "image/png"), "attachment of another type"),
-        (attached(b"x", ""), "attachment of another type"),
+        (attached(b"x", "application/zip"), "attachment of another type"),
+        (attached(b"\x89PNG\r\n\x1a\n", "image/png"), "image"),
         (
             {**attached(b"x"), "content": [{"attachment": {"contentType": "text/plain", "data": "%"}}]},
             "broken attachment",

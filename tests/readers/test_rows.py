@@ -74,8 +74,8 @@ def test_records_in_the_public_schema_are_read_beside_those_that_are_mapped() ->
 @pytest.mark.parametrize(
     ("name", "content", "columns", "told"),
     [
-        ("t.csv", "a,b\n1,2\n", "", "only a, b .*--read map=text=COLUMN"),
-        ("t.csv", "a,b\n1,2\n", "text=c", r"a column c, got only 'a', 'b' \(line 2\); correct the mapping"),
+        ("t.csv", "a,b\n1,2\n", "", "2 others .*--read map=text=COLUMN"),
+        ("t.csv", "a,b\n1,2\n", "text=c", r"a column c, got 2 others \(line 2\); correct the mapping"),
         ("t.csv", "a,b\n1\n", "text=a", r"2 columns, got 1 \(line 2\)"),
         ("t.csv", 'a,b\n"1,2\n', "text=a", "values between separators"),
         ("t.jsonl", '{"text": "x"}\n{"text', "", r"one JSON object a line, or a list of them, got malformed JSON"),
@@ -127,3 +127,36 @@ def test_a_heading_without_text_is_the_text_of_its_section() -> None:
         ("No known drug allergies", "No known drug allergies"),
         ("Plan", "Rest."),
     ]
+
+
+def test_files_of_some_names_have_a_mapping_of_their_own() -> None:
+    columns = Columns.parse("text=Body", {"labs/*.csv": "text=Result,title=Test", "*.tsv": "text=Note"})
+    again = Columns.from_json(columns.to_json())
+    assert again == columns
+    reader = RowReader(again)
+    for name, content, text in (
+        ("labs/june.csv", "Test,Result\nUrate,High.\n", "High."),
+        ("ward.zip/labs/june.csv", "Test,Result\nUrate,High.\n", "High."),
+        ("labs/june.tsv", "Note\tBody\nCough.\tx\n", "Cough."),
+        ("notes.csv", "Body,Result\nFever.,x\n", "Fever."),
+    ):
+        (draft,) = reader.read(SourceFile(name, content.encode()))
+        assert draft.text == text, name
+    newer = Columns.parse("", {"*.tsv": "text=Plan"}).over(columns)
+    assert (str(newer), str(newer.of("a.tsv")), str(newer.of("labs/a.csv"))) == (
+        "text=Body", "text=Plan", "text=Result,title=Test",
+    )  # fmt: skip
+
+
+def test_an_error_tells_nothing_of_what_stands_in_a_file() -> None:
+    for name, content in (
+        ("t.csv", "Canary,7\nCanary,8\n"),
+        ("t.json", json.dumps({f"Canary {number}": "Canary" for number in range(20_000)})),
+        ("t.jsonl", '{"text": "Canary"'),
+        ("t.csv", 'id,text\n1,"Canary'),
+    ):
+        for columns in ("", "text=Body"):
+            with pytest.raises(UnreadableError) as raised:
+                list(RowReader(Columns.parse(columns)).read(SourceFile(name, content.encode())))
+            assert "Canary" not in str(raised.value)
+            assert len(str(raised.value)) < 300

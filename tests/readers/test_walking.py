@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import stat
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from auscult.errors import CorpusMissingError
+from auscult.files.limits import VARIABLE
 from auscult.readers.contract import UnreadableError
 from auscult.readers.walking import is_pattern, walk
 
@@ -184,3 +186,52 @@ def test_names_are_made_plain(tmp_path: Path) -> None:
     put(tmp_path, {"a\nb\x1b[31m.txt": b"1", "n.zip": zipped({"c\td.txt": b"2"})})
     (tmp_path / os.fsdecode(b"\xff.txt")).write_bytes(b"3")
     assert outcome(tmp_path) == {"a_b_[31m.txt": b"1", "n.zip/c_d.txt": b"2", "?.txt": b"3"}
+
+
+def tarred(members: dict[str, bytes], mode: str = "w") -> bytes:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(("name", "mode"), [("n.tar", "w"), ("n.tar.gz", "w:gz"), ("n.tgz", "w:gz"), ("n.bin", "w")])
+def test_members_of_tar_archives_are_files(tmp_path: Path, name: str, mode: str) -> None:
+    members = {
+        "./b/c.txt": b"c", "a.txt": b"old", ".hidden": b"h", "t.csv.gz": gzip.compress(b"packed"), "x.zip": b"PK",
+        "../out.txt": b"evil", "/abs.txt": b"evil",
+    }  # fmt: skip
+    content = tarred({**members, "a.txt": b"a"}, mode)
+    put(tmp_path, {name: content})
+    assert outcome(tmp_path) == {
+        f"{name}/a.txt": b"a",
+        f"{name}/b/c.txt": b"c",
+        f"{name}/t.csv.gz": b"packed",
+        f"{name}/x.zip": "nested archive",
+        f"{name}/../out.txt": "path traversal",
+        f"{name}//abs.txt": "path traversal",
+    }
+    (tmp_path / name).write_bytes(content[: len(content) // 3])
+    assert set(outcome(tmp_path).values()) <= {"broken archive", b"a", b"c", b"packed", "nested archive"}
+    (tmp_path / name).write_bytes(tarred({"a.txt": b"changed"}, mode))
+    assert outcome(tmp_path) == {f"{name}/a.txt": b"changed"}
+
+
+def test_tar_archives_that_harm_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE):
+            member = tarfile.TarInfo(f"{kind.decode()}.txt")
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+    put(tmp_path, {"l.tar": held.getvalue(), "b.tgz": tarred({"x.txt": bytes(50_000_000)}, "w:gz")})
+    found = outcome(tmp_path)
+    assert found.pop("b.tgz") == "zip bomb"
+    assert set(found.values()) == {"link in an archive"}
+    put(tmp_path, {"m.tar": tarred({f"{n}.txt": b"" for n in range(51)}), "s.tar": tarred({"x": bytes(20_000)})})
+    monkeypatch.setenv(VARIABLE, "members=50,archive=15000")
+    found = outcome(tmp_path)
+    assert (found["m.tar"], found["s.tar"]) == ("too many members", "zip bomb")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import builtins
 import io
+import json
 import os
 import socket
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.records.fhir import FhirReader
 from auscult.readers.records.xml import XmlReader
 from readings import SAMPLES, read, read_sample, sources_of
 
@@ -225,7 +227,7 @@ def test_nothing_is_opened_whatever_a_file_names(monkeypatch: pytest.MonkeyPatch
         ("<x>a & b</x>", "broken XML"),
         (b"<x>\x00</x>", "broken XML"),
         ("<x/><y/>", "broken XML"),
-        ("<Bundle xmlns='http://hl7.org/fhir'><id value='x'/></Bundle>", "FHIR as XML"),
+        ("<Bundle xmlns='http://hl7.org/fhir'><id value='x'/></Bundle>", "no text"),
     ],
 )
 def test_what_cannot_be_read_is_named(content: str | bytes, kind: str) -> None:
@@ -252,3 +254,51 @@ def test_where_xml_is_broken_is_told_and_not_what_stands_there() -> None:
 )
 def test_xml_is_told_by_its_beginning(name: str, head: bytes, told: bool) -> None:
     assert READER.recognises(SourceFile(name, head)) is told
+
+
+def test_fhir_as_xml_says_what_its_json_says() -> None:
+    div = '<div xmlns="http://www.w3.org/1999/xhtml"><p>A &amp; b &lt; 5<br/>mg</p></div>'
+    resource = {
+        "resourceType": "Composition", "id": "c", "title": "Leaflet", "status": "final",
+        "subject": {"reference": "Patient/1"},
+        "section": [
+            {"title": "Use", "text": {"div": div}},
+            {"title": "Problems", "entry": [{"reference": "Condition/g"}, {"reference": "Observation/o"}]},
+        ],
+    }  # fmt: skip
+    as_xml = (
+        '<f:Bundle xmlns:f="http://hl7.org/fhir"><f:entry><f:resource><f:Composition><f:id value="c"/>'
+        '<f:status value="final"/><f:subject><f:reference value="Patient/1"/></f:subject><f:title value="Leaflet"/>'
+        f'<f:section><f:title value="Use"/><f:text>{div}'
+        '</f:text></f:section><f:section><f:title value="Problems"/><f:entry><f:reference value="Condition/g"/>'
+        '</f:entry><f:entry><f:reference value="Observation/o"/></f:entry></f:section></f:Composition></f:resource>'
+        '</f:entry><f:entry><f:resource><f:Condition><f:id value="g"/><f:code><f:text value="Gout"/></f:code>'
+        '</f:Condition></f:resource></f:entry><f:entry><f:resource><f:Observation><f:id value="o"/><f:code><f:text '
+        'value="Urate"/></f:code><f:valueQuantity><f:value value="9.10"/><f:unit value="mg/dL"/></f:valueQuantity>'
+        '</f:Observation></f:resource></f:entry></f:Bundle>'
+    )  # fmt: skip
+    others = [
+        {"resourceType": "Condition", "id": "g", "code": {"text": "Gout"}},
+        {
+            "resourceType": "Observation",
+            "id": "o",
+            "code": {"text": "Urate"},
+            "valueQuantity": {"value": 9.1, "unit": "mg/dL"},
+        },
+    ]
+    entries = [{"resource": each} for each in (resource, *others)]
+    of_json = read(FhirReader(), json.dumps({"resourceType": "Bundle", "entry": entries}))
+    of_xml = read(XmlReader(), as_xml)
+    assert [each.text.replace("9.10", "9.1") for each in of_xml] == [each.text for each in of_json]
+    assert [dict(each.metadata) for each in of_xml] == [dict(each.metadata) for each in of_json]
+    assert of_xml[0].text.endswith("Gout\n\nUrate: 9.10 mg/dL")
+
+
+def test_deep_fhir_as_xml_is_refused() -> None:
+    with pytest.raises(UnreadableError) as raised:
+        list(
+            XmlReader().read(
+                SourceFile("x.xml", b'<A xmlns="http://hl7.org/fhir">' + b"<b>" * 5000 + b"</b>" * 5000 + b"</A>")
+            )
+        )
+    assert raised.value.kind == "deep nesting"

@@ -43,11 +43,16 @@ def test_a_row_is_a_note(tmp_path: Path, separator: str, packed: bool) -> None:
         (b"number,text\n1,words\n", r"columns id, text in .*notes\.csv, got no id; name the columns"),
         (b"", "an empty file"),
         (b"id,text\n1,one,two\n", r"expected 2 columns, got 3 \(.*notes\.csv, line 2\)"),
-        (b"id,text\n1,caf\xe9\n", r"byte 0xe9 at position 5 \(.*notes\.csv, line 2\); save the file as UTF-8"),
+        (
+            "id,text\n2,caf\u00e9\n".encode() + b"1,caf\xe9\n",
+            r"byte 0xe9 at position 5 \(.*notes\.csv, line 3\); save the file as UTF-8",
+        ),
         # In another line than where the row began, and than where a block of the file does.
-        (b"id,text\n" + b'1,"' + b"words\n" * 9000 + b'caf\xe9\n"', r"byte 0xe9 at position 3 \(.*line 9002\)"),
+        (
+            b"id,text\n" + b'1,"' + "w\u00f6rds\n".encode() * 9000 + b'caf\xe9\n"',
+            r"byte 0xe9 at position 3 \(.*line 9002\)",
+        ),
         (b"id,text\r1,words\r2\r", r"expected 2 columns, got 1 \(.*notes\.csv, line 3\)"),
-        ("id,text\n1,words\n".encode("utf-16"), "save the file as UTF-8"),
         (b"id,text\n1,one\n1,again\n", r"an id of its own for each document, got '1' again \(.*line 3\)"),
         (b"id,text\n1,\n", "a document with words"),
     ],
@@ -75,3 +80,13 @@ def test_one_text_file_is_a_corpus_of_one_document(tmp_path: Path) -> None:
     assert (note.doc_id, note.text) == ("note.txt", "Some words.")
     with pytest.raises(CorpusMissingError, match="no such file or folder"):
         open_corpus("./nowhere")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_tables_of_windows_are_read(tmp_path: Path, encoding: str, packed: bool) -> None:
+    path = tmp_path / f"notes.csv{'.gz' * packed}"
+    content = "id;text\r\n1;\u201eHusten\u201c f\u00fcr 3 \u20ac\r\n2;\u00dcbelkeit\r\n".encode(encoding)
+    path.write_bytes(gzip.compress(content) if packed else content)
+    texts = [document.text for document in open_corpus(str(path)).documents()]
+    assert texts == ["\u201eHusten\u201c f\u00fcr 3 \u20ac", "\u00dcbelkeit"]

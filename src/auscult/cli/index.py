@@ -36,6 +36,7 @@ from auscult.search.sources import (
     index_sources,
     lasting_name,
     open_sources,
+    with_kept_columns,
 )
 from auscult.sources.files import Choices
 
@@ -45,14 +46,16 @@ HowOption = Annotated[
         "--read",
         metavar="KEY=VALUE",
         help="How files are read; repeatable. `map=title=Name,text=Body,date=Datum`: what columns of tables and fields "
-        "of JSON mean. `deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: what takes out who documents are "
-        "about, before anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see them.",
+        "of JSON mean; `map:labs/*.csv=text=Result`: in files of such names. An index keeps this for `add`. "
+        "`deidentify=presidio`, `presidio:PIPELINE` or `MODULE:OBJECT`: what takes out who documents are about, before "
+        "anything is stored. `originals=no`: do not keep the files. `access=GROUP`: who may see them.",
     ),
 ]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write what was read, and what was not and why, as JSON.")
 ]
 _KEYS = ("map", "deidentify", "originals", "access")
+_MAPPED = "map:"
 
 
 def reading_choices(given: Sequence[str] | None) -> Choices:
@@ -63,7 +66,7 @@ def reading_choices(given: Sequence[str] | None) -> Choices:
     """
     told: dict[str, str] = {}
     for key, value in pairs_of("--read", given):
-        if key not in _KEYS or key in told:
+        if (key not in _KEYS and not key.startswith(_MAPPED)) or key in told:
             got = f"'{key}=' twice" if key in told else f"'{key}='"
             raise ConfigError(f"--read with {', '.join(f'{name}=' for name in _KEYS)}", got, "name each once")
         told[key] = value
@@ -71,7 +74,9 @@ def reading_choices(given: Sequence[str] | None) -> Choices:
     if originals not in ("yes", "no"):
         raise ConfigError("--read originals=yes or originals=no", repr(originals), "say one of them")
     return Choices(
-        columns=Columns.parse(told.get("map", "")),
+        columns=Columns.parse(
+            told.get("map", ""), {key.removeprefix(_MAPPED): told[key] for key in told if key.startswith(_MAPPED)}
+        ),
         deidentify=told.get("deidentify", ""),
         originals=originals == "yes",
         access=told.get("access", ""),
@@ -277,7 +282,8 @@ def add(
     """
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
-    sources = open_sources(corpora, reading_choices(how), index=index, skip_bad=skip_bad, report=report)
+    choices = with_kept_columns(reading_choices(how), index)
+    sources = open_sources(corpora, choices, index=index, skip_bad=skip_bad, report=report)
     if watch and (sources.files is None or sources.known):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
     prune = prune or watch
@@ -304,7 +310,7 @@ def add(
                 prune=prune,
                 kept=gathered.kept,
                 dropped=gathered.dropped,
-                files=gathered.files(prune=prune),
+                files=sources.records(gathered, prune=prune),
                 batch_size=batch_size,
                 progress=lambda counts: bar.update(task, description=counts.in_words()),
             )

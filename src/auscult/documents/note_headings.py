@@ -28,7 +28,7 @@ from auscult.documents.building import Section
 # The longest true headings are sentences of about this many characters.
 _LONGEST = 80
 
-_NUMBER = r"(?:(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)][ \t]+)?"
+_NUMBER = r"(?:(?:#{1,6}|(?:\(?\d{1,2}|[IVX]{1,4}|[A-H])[.)])[ \t]+)?"
 # A full stop belongs to a heading only inside an abbreviation ("I.V FLUIDS"), not before a blank.
 _CHARACTER = r"(?:[\w '\u2019&/(),#+-]|\.(?=\w))"
 # Words from the beginning of a line to a colon, to a dash between blanks, or to the end of the line.
@@ -42,6 +42,8 @@ _COLON = re.compile(r":(?![\d/])")
 _BEHIND_SENTENCE = re.compile(rf".*[.;!?)\]][ \t]+([A-Z]{_CHARACTER}*?)[ \t]*")
 _UPPER_RUN = re.compile(r"(?<=[^\s:][ \t])[A-Z][A-Z'/&()-]*(?:[ ][A-Z'/&()-]+)*[ \t]?$")
 _VISIBLE = re.compile(r"\S")
+# Lines end so in texts of old systems and of HL7 messages, and pages do.
+_OTHER_ENDS = re.compile(r"\r(?!\n)|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def find_sections(text: str) -> list[NoteSection]:
         and sections hold every visible character once, except numbers and marks of headings. Nothing for a blank
         note.
     """
+    text = _OTHER_ENDS.sub("\n", text)
     sections: list[NoteSection] = []
     heading, heading_start, at = "", -1, 0
     for found in _headings(text):

@@ -4,10 +4,12 @@ Sentence starts are put right where health text differs from what a general spli
 rules, written on text that the gold set of docs/sentence-splitting.md does not contain:
 
 1. join: no sentence begins behind "Dr.", "vs." or "e.g.", none behind "p.o.", "q.8h." or "spp." when a small
-   letter or a figure follows, none behind "No." or "Fig." when a figure follows, and none inside "?UTI";
+   letter or a figure follows, none behind "No." or "Fig." when a figure follows, none behind "Vit." when a letter
+   follows, and none inside "?UTI";
 2. shift: closing quotes and brackets stay with the sentence they end, opening ones go to the one they begin;
 3. split: a full stop behind a plain word of four letters or more, a blank and a capital end a sentence, also
-   inside quotes and brackets and where an apostrophe was taken for an opening quote.
+   inside quotes and brackets and where an apostrophe was taken for an opening quote; so does one behind how often
+   or how long a medicine is taken ("b.i.d. Stop aspirin.", "in 2 wks. He").
 
 Paragraphs and list items are the frame inside which sentences are looked for.
 A line break always ends a sentence. Health pages and clinical notes end headings, list items and table rows
@@ -103,17 +105,35 @@ def unwrapped(text: str) -> str:
 
 
 # Never at the end of a sentence, whatever follows.
-_BEFORE_ANYTHING = re.compile(r"(?<!\w)(?:Drs?|Mrs?|Ms|Prof|St|[Ee]\.g|[Ii]\.e|cf|viz|vs|subsp|approx)\.$")
+_BEFORE_ANYTHING = re.compile(
+    r"(?<!\w)(?:Drs?|Mrs?|Ms|Prof|St|[Ee]\.g|[Ii]\.e|cf|viz|vs|subsp|[Aa]pprox|Tab|Cap|Inj|Syr|Susp|Rx|Dx|Hx)\.$"
+)
 # Not at the end of a sentence when a small letter, a figure or a bracket follows.
 _BEFORE_SMALL = re.compile(
-    r"(?<!\w)(?:(?:[A-Za-z]{1,2}\.)+[A-Za-z]|q\.? ?\d[\d-]*h?|al|ca|c|q|spp|tabs?|caps?|susp|inj"
-    r"|hrs?|min|wks?|yrs?|mos?|resp|temp|wt|ht|dept|max|est|etc|incl|esp)\.[\"”)]?$"
+    r"(?<!\w)(?:(?:[A-Za-z]{1,2}\.)+[A-Za-z]|q\.? ?\d[\d-]*h?|al|ca|c|q|(?i:spp|tabs?|caps?|susp|inj"
+    r"|hrs?|min|wks?|yrs?|mos?|resp|temp|wt|ht|dept|max|est|etc|incl|esp|vit|staph|strep|hep))\.[\"”)]?$"
 )
 # Not at the end of a sentence when a figure follows.
 _BEFORE_FIGURE = re.compile(
     r"(?<!\w)(?:[Nn]os?|[Ff]igs?|[Vv]ol|pp?|[Tt]emp|[Rr]esp|[Ss]ect?|[Cc]h|[Ee]qs?|[Rr]ef|para)\.$"
 )
-_CONTINUES = re.compile(r"[a-z0-9(%$<>=~+/]")
+# Not at the end of a sentence when one letter follows, perhaps with a number: "Vit. B12", "Strep. A".
+_BEFORE_LETTER = re.compile(r"(?<!\w)(?:[Vv]it|[Hh]ep|[Ss]trep|[Ii]nfl|[Gg]rp?)\.$")
+_LETTER = re.compile(r"[A-Z]\d{0,2}(?![\w.])")
+# "p53" begins a sentence, other than "x3" and "q6h", which go on.
+_CONTINUES = re.compile(r"(?![a-pr-wyz]{1,3}\d{2})[a-z0-9(%$<>=~+/]")
+# At the end of a sentence when a word with a capital follows: how often, how long, how much, and by which way behind a
+# dose; a letter behind what letters tell apart ("kappa B").
+_HOW_OFTEN = r"(?:q|b\.i|t\.i|q\.i|q\.o|q\.h|q\.a|q\.p)\.[dhms]|q\.? ?\d[\d-]*\.? ?h|(?:h\.s|a\.c|p\.c|n\.p\.o)"
+_BY_WHICH_WAY = r"p\.o|p\.r|i\.v|i\.m|s\.c|s\.l|p\.r\.n"
+_LETTERED = "alpha|beta|gamma|delta|kappa|lambda|hepatitis|vitamin|type|group|class|factor|stage|grade|influenza"
+_ENDS = re.compile(
+    rf"(?:\s(?:{_HOW_OFTEN})"
+    rf"|(?:\d|\b(?:m?c?g|ml|mL|units?|tablets?|capsules?|drops?|puffs?)|(?<=[a-z]\.)) (?:{_BY_WHICH_WAY})"
+    r"|\d ?(?:[ap]\.m|wks?|hrs?|yrs?|mos?|mins?|secs?|h|d|m?c?g|m[lL]|kg|cm|lbs?|oz|tabs?|caps?|tsp|tbsp|gtts?)"
+    rf"|\b(?i:{_LETTERED}) [A-Z])"
+    r"\.[\"”)]?\s+(?=(?:[\"“‘(\[]?(?!Hg\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z]+|[AI](?= [a-z]))\b)"
+)
 _CLOSING = re.compile(r"[\"”’)\]]+(?=\s|$)")
 _OPENING = re.compile(r"(?<=\s)[\"“‘(\[]+$")
 _PLAIN_END = re.compile(r"(?:\b[a-z]{4,}|pH)[.!?][\"”’)\]]*\s+(?=[\"“‘(\[]?[A-Z])")
@@ -129,9 +149,11 @@ def _joins(text: str, end: int, start: int) -> bool:
     if before[-1] not in '."”)':
         return False
     following = text[start]
+    if _LETTER.match(text, start) and _BEFORE_LETTER.search(before):
+        return True
     if following.isdigit() and _BEFORE_FIGURE.search(before):
         return True
-    if _CONTINUES.match(following) and _BEFORE_SMALL.search(before):
+    if _CONTINUES.match(text, start) and _BEFORE_SMALL.search(before):
         return True
     return _BEFORE_ANYTHING.search(before) is not None
 
@@ -166,6 +188,7 @@ def repair(text: str, starts: Iterable[int]) -> list[int]:
     for obvious in _PLAIN_END.finditer(text):
         if not _SHORTENED.match(text, obvious.start()):
             kept.add(obvious.end())
+    kept.update(end.end() for end in _ENDS.finditer(text))
     return sorted(kept)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import stat
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 from auscult.files.limits import VARIABLE, limits
@@ -212,19 +213,110 @@ def _listed(
     members = sorted(archive.infolist(), key=lambda member: member.filename)
     if _OFFICE & {member.filename for member in members}:
         return
-    most = limits()
     unpacking.left -= sum(member.file_size for member in members)
-    if unpacking.left < 0:
-        remedy = f"leave it out, or raise the limit ({VARIABLE}='archive={most.archive * 10}')"
-        yield _refused(name, root, "zip bomb", f"an archive of at most {most.archive:,} bytes", "a larger one", remedy)
-        return
-    if len(members) > most.members:
-        remedy = f"divide it, or raise the limit ({VARIABLE}='members={most.members * 10}')"
-        got = f"one of {len(members):,}"
-        yield _refused(name, root, "too many members", f"an archive of at most {most.members:,} files", got, remedy)
+    if problem := _too_much(unpacking.left, len(members)):
+        yield Found(name, root, partial(_raise, problem), problem)
         return
     for member in members:
         yield from _found(name, member, root, unpacking, again, nested=nested)
+
+
+def _too_much(left: int, members: int) -> UnreadableError | None:
+    """What speaks against unpacking an archive, by the bytes that it may still have and the members that it has."""
+    most = limits()
+    if left < 0:
+        remedy = f"leave it out, or raise the limit ({VARIABLE}='archive={most.archive * 10}')"
+        return UnreadableError("zip bomb", f"an archive of at most {most.archive:,} bytes", "a larger one", remedy)
+    if members > most.members:
+        remedy = f"divide it, or raise the limit ({VARIABLE}='members={most.members * 10}')"
+        got = f"one of {members:,}"
+        return UnreadableError("too many members", f"an archive of at most {most.members:,} files", got, remedy)
+    return None
+
+
+def is_tar(name: str, head: bytes) -> bool:
+    """Whether a file is a tar archive, plain or gzip-compressed.
+
+    Args:
+        name: Of it.
+        head: Its first 262 bytes.
+    """
+    return head[257:262] == b"ustar" or (head.startswith(GZIP) and name.lower().endswith((".tar.gz", ".tgz")))
+
+
+def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
+    """What a tar archive holds, in the order of names; of files of one name the last.
+
+    Args:
+        name: Of the archive.
+        path: Of it.
+        root: Handed on.
+    """
+    members: dict[str, tarfile.TarInfo] = {}
+    left = limits().archive
+    problem = None
+
+    def opened() -> tarfile.TarFile:
+        status = path.stat()
+        return _opened_tar(path, status.st_size, status.st_mtime_ns)
+
+    try:
+        for number, member in enumerate(opened(), start=1):
+            left -= member.size
+            members[member.name] = member
+            if problem := _too_much(left, number):
+                break
+    except UnreadableError as error:
+        problem = error
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        got = f"a damaged one ({type(error).__name__})"
+        problem = UnreadableError("broken archive", "a whole tar archive", got, "fetch it again")
+    if problem:
+        yield Found(name, root, partial(_raise, problem), problem)
+        return
+    for _, member in sorted(members.items()):
+        place = PurePosixPath(member.name)
+        if member.isdir() or not all(is_shown(part) for part in place.parts if part != ".."):
+            continue
+        own = plain(f"{name}/{place}")
+        if problem := _tar_problem(member, place):
+            yield Found(own, root, partial(_raise, problem), problem)
+        else:
+            content = partial(_tar_member, opened, member)
+            packed = place.suffix.lower() == ".gz"
+            yield Found(own, root, partial(_gunzipped_member, content) if packed else content)
+
+
+@lru_cache(maxsize=1)
+def _opened_tar(path: Path, size: int, _: int) -> tarfile.TarFile:
+    """An archive of this size and time of change; only the one that was opened last is in memory."""
+    with path.open("rb") as probe:
+        is_packed = probe.read(len(GZIP)) == GZIP
+    return tarfile.open(fileobj=io.BytesIO(gunzipped(path, size)) if is_packed else path.open("rb"), mode="r:")
+
+
+def _tar_problem(member: tarfile.TarInfo, place: PurePosixPath) -> UnreadableError | None:
+    if place.is_absolute() or ".." in place.parts:
+        return _leads_out()
+    if not member.isreg():
+        return UnreadableError("link in an archive", "files", "a link or a device", "pack the file itself")
+    if place.name.lower().endswith((".zip", ".tar", ".tar.gz", ".tgz")):
+        return UnreadableError("nested archive", "files in a tar archive", "an archive", "unpack the outer one")
+    return None
+
+
+def _tar_member(archive: Callable[[], tarfile.TarFile], member: tarfile.TarInfo) -> bytes:
+    try:
+        opened = archive().extractfile(member)
+        return within(opened.read(limits().source + 1)) if opened else b""
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        got = f"a damaged one ({type(error).__name__})"
+        raise UnreadableError("broken archive", "a whole member of an archive", got, "fetch it again") from error
+
+
+def _leads_out() -> UnreadableError:
+    expected = "names inside the archive"
+    return UnreadableError("path traversal", expected, "one that leads out of it", "do not trust this archive")
 
 
 def _found(
@@ -266,8 +358,7 @@ def _found(
 def _problem(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:
     """What speaks against reading a member."""
     if path.is_absolute() or ".." in path.parts or member.filename[1:2] == ":":
-        expected = "names inside the archive"
-        return UnreadableError("path traversal", expected, "one that leads out of it", "do not trust this archive")
+        return _leads_out()
     if stat.S_ISLNK(member.external_attr >> 16):
         return UnreadableError("link in an archive", "files", "a link", "pack the file itself")
     if member.flag_bits & _ENCRYPTED:

@@ -19,9 +19,7 @@ from auscult.readers.archives import OLE, names_in, streams_in
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
 from auscult.readers.records.rows import Columns
 
-_READ: Final = (
-    "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, tables, JSON lines or text"
-)
+_READ: Final = "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, HL7 v2, tables, JSON lines or text"
 _SAVE_DOCX: Final = "install LibreOffice, or save it as .docx"
 _SAVE_PPTX: Final = "install LibreOffice, or save it as .pptx"
 _RECOGNISE: Final = "recognise its text first, for instance with: ocrmypdf --image-dpi 300 FILE FILE.pdf"
@@ -108,6 +106,7 @@ READERS: Mapping[str, str] = MappingProxyType(
         "epub": "auscult.readers.book:BookReader",
         "mail": "auscult.readers.mail:MailReader",
         "fhir": "auscult.readers.records.fhir:FhirReader",
+        "hl7": "auscult.readers.records.hl7:Hl7Reader",
         "xml": "auscult.readers.records.xml:XmlReader",
         "html": "auscult.readers.html.reader:HtmlReader",
         _ROWS: "auscult.readers.records.rows:RowReader",

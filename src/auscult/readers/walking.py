@@ -1,4 +1,4 @@
-"""The files below what a user named: folders, single files, patterns, and the members of zip archives.
+"""The files below what a user named: folders, single files, patterns, and the members of zip and tar archives.
 
 The order is that of names. Hidden files are left out, and so is what other systems put into archives. Nothing is read
 outside what was named: a link that leads out of a named folder is told, and a member of an archive is bytes with a
@@ -17,11 +17,13 @@ from pathlib import Path, PurePosixPath
 from auscult.errors import CorpusMissingError
 from auscult.files.limits import limits
 from auscult.files.reading import GZIP
-from auscult.readers.archives import Found, gunzipped, is_shown, plain, unzipped, within
+from auscult.readers.archives import Found, gunzipped, is_shown, is_tar, plain, untarred, unzipped, within
 from auscult.readers.contract import UnreadableError
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _PATTERN = frozenset("*?[")
+#: Bytes that tell archives apart.
+_HEAD = 262
 
 
 def is_pattern(named: str) -> bool:
@@ -127,6 +129,8 @@ def _unpacked(name: str, path: Path, root: int, folder: Path | None, through: bo
         return
     if head.startswith(_ZIP):
         yield from unzipped(name, path, root) or [Found(name, root, partial(_whole, path))]
+    elif is_tar(name, head):
+        yield from untarred(name, path, root)
     elif head.startswith(GZIP):
         yield Found(name, root, partial(_gunzipped, path))
     else:
@@ -151,7 +155,7 @@ def _head(path: Path, folder: Path | None, through: bool) -> bytes | None:
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("no file", "a file", "a device or a pipe", "leave it out")
         with path.open("rb") as opened:
-            return opened.read(len(GZIP) + len(_ZIP[0]))
+            return opened.read(_HEAD)
     except OSError as error:
         raise _unreadable(error) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from auscult.concepts import KnowledgeBase
@@ -14,8 +14,9 @@ from auscult.errors import ConfigError, printable
 from auscult.files.records import left_out
 from auscult.files.writing import check_file
 from auscult.index import Counts
-from auscult.index.reader import GenerationReader
+from auscult.index.reader import GenerationReader, open_current
 from auscult.interfaces import Corpus, DocumentEncoder
+from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.search.build import BuildReport, build_index
 from auscult.sources.file_records import FileRecord, Index
@@ -25,6 +26,8 @@ from auscult.sources.opening import open_corpus, opens_as_files
 
 NO_KNOWLEDGE = "no knowledge base on this machine (auscult data show knowledge-base): names go by words"
 Stream = Callable[[Iterable[Document]], Iterable[Document]]
+#: Where an index keeps how files are read; no path is called so.
+_KEPT = "--read"
 _TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".json")
 
 
@@ -35,11 +38,13 @@ class Sources:
     Attributes:
         known: Corpora of formats of their own, by where they are read.
         files: All else.
+        columns: What columns of tables mean.
         origins: Where each document of the known corpora is from, as far as they were read.
     """
 
     known: Mapping[str, Corpus]
     files: FilesCorpus | None
+    columns: Columns = field(default_factory=Columns)
     origins: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -55,6 +60,11 @@ class Sources:
         else:
             with self.files.gather(index, progress) as gathered:
                 yield gathered
+
+    def records(self, gathered: Gathered, *, prune: bool) -> dict[str, dict[str, str]]:
+        """What an index keeps of files and of how they are read (`Gathered.files`)."""
+        kept = {_KEPT: {"map": self.columns.to_json()}} if self.columns else {}
+        return gathered.files(prune=prune) | kept
 
     def documents(self, gathered: Gathered, split: str | None) -> Iterator[Document]:
         """Of all that was named; files are of the split "train"."""
@@ -105,7 +115,21 @@ def open_sources(
         first = next(each for each in named if each not in own)
         raise ConfigError(expected, f"'{first}', a corpus of its own format", "leave it out")
     files = FilesCorpus(*own, choices=choices, skip_bad=skip_bad, without=[index]) if own else None
-    return Sources(known, files)
+    return Sources(known, files, choices.columns)
+
+
+def with_kept_columns(choices: Choices, index: Path) -> Choices:
+    """Return choices with what an index knows of columns, as far as they do not say it themselves.
+
+    Raises:
+        IndexFolderError: There is no index, or it is damaged.
+    """
+    reader = open_current(index)
+    try:
+        kept = reader.store.files(_KEPT).get("map")
+    finally:
+        reader.close()
+    return replace(choices, columns=choices.columns.over(Columns.from_json(kept))) if kept else choices
 
 
 def _must_be_files(named: str, choices: Choices) -> bool:
@@ -174,7 +198,7 @@ def index_sources(
             knowledge_base=knowledge_base,
             corpus=sources.name,
             origin=sources.origin(gathered),
-            files=gathered.files(prune=True),
+            files=sources.records(gathered, prune=True),
             model_path=model_path,
             batch_size=batch_size,
             progress=on_batch,

@@ -106,7 +106,9 @@ class Gathering:
         self._waiting = WaitingDocuments(sources, named=named, originals=originals, access=access, splitter=splitter)
         hidden = deidentifier.name if deidentifier else ""
         # Files that another version, or other choices, would read otherwise are read again.
-        self._how = f"{__version__}|{columns}|{hidden}|{originals}|{access}|{limits()}"
+        self._how = (
+            f"{__version__}|{columns.to_json() if columns.files else columns}|{hidden}|{originals}|{access}|{limits()}"
+        )
 
     def __enter__(self) -> Self:
         return self

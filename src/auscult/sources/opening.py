@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from auscult.catalogue import catalogue, unknown_name
 from auscult.errors import CorpusMissingError
 from auscult.extensions import entries, load
+from auscult.files.limits import limits
 from auscult.files.reading import open_unpacked
 from auscult.interfaces import Corpus
 from auscult.readers.walking import is_pattern
@@ -65,7 +66,7 @@ def open_corpus(spec: str, *, skip_bad: bool = False, choices: Choices | None = 
         CorpusMissingError: It is not on this machine; the remedy says where to get it and where to put it.
     """
     # With columns of the user's own, a file is a table, whatever it is called.
-    own = choices is not None and bool(choices.columns) and Path(spec).is_file()
+    own = choices is not None and bool(choices.columns.of(spec)) and Path(spec).is_file()
     if not own and (registered := open_registered(spec, skip_bad=skip_bad)) is not None:
         return registered
     if is_pattern(spec):
@@ -136,15 +137,29 @@ def _names_at(spec: str) -> list[str]:
 
 def _of_rows(path: Path, skip_bad: bool, choices: Choices | None) -> Corpus | None:
     """Open a table or a file of JSON lines; None for a file of another kind."""
-    columns = choices.columns if choices else None
+    columns = choices.columns.of(path.as_posix()) if choices else None
     if path.name.lower().endswith(SUFFIXES):
         return CsvCorpus(path, skip_bad=skip_bad, columns=columns)
     head = _head_of(path)
     # As JSON lines begin that are not of FHIR.
     begins_so = head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and not head.startswith(b"{\\rtf")
-    if path.name.lower().endswith((".jsonl", ".jsonl.gz")) or (begins_so and _FHIR not in head):
+    named_so = path.name.lower().endswith((".jsonl", ".jsonl.gz"))
+    if named_so or (begins_so and _FHIR not in head and not _is_fhir(path)):
         return JsonlCorpus(path, skip_bad=skip_bad, columns=columns)
     return None
+
+
+def _is_fhir(path: Path) -> bool:
+    """Whether a file of JSON is of FHIR, some of which say so at the end."""
+    from auscult.readers.records.fhir import is_fhir
+
+    if not path.name.lower().endswith(_JSON):
+        return False
+    try:
+        with open_unpacked(path) as opened:
+            return is_fhir(opened.read(limits().source))
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
 def _head_of(path: Path) -> bytes:

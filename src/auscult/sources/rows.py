@@ -19,6 +19,7 @@ patient together when notes are split. Values are separated by commas, semicolon
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -31,7 +32,16 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.errors import CorpusMissingError, DataError
 from auscult.files.limits import TooLargeError, limits
-from auscult.files.reading import NotUtf8Error, Unpacked, decoded, open_unpacked, read_cells, read_lines, separator_of
+from auscult.files.reading import (
+    NotUtf8Error,
+    Unpacked,
+    decoded,
+    lines_within,
+    open_unpacked,
+    read_cells,
+    read_lines,
+    separator_of,
+)
 from auscult.files.records import REMEDY, BadRecords, Record, RecordError, reject, settle, too_large
 from auscult.interfaces import SentenceSplitter
 from auscult.readers.records.rows import ColumnMissingError, Columns
@@ -89,7 +99,7 @@ def read_rows(
     try:
         with _open_table(path) as stream:
             # With their ends: a table may be of a system that ends lines in carriage returns.
-            lines = (each for _, line in decoded(stream, path) for each in io.StringIO(line, newline=""))
+            lines = (each for line in _decoded(stream, path) for each in io.StringIO(line, newline=""))
             first = next(lines, "")
             rows = read_cells(chain([first], lines), separator_of(first, separators), longest=limits().line)
             number, header = next(rows, (0, []))
@@ -112,6 +122,45 @@ def read_rows(
         found = f"a damaged file: {damage} ({path}, behind line {number})"
         advice = "fetch the file again, or correct that line"
         settle(RecordError("damaged file", "values between separators", found, advice), skip_bad, report)
+
+
+def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
+    """Yield the lines of a table: in UTF-8, or as Windows and Excel write them (UTF-16 with a mark, cp1252).
+
+    It is in cp1252 where no line with other letters than ASCII's is UTF-8; one wrong byte in a file of UTF-8 is damage.
+    """
+    with _open_table(path) as probe:
+        if probe.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            yield from _lines(io.TextIOWrapper(stream, "utf-16", "replace", newline=""), path)
+            return
+        is_utf8 = None
+        for line in lines_within(probe, path):
+            if not line.isascii():
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError:
+                    is_utf8 = False
+                else:
+                    is_utf8 = True
+                    break
+    if is_utf8 is False:
+        yield from _lines(io.TextIOWrapper(stream, "cp1252", "replace", newline=""), path)
+    else:
+        yield from (line for _, line in decoded(stream, path))
+
+
+def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    most = limits()
+    number = size = 0
+    while line := text.readline(most.line + 1):
+        number += 1
+        size += len(line)
+        where = f"{path}, line {number}"
+        if len(line) > most.line:
+            raise TooLargeError("line", "a line of", "characters", where)
+        if size > most.file:
+            raise TooLargeError("file", "a file of", "characters, unpacked", where)
+        yield line
 
 
 def _not_utf8(error: NotUtf8Error, path: Path) -> RecordError:

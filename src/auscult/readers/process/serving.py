@@ -38,7 +38,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     questions = sys.stdin.buffer
     told = json.loads(_read(questions) or b"{}")
-    registry = Registry(Columns(tuple((name, tuple(columns)) for name, columns in told["columns"])), told["readers"])
+    registry = Registry(Columns.from_json(told["columns"]), told["readers"])
     _confine(told["memory"])
     _answer(answers, END, b"")
     while (head := _read(questions)) is not None:

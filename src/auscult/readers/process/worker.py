@@ -241,7 +241,7 @@ class ReadingProcess:
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
         told = {
-            "columns": self._columns.told,
+            "columns": self._columns.to_json(),
             "readers": self._readers,
             "memory": most.reading,
             "seconds": most.seconds,

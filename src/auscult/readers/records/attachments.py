@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
+from mimetypes import MimeTypes
 from typing import Final
 
 from auscult.readers.contract import DraftDocument, Reader, SourceFile, UnreadableError
 from auscult.readers.flow import Facts
-from auscult.readers.registry import READERS
+from auscult.readers.notes import NoteReader
+from auscult.readers.registry import READERS, Registry
 
 _TYPES: Final = {
     "text/plain": ("note", ".txt"),
@@ -28,14 +32,9 @@ _TYPES: Final = {
     "application/hl7-cda+xml": ("xml", ".xml"),
     "application/hl7-sda+xml": ("xml", ".xml"),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx", ".docx"),
-    "application/rtf": ("rtf", ".rtf"),
-    "text/rtf": ("rtf", ".rtf"),
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ("slides", ".pptx"),
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("sheets", ".xlsx"),
-    "application/vnd.ms-excel": ("sheets", ".xls"),
-    "application/vnd.oasis.opendocument.text": ("opendocument", ".odt"),
 }
-_KINDS: Final = "text, HTML, Markdown, PDF, XML, RTF or an office file"
+_MEDIA_TYPE: Final = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
+_KINDS: Final = "text, HTML, Markdown, PDF, XML, DOCX or another format that is read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +66,8 @@ def read_attachment(attachment: Attachment, facts: Facts, name: str) -> Iterator
         UnreadableError: It is not there, of a type that is not read, or cannot be read.
     """
     content = _content(attachment)
-    reader, suffix = _reader_of(attachment.media_type)
-    for draft in reader.read(SourceFile(f"{name}{suffix}", content)):
+    reader, file = _reader_of(attachment.media_type, name.rpartition(".")[0] or name, content)
+    for draft in reader.read(file):
         yield replace(
             draft,
             content=content if draft.content is None else draft.content,
@@ -95,14 +94,29 @@ def _content(attachment: Attachment) -> bytes:
     return content
 
 
-def _reader_of(media_type: str) -> tuple[Reader, str]:
+@cache
+def _readers() -> Registry:
+    return Registry()
+
+
+def _reader_of(media_type: str, name: str, content: bytes) -> tuple[Reader, SourceFile]:
+    """The reader of an attachment, and the attachment as a file of its type.
+
+    Where its type is none of the usual ones, its reader is the one that recognises it. Any bytes of letters are text,
+    which is believed only of those that no other type is told of.
+    """
     kind = media_type.partition(";")[0].strip().lower()
-    if kind not in _TYPES:
-        told = f"one of the type '{kind[:80]}'" if kind else "one that names no type"
+    if kind in _TYPES:
+        named, suffix = _TYPES[kind]
+        module, _, attribute = READERS[named].partition(":")
+        reader: Reader = getattr(import_module(module), attribute)()
+        return reader, SourceFile(f"{name}{suffix}", content)
+    file = SourceFile(f"{name}{MimeTypes(()).guess_extension(kind) or ''}", content)
+    reader = _readers().reader_of(file)
+    is_text = not kind or (kind.startswith("text/") and "rtf" not in kind) or kind == "application/octet-stream"
+    if reader.name == NoteReader.name and not is_text:
+        told = f"one of the type '{kind}'" if _MEDIA_TYPE.fullmatch(kind) else "one of a type that is none"
         raise UnreadableError(
             "attachment of another type", f"an attachment of {_KINDS}", told, "save it as one of them"
         )
-    named, suffix = _TYPES[kind]
-    module, _, attribute = READERS[named].partition(":")
-    reader: Reader = getattr(import_module(module), attribute)()
-    return reader, suffix
+    return reader, file

@@ -1,8 +1,10 @@
-"""FHIR R4 as JSON: texts of `DocumentReference`, `Composition`, `DiagnosticReport`, in bundles, alone or one a line.
+"""FHIR of any version as JSON: what its resources say in words, in bundles, alone or one a line.
 
-Attachments are read by the reader of their type, from the data in the file; what is only named by an address is not
-fetched, and told. Other resources hold no texts; they are counted. What a lenient parser of JSON lets pass in silence
-(a key twice, NaN, nesting without end) is refused.
+A resource with a narrative, sections, attachments or answers is a document. Those with fields alone or a line or two
+(a patient's conditions, medicines, values) are one document a patient, a line each. Attachments are read by the reader
+of their type, from the data in the file; what is only named by an address is not fetched, and told. People, places,
+bills and definitions are counted, and not read. What a lenient parser of JSON lets pass in silence (a key twice, NaN,
+nesting without end) is refused.
 """
 
 from __future__ import annotations
@@ -10,17 +12,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from auscult.files.json_text import nested_more_than
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.decoding import decoded
+from auscult.readers.flow import Facts
 from auscult.readers.html.cleaning import Care
 from auscult.readers.html.reader import read_page
 from auscult.readers.records.attachments import read_attachment
-from auscult.readers.records.fhir_resources import PEOPLE, Fields, Resource, attachment_of, narrative_page
+from auscult.readers.records.fhir_resources import PEOPLE, TEXTS, Page, Resource, attachment_of, attachments_in
+from auscult.readers.records.fhir_words import plain_of
 
 _DEEPEST: Final = 200
 _REMEDY: Final = "export the file again"
@@ -73,19 +77,15 @@ Problems = list[tuple[str, UnreadableError]]
 """What could not be read: where it stands, and why."""
 
 
-def resources_of(text: str, lines: bool, problems: Problems) -> Iterator[Resource]:
+def resources_of(objects: Iterable[tuple[str, dict[str, Any]]], problems: Problems) -> Iterator[Resource]:
     """Every resource of a file but bundles, in order, numbered from 1.
 
     Args:
-        text: Of the file.
-        lines: Whether it is called a file of lines. One that is not may still be: its first line is an object.
-        problems: Lines that are no resource are told here.
-
-    Raises:
-        UnreadableError: It is neither JSON nor lines of JSON.
+        objects: Of the file, and where each stands.
+        problems: Objects that are no resource are told here.
     """
     number = 0
-    for where, value in _objects(text, lines, problems):
+    for where, value in objects:
         held = [Resource(value)]
         while held:
             resource = held.pop()
@@ -103,8 +103,17 @@ def resources_of(text: str, lines: bool, problems: Problems) -> Iterator[Resourc
                 problems.append((where, _no_resource("none")))
 
 
-def _objects(text: str, lines: bool, problems: Problems) -> Iterator[tuple[str, dict[str, object]]]:
-    """The objects of a file, and where each stands."""
+def _objects(text: str, lines: bool, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file, and where each stands.
+
+    Args:
+        text: Of the file.
+        lines: Whether it is called a file of lines. One that is not may still be: its first line is an object.
+        problems: Lines that are no object are told here.
+
+    Raises:
+        UnreadableError: It is neither JSON nor lines of JSON.
+    """
     if not lines:
         try:
             value = strict_json(text)
@@ -112,8 +121,9 @@ def _objects(text: str, lines: bool, problems: Problems) -> Iterator[tuple[str, 
             if not _is_object(text.lstrip().partition("\n")[0]):
                 raise
         else:
-            if isinstance(value, dict):
-                yield "the file", value
+            for number, each in enumerate(value if isinstance(value, list) else [value], start=1):
+                if isinstance(each, dict):
+                    yield f"object {number}", each
             return
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -140,132 +150,231 @@ def _is_object(line: str) -> bool:
         return False
 
 
-_RESOURCE: Final = re.compile(rb'\s*\{.*?"resourceType"\s*:\s*"[A-Z]', re.DOTALL)
+_RESOURCE: Final = re.compile(rb'\s*[\[{].*?"resourceType"\s*:\s*"[A-Z]', re.DOTALL)
 _LINES: Final = (".ndjson", ".jsonl")
-_READ: Final = ("DocumentReference", "Composition", "DiagnosticReport")
+_JSON: Final = (".json", ".fhir", *_LINES)
+_HEAD: Final = 4096
+_NOT_READ: Final = frozenset(
+    {
+        "Patient", "Practitioner", "PractitionerRole", "RelatedPerson", "Person", "Organization",
+        "OrganizationAffiliation", "Location", "Binary", "HealthcareService", "Endpoint", "Schedule", "Slot",
+        "Coverage", "Claim", "ClaimResponse", "ExplanationOfBenefit", "Account", "Invoice", "ChargeItem",
+        "PaymentNotice", "PaymentReconciliation", "CoverageEligibilityRequest", "CoverageEligibilityResponse",
+        "Provenance", "AuditEvent", "OperationOutcome", "Parameters", "Subscription", "MessageHeader",
+        "CapabilityStatement", "Conformance", "StructureDefinition", "StructureMap", "ValueSet", "CodeSystem",
+        "ConceptMap", "SearchParameter", "OperationDefinition", "ImplementationGuide", "NamingSystem",
+        "CompartmentDefinition", "GraphDefinition", "MessageDefinition", "TestScript",
+    }
+)  # fmt: skip
 _MOST_TOLD: Final = 20
 
 
+def is_fhir(content: bytes) -> bool:
+    """Whether JSON is of FHIR: its first object says what type of resource it is, which some writers put last."""
+    if _RESOURCE.match(content[:_HEAD]):
+        return True
+    if not _RESOURCE.match(content):
+        return False
+    try:
+        _, first = next(_objects(decoded(content)[0], False, []), ("", {}))
+    except UnreadableError:
+        return False
+    return isinstance(first.get("resourceType"), str)
+
+
 class FhirReader:
-    """Reads FHIR R4 as JSON."""
+    """Reads FHIR as JSON."""
 
     name = "FHIR"
     suffixes = (".fhir", ".ndjson")
 
     def recognises(self, file: SourceFile) -> bool:
-        """Whether its first object says what type of resource it is."""
-        return _RESOURCE.match(file.head) is not None
+        """Whether its first object says what type of resource it is, or a file that is called as JSON has one."""
+        return _RESOURCE.match(file.head) is not None or (file.suffix in _JSON and is_fhir(file.content))
 
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
-        """A document for each text, with `ResourceType/id` as its key.
+        """The documents, with `ResourceType/id` as their keys; a patient's record is that of the patient and "record".
 
         What could not be read is told in the remarks of the first.
 
         Raises:
             UnreadableError: It is no JSON, or no text in it could be read.
         """
-        reading = _Reading(file)
-        drafts = reading.drafts()
-        if not drafts:
-            raise reading.first_problem()
-        yield replace(drafts[0], remarks=(*drafts[0].remarks, *reading.remarks()))
-        yield from drafts[1:]
+        text, _ = decoded(file.content)
+        problems: Problems = []
+        return read_resources(_objects(text, file.suffix in _LINES, problems), file.name, problems)
+
+
+def read_resources(
+    objects: Iterable[tuple[str, dict[str, Any]]], name: str, problems: Problems
+) -> Iterator[DraftDocument]:
+    """The documents of resources and bundles.
+
+    Args:
+        objects: Of the file, and where each stands.
+        name: Of the file.
+        problems: What could not be read of it, which is told in the remarks of the first document.
+
+    Raises:
+        UnreadableError: No text in them could be read.
+    """
+    reading = _Reading(objects, name, problems)
+    drafts = reading.drafts()
+    if not drafts:
+        raise reading.first_problem()
+    yield replace(drafts[0], remarks=(*drafts[0].remarks, *reading.remarks()))
+    yield from drafts[1:]
 
 
 class _Reading:
     """One file as it is read: what became documents, and what did not, and why."""
 
-    def __init__(self, file: SourceFile) -> None:
-        self._name = file.name
-        self._problems: Problems = []
+    def __init__(self, objects: Iterable[tuple[str, dict[str, Any]]], name: str, problems: Problems) -> None:
+        self._name = name
+        self._problems = problems
         self._others: Counter[str] = Counter()
-        self._keys: Counter[str] = Counter()
-        text, _ = decoded(file.content)
-        self._resources = list(resources_of(text, file.suffix in _LINES, self._problems))
-        self._binaries: dict[str, Resource] = {}
-        self._people: dict[str, str] = {}
+        self._same: list[str] = []
+        self._resources = list(resources_of(objects, problems))
+        self._told: set[int] = set()
+        self._named: set[int] = set()
+        self._by_name: dict[str, Resource] = {}
         for resource in self._resources:
             for reference in filter(None, (resource.key, resource.full_url)):
-                if resource.kind == "Binary":
-                    self._binaries[reference] = resource
-                elif resource.kind in PEOPLE:
-                    self._people[reference] = resource.person()
+                self._by_name.setdefault(reference, resource)
+        self._people = {name: each.person() for name, each in self._by_name.items() if each.kind in PEOPLE}
 
     def drafts(self) -> list[DraftDocument]:
-        """All documents."""
-        found = []
-        for resource in self._resources:
-            if resource.kind not in _READ:
+        """All documents, in the order of their resources; records last."""
+        made: dict[int, list[tuple[str, DraftDocument]]] = {}
+        rest: list[Resource] = []
+        # Those whose pages tell others come first.
+        for resource in sorted(self._resources, key=lambda each: each.kind not in TEXTS):
+            if resource.kind in _NOT_READ:
                 if resource.kind != "Binary":
                     self._others[resource.kind] += 1
-                continue
-            for number, draft in enumerate(self._of(resource), start=1):
-                key = resource.key if number == 1 else f"{resource.key}/{number}"
-                self._keys[key] += 1
-                times = self._keys[key]
-                found.append(replace(draft, key=key if times == 1 else f"{key}~{times}"))
-        return found
+            elif resource.in_error:
+                self._miss(resource.key, "entered in error", "a resource that stands", "one that was entered in error")
+            elif resource.number not in self._told:
+                before = len(self._problems)
+                drafts = list(self._of(resource))
+                made[resource.number] = [
+                    (resource.key if number == 1 else f"{resource.key}/{number}", draft)
+                    for number, draft in enumerate(drafts, start=1)
+                ]
+                is_silent = not drafts and len(self._problems) == before
+                if resource.kind in ("Composition", "DocumentReference"):
+                    if is_silent:
+                        self._miss(resource.key, "empty file", "a resource with text", "none")
+                elif is_silent or not resource.is_text:
+                    rest.append(resource)
+        found = [each for resource in self._resources for each in made.get(resource.number, ())]
+        keys: Counter[str] = Counter()
+        named = []
+        for key, draft in [*found, *self._records(rest, {number for number, drafts in made.items() if drafts})]:
+            keys[key] += 1
+            named.append(replace(draft, key=key if keys[key] == 1 else f"{key}~{keys[key]}"))
+        return named
 
     def remarks(self) -> list[str]:
         """What was not read."""
         told = [f"{where} was not read: {problem}" for where, problem in self._problems]
+        told += [f"an attachment of {key} was left out: another one says the same" for key in self._same]
         if len(told) > _MOST_TOLD:
             told[_MOST_TOLD:] = [f"{len(told) - _MOST_TOLD} more were not read"]
         others = ", ".join(f"{number} {kind}" for kind, number in self._others.most_common(_MOST_TOLD))
-        return [*told, f"resources without texts: {others}"] if others else told
+        return [*told, f"resources that are not read as texts: {others}"] if others else told
 
     def first_problem(self) -> UnreadableError:
         """Why there is no document."""
         if self._problems:
             return self._problems[0][1]
         kinds = ", ".join(kind for kind, _ in self._others.most_common(_MOST_TOLD))
-        return UnreadableError(
-            "no text", f"a {', '.join(_READ)} with text", f"only {kinds}" if kinds else "no resource", "leave it out"
-        )
+        return UnreadableError("no text", "resources with text", f"only {kinds}" if kinds else "none", "leave it out")
+
+    def _find(self, reference: str, holder: Resource) -> Resource | None:
+        """The resource that a reference is to: in the one that has it, or in the file, whatever server it names."""
+        if reference.startswith("#"):
+            inner = (each for each in holder.each("contained") if each.text("id") == reference[1:])
+            return next((Resource(each.values, number=-id(each.values)) for each in inner), None)
+        last = "/".join(reference.partition("/_history/")[0].split("/")[-2:])
+        found = self._by_name.get(reference) or self._by_name.get(last)
+        if found and found.kind == "Medication":
+            self._named.add(found.number)
+        return found
 
     def _of(self, resource: Resource) -> Iterator[DraftDocument]:
-        if resource.in_error:
-            self._miss(resource.key, "entered in error", "a resource that stands", "one that was entered in error")
+        """The documents of a resource: its page, and its attachments; none where it only has fields."""
+        attachments = list(attachments_in(resource.values))
+        is_page = resource.kind != "DocumentReference" and resource.is_text
+        if not (is_page or attachments):
             return
         facts = resource.facts(self._people)
-        before = len(self._problems)
-        made = False
-        if resource.kind != "DocumentReference":
+        if is_page:
+            titled = facts if facts.title or resource.kind in TEXTS else replace(facts, title=plain_of(resource.kind))
+            page = Page(titled.title, self._find)
             try:
-                page = narrative_page(resource, facts.title)
-                if page:
-                    draft = read_page(page, Care.INVISIBLE)
-                    made = True
-                    yield replace(
-                        draft,
-                        content=page,
-                        title=facts.title or draft.title,
-                        source=facts.source,
-                        url="",
-                        entity_ids=facts.entity_ids,
-                        metadata={**draft.metadata, **facts.fields()},
-                    )
+                page.add(resource)
+                yield from self._of_page(page, titled)
             except UnreadableError as problem:
                 self._problems.append((resource.key, problem))
-        for held in self._attached(resource):
-            # Several are the same text in several formats: the first that can be read is the document.
+            self._told |= page.told
+        read: list[tuple[DraftDocument, Counter[str]]] = []
+        for held in attachments:
             try:
-                drafts = list(read_attachment(attachment_of(held, self._binaries), facts, self._name))
+                drafts = list(read_attachment(attachment_of(held, self._by_name), facts, self._name))
             except UnreadableError as problem:
                 self._problems.append((f"an attachment of {resource.key}", problem))
                 continue
-            made = True
-            yield from drafts
-            break
-        if not made and len(self._problems) == before:
-            self._miss(resource.key, "empty file", "a resource with text", "none")
+            # One text in several formats is one document; an addendum is another.
+            for draft in drafts:
+                words = Counter(re.findall(r"\w+", draft.text.casefold()))
+                if any(words <= others for _, others in read):
+                    self._same.append(resource.key)
+                else:
+                    read.append((draft, words))
+        yield from (draft for draft, _ in read)
+
+    def _records(self, resources: list[Resource], read: set[int]) -> Iterator[tuple[str, DraftDocument]]:
+        """Keys and documents of resources that have fields alone: a document for all of a patient.
+
+        Args:
+            resources: The resources.
+            read: Numbers of those of which an attachment was read.
+        """
+        by_patient: dict[str, list[tuple[Resource, str]]] = {}
+        # All statements come first: what is named in one of them is no record of its own.
+        for resource, said in [(each, each.statement(self._find)) for each in resources]:
+            if not said:
+                self._others[resource.kind] += resource.number not in read
+            elif resource.number not in self._named:
+                by_patient.setdefault(resource.patient, []).append((resource, said))
+        for patient, held in by_patient.items():
+            first = held[0][0]
+            facts = first.facts(self._people)
+            if len(held) > 1:
+                facts = Facts(
+                    title="Clinical record" if patient else "Records",
+                    names=facts.names[:1],
+                    metadata={"patient": facts.metadata["patient"]} if patient else {},
+                )
+            page = Page(facts.title, self._find)
+            page.add_records(held)
+            for draft in self._of_page(page, facts):
+                yield first.key if len(held) == 1 else f"{patient}/record".lstrip("/"), draft
 
     @staticmethod
-    def _attached(resource: Resource) -> Iterator[Fields]:
-        if resource.kind == "DocumentReference":
-            yield from resource.each("content", "attachment")
-        elif resource.kind == "DiagnosticReport":
-            yield from resource.each("presentedForm")
+    def _of_page(page: Page, facts: Facts) -> Iterator[DraftDocument]:
+        if content := page.content():
+            draft = read_page(content, Care.INVISIBLE)
+            yield replace(
+                draft,
+                content=content,
+                title=facts.title or draft.title,
+                source=facts.source,
+                url="",
+                entity_ids=facts.entity_ids,
+                metadata={**draft.metadata, **facts.fields()},
+            )
 
     def _miss(self, where: str, kind: str, expected: str, got: str) -> None:
         self._problems.append((where, UnreadableError(kind, expected, got, "leave it out, or export it again")))

@@ -1,16 +1,17 @@
-"""Thin models of the FHIR R4 resources that hold text, and their narrative as a page.
+"""Thin models of FHIR resources, and what they say in words as a page.
 
 Fields are looked up by path and are empty where they are missing or of another type than FHIR's. Exports have both, and
 a field that is not there is no reason to lose the text beside it.
 
-A highlight has to go back to what a person can read, which a bundle's JSON is not. So a narrative is made a page (its
-title, its sections' titles, and their XHTML as it stands there), which the document is read from and which is kept.
+A highlight has to go back to what a person can read, which a bundle's JSON is not. So a resource is made a page (its
+title, its sections' titles, their XHTML as it stands there, and lines of what is told in fields), which the document is
+read from and which is kept.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from typing import Any, Final
@@ -20,6 +21,16 @@ from auscult.readers.contract import UnreadableError
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, has_words
 from auscult.readers.records.attachments import Attachment
+from auscult.readers.records.fhir_words import (
+    Look,
+    answers_of,
+    apart,
+    name_of,
+    plain_of,
+    sentences_of,
+    statement_of,
+    words_of,
+)
 
 _ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}")
 # Prefixes of codes by their system, as in `Document.entity_ids`.
@@ -31,6 +42,22 @@ _SYSTEMS: Final = {
     "http://www.nlm.nih.gov/research/umls": "UMLS",
 }
 _LONGEST: Final = 500
+# The first that is there: when it was so, before when it was written down.
+_DATES: Final = (
+    "date", "effectiveDateTime", "performedDateTime", "occurrenceDateTime", "onsetDateTime", "authored", "authoredOn",
+    "issued", "recordedDate", "assertedDate", "created", "sent",
+)  # fmt: skip
+_PERIODS: Final = (
+    ("effectivePeriod",),
+    ("context", "period"),
+    ("performedPeriod",),
+    ("occurrencePeriod",),
+    ("period",),
+)
+Find = Callable[[str, "Resource"], "Resource | None"]
+"""Finds the resource that a reference in another is to; None where the file does not have it."""
+# Kinds whose pages tell others, or whose attachments are the text.
+TEXTS: Final = ("Composition", "DiagnosticReport", "DocumentReference")
 PEOPLE: Final = ("Patient", "Practitioner", "RelatedPerson")
 """Resources of people, whose names the documents about them or by them keep."""
 
@@ -90,15 +117,34 @@ class Resource(Fields):
     @property
     def in_error(self) -> bool:
         """Whether its author took it back."""
-        return "entered-in-error" in (self.text("status"), self.text("docStatus"))
+        states = (("status",), ("docStatus",), ("verificationStatus",), ("verificationStatus", "coding", "code"))
+        return any("entered-in-error" in self.texts(*path) for path in states)
+
+    @property
+    def patient(self) -> str:
+        """Who it is about, as a reference or a number; empty where it does not say."""
+        paths = (("subject", "reference"), ("patient", "reference"), ("subject", "identifier", "value"))
+        return next(filter(None, (self.text(*path) for path in paths)), "")
+
+    @property
+    def date(self) -> str:
+        """When it was so, else when it was written; empty where it does not say."""
+        paths = (*((field,) for field in _DATES), *((*field, "start") for field in _PERIODS))
+        return next(filter(None, (iso_date(self.text(*path)) for path in paths)), "")
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a document of its own: with sections, a narrative of some length, results or answers."""
+        told = any(self.values.get(name) for name in ("section", "item", "conclusion", "result"))
+        return told or len(_plain(_narrative(self)).split()) > _SHORT or (self.kind in TEXTS and bool(_narrative(self)))
+
+    def statement(self, find: Find) -> str:
+        """What it says, as a line; empty where it does not say what it is of."""
+        return statement_of(self.values, _look(find, self), " ".join(_plain(_narrative(self)).split()))
 
     def concept(self, name: str) -> str:
         """What a coded field says in words."""
         return self.text(name, "text") or self.text(name, "coding", "display")
-
-    def reference(self, *path: str) -> str:
-        """Who or what a reference is to, as it is displayed, else its address."""
-        return self.text(*path, "display") or self.text(*path, "reference")
 
     def codes(self, name: str) -> tuple[str, ...]:
         """The codes of a coded field, of systems that have a prefix."""
@@ -122,18 +168,11 @@ class Resource(Fields):
             people: Names of patients and practitioners of the same file, by what references call them.
         """
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
-        dates = (
-            ("date",),
-            ("effectiveDateTime",),
-            ("effectivePeriod", "start"),
-            ("context", "period", "start"),
-            ("issued",),
-        )
         authors = [who for field in ("author", "performer") for who in self.each(field)]
         told = {
-            "patient": self.text("subject", "reference") or self.text("subject", "identifier", "value"),
-            "date": next(filter(None, (iso_date(self.text(*path)) for path in dates)), ""),
-            "type": self.concept("type") or self.concept("code"),
+            "patient": self.patient,
+            "date": self.date,
+            "type": self.concept("type") or self.concept("code") or self.concept("vaccineCode"),
             "category": self.concept("category"),
             "status": self.text("docStatus") or self.text("status"),
             "author": "; ".join(dict.fromkeys(who.text("display") or who.text("reference") for who in authors)),
@@ -146,7 +185,7 @@ class Resource(Fields):
             entity_ids=self.codes("conclusionCode"),
             names=[
                 (people.get(who.text("reference"), "") or who.text("display"))[:_LONGEST]
-                for who in (*self.each("subject"), *authors)
+                for who in (*self.each("subject"), *self.each("patient"), *authors)
             ],
             metadata={name: value[:_LONGEST] for name, value in told.items() if value},
         )
@@ -157,12 +196,28 @@ def attachment_of(holder: Fields, binaries: Mapping[str, Resource]) -> Attachmen
 
     Args:
         holder: The attachment's fields.
-        binaries: The file's `Binary` resources by each name that they have.
+        binaries: The file's resources by each name that they have.
     """
     url, data, media_type = holder.text("url"), holder.text("data"), holder.text("contentType")
-    if not data and (binary := binaries.get(url)) is not None:
+    binary = binaries.get(url)
+    if not data and binary is not None and binary.kind == "Binary":
         data, media_type = binary.text("data"), media_type or binary.text("contentType")
     return Attachment(media_type=media_type, data=data, url=url, title=holder.text("title"))
+
+
+_ATTACHMENTS: Final = re.compile(r"presentedForm|\w*[aA]ttachment")
+
+
+def attachments_in(value: Any, name: str = "") -> Iterator[Fields]:
+    """All attachments of a resource, wherever they stand, but those of resources inside it and of extensions."""
+    for each in _listed(value):
+        if isinstance(each, dict):
+            if name and ("contentType" in each or _ATTACHMENTS.fullmatch(name)):
+                yield Fields(each)
+            else:
+                for key, inner in each.items():
+                    if key not in ("contained", "extension", "modifierExtension", "text"):
+                        yield from attachments_in(inner, key)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -171,56 +226,178 @@ def _listed(value: Any) -> list[Any]:
 
 _DEEPEST: Final = 30
 _LOWEST: Final = 6
+_MOST_LINES: Final = 20
+#: Words of a narrative that is a line of its patient's record, as programs make them of fields.
+_SHORT: Final = 40
 _TAG: Final = re.compile(r"<[^<>]*+>")
 
 
-def narrative_page(resource: Resource, title: str) -> bytes:
-    """A page of what a resource says in words, in UTF-8; empty where it says nothing.
+class Page:
+    """A page of what a resource says in words.
 
     Args:
-        resource: A `Composition`, whose sections are read, or else its narrative; or a `DiagnosticReport`, whose
-            narrative and conclusion are.
         title: Of the page.
-
-    Raises:
-        UnreadableError: Sections are nested more than 30 deep.
+        find: Finds the resource that a reference in another is to.
     """
-    sections = [part for section in resource.each("section") for part in _section(section, 1)]
-    # Titles alone, as of sections that are given in codes, are no text.
-    if any(is_text for _, is_text in sections):
-        parts = [part for part, _ in sections]
-    else:
-        parts = [narrative] if (narrative := _narrative(resource)) else []
-    if resource.kind == "DiagnosticReport" and (conclusion := resource.text("conclusion")):
-        paragraphs = "".join(
-            f"<p>{escape(line, quote=False)}</p>\n" for line in conclusion.splitlines() if line.strip()
-        )
-        parts.append(f"<h2>Conclusion</h2>\n{paragraphs}")
-    if not parts:
-        return b""
-    named = escape(title, quote=False)
-    head = f'<head><meta charset="utf-8"/><title>{named}</title></head>'
-    heading = f"<h1>{named}</h1>\n" if title else ""
-    page = f'<html xmlns="http://www.w3.org/1999/xhtml">{head}\n<body>\n{heading}{"".join(parts)}</body></html>\n'
-    # JSON may escape half a character; a page has none.
-    return page.encode("utf-8", "replace")
+
+    def __init__(self, title: str, find: Find) -> None:
+        self.told: set[int] = set()
+        """Numbers of other resources that the page tells, too."""
+        self._title = title
+        self._find = find
+        self._parts: list[str] = []
+        # Words of the page's texts, one blank between them, so that what is said already is not said again.
+        self._said = [apart(title)]
+        self._has_text = False
+
+    def content(self) -> bytes:
+        """The page in UTF-8; empty where it says nothing."""
+        # Titles alone, as of sections that are given in codes, are no text.
+        if not self._has_text:
+            return b""
+        named = escape(self._title, quote=False)
+        head = f'<head><meta charset="utf-8"/><title>{named}</title></head>'
+        heading = f"<h1>{named}</h1>\n" if self._title else ""
+        body = "".join(self._parts)
+        page = f'<html xmlns="http://www.w3.org/1999/xhtml">{head}\n<body>\n{heading}{body}</body></html>\n'
+        # JSON may escape half a character; a page has none.
+        return page.encode("utf-8", "replace")
+
+    def add(self, resource: Resource) -> None:
+        """Add a resource that is a document of its own.
+
+        Its sections are read, or else its narrative; the questions of a form; a report's conclusion and results; and
+        what people wrote in other fields.
+
+        Raises:
+            UnreadableError: Sections are nested more than 30 deep.
+        """
+        for section in resource.each("section"):
+            self._section(section, resource, 1)
+        if not self._has_text:
+            self._parts.clear()
+            self._text(_narrative(resource))
+        self._lines("", answers_of(resource.values.get("item"), _look(self._find, resource)))
+        self._sentences(resource, "Note" if resource.kind == "Composition" else "")
+        if resource.kind == "DiagnosticReport":
+            self._lines("Conclusion", resource.text("conclusion").splitlines())
+            before = len(self._parts)
+            self._entries(self._members(resource.each("result"), resource))
+            if len(self._parts) > before:
+                self._parts.insert(before, "<h2>Results</h2>\n")
+
+    def add_records(self, resources: Sequence[tuple[Resource, str]]) -> None:
+        """Add resources that say little but in fields by their kinds; a single one by its narrative.
+
+        Args:
+            resources: Each with its statement.
+        """
+        if len(resources) == 1 and _narrative(resources[0][0]):
+            self.add(resources[0][0])
+            return
+        by_kind: dict[str, list[tuple[Resource, str]]] = {}
+        for each, said in resources:
+            by_kind.setdefault(each.kind, []).append((each, said))
+        for kind, held in by_kind.items():
+            by_year: dict[str, list[str]] = {}
+            for each, said in held:
+                # A section of hundreds of lines answers nothing.
+                year = each.date[:4] if len(held) > _MOST_LINES else ""
+                by_year.setdefault(year, []).append(said)
+            self._parts.append(f"<h2>{plain_of(kind)}</h2>\n")
+            for year, lines in sorted(by_year.items()):
+                self._lines(year, lines, level=3)
+
+    def _section(self, section: Fields, holder: Resource, depth: int) -> None:
+        """Add the title and the text of a section and of those inside it; without a text, that of its entries."""
+        if depth > _DEEPEST:
+            raise UnreadableError(
+                "deep nesting", f"sections nested at most {_DEEPEST} deep", "deeper ones", "leave the resource out"
+            )
+        level = min(depth + 1, _LOWEST)
+        title = section.text("title") or section.text("code", "text") or section.text("code", "coding", "display")
+        if title:
+            self._parts.append(f"<h{level}>{escape(title, quote=False)}</h{level}>\n")
+        narrative = _narrative(section)
+        self._text(narrative)
+        self._entries(self._members(section.each("entry"), holder))
+        if not narrative and (reason := words_of(section.values.get("emptyReason"), _look(self._find, holder))):
+            self._lines("", [reason])
+        for each in section.each("section"):
+            self._section(each, holder, depth + 1)
+
+    def _members(self, references: Iterable[Fields], holder: Resource) -> list[Resource]:
+        """The resources that references are to, each followed by those that it groups; each once."""
+        found: dict[int, Resource] = {}
+        waiting = [(each, holder) for each in references][::-1]
+        while waiting:
+            reference, above = waiting.pop()
+            each = self._find(reference.text("reference"), above)
+            if each is not None and not each.in_error and each.kind not in PEOPLE and each.number not in found:
+                found[each.number] = each
+                inner = [member for name in ("result", "hasMember") for member in each.each(name)]
+                waiting += [(member, each) for member in reversed(inner)]
+        return list(found.values())
+
+    def _entries(self, resources: Iterable[Resource]) -> None:
+        """Add resources that are told in another one: what the page does not say yet."""
+        for resource in resources:
+            if resource.number in self.told:
+                continue
+            self.told.add(resource.number)
+            look = _look(self._find, resource)
+            if narrative := _narrative(resource):
+                if not self._says(_plain(narrative)):
+                    self._text(narrative)
+                self._sentences(resource)
+            else:
+                name = name_of(resource.values, look)[1]
+                value = next((words for label, words in sentences_of(resource.values, look) if label == "Value"), "")
+                if self._says(f"{name} {value}"):
+                    self._sentences(resource)
+                else:
+                    self._lines("", [resource.statement(self._find)])
+                self._lines("", resource.text("conclusion").splitlines())
+
+    def _sentences(self, resource: Resource, heading: str = "") -> None:
+        said = sentences_of(resource.values, _look(self._find, resource))
+        self._lines(heading, (f"{label}: {words}" for label, words in said if not self._says(words)))
+
+    def _says(self, text: str) -> bool:
+        """Whether these words stand on the page one after the other."""
+        self._said = ["".join(self._said)]
+        return apart(text) in self._said[0]
+
+    def _text(self, narrative: str) -> None:
+        if narrative:
+            self._parts.append(f"{narrative}\n")
+            self._said.append(apart(_plain(narrative))[1:])
+            self._has_text = True
+
+    def _lines(self, heading: str, lines: Iterable[str], level: int = 2) -> None:
+        for line in lines:
+            if has_words(line):
+                if heading:
+                    self._parts.append(f"<h{level}>{escape(heading, quote=False)}</h{level}>\n")
+                    heading = ""
+                self._parts.append(f"<p>{escape(line.strip(), quote=False)}</p>\n")
+                self._said.append(apart(line)[1:])
+                self._has_text = True
 
 
-def _section(section: Fields, depth: int) -> list[tuple[str, bool]]:
-    """The title and the text of a section and of those inside it; and of each, whether it is text."""
-    if depth > _DEEPEST:
-        raise UnreadableError(
-            "deep nesting", f"sections nested at most {_DEEPEST} deep", "deeper ones", "leave the resource out"
-        )
-    level = min(depth + 1, _LOWEST)
-    title = section.text("title") or section.text("code", "text") or section.text("code", "coding", "display")
-    parts = [(f"<h{level}>{escape(title, quote=False)}</h{level}>\n", False)] if title else []
-    if narrative := _narrative(section):
-        parts.append((f"{narrative}\n", True))
-    return [*parts, *(part for each in section.each("section") for part in _section(each, depth + 1))]
+def _look(find: Find, holder: Resource) -> Look:
+    def look(reference: str) -> Mapping[str, Any] | None:
+        found = find(reference, holder)
+        return found.values if found and found.kind not in PEOPLE else None
+
+    return look
+
+
+def _plain(page: str) -> str:
+    return unescape(_TAG.sub(" ", page))
 
 
 def _narrative(holder: Fields) -> str:
     """The XHTML of what a resource or a section says, if it has words."""
     div = holder.text("text", "div")
-    return div if has_words(unescape(_TAG.sub(" ", div))) else ""
+    return div if has_words(_plain(div)) else ""

@@ -5,7 +5,10 @@ A mapping says what columns and fields mean, where they are not called as the pu
     title=Name, text=History+Plan, date=Datum, id=note.number
 
 stands for: the column `Name` is the title, the date of the metadata is `Datum`. Of several columns for the text each
-is a section, headed by its column's name. A dot leads into an object of JSON. What is not named is left out.
+is a section, headed by its column's name. A dot leads into an object of JSON. What is not named is left out. Files of
+some names may have a mapping of their own.
+
+Errors tell nothing of what stands in a file: what a table without a head has for names of columns may be a patient's.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,6 +29,7 @@ from auscult.documents import Section
 from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.errors import ConfigError, DataError
+from auscult.files.json_text import parse_json
 from auscult.files.limits import limits
 from auscult.files.reading import read_cells, separator_of
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
@@ -44,13 +50,19 @@ class Columns:
 
     Attributes:
         told: For each field of a document the columns that it is read from.
+        files: Mappings of files whose names fit a pattern ("labs/*.csv"); the first that fits counts.
     """
 
     told: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    files: tuple[tuple[str, Columns], ...] = ()
 
     @classmethod
-    def parse(cls, given: str) -> Columns:
+    def parse(cls, given: str, files: Mapping[str, str] = MappingProxyType({})) -> Columns:
         """A mapping as it is typed.
+
+        Args:
+            given: For all files.
+            files: By pattern, for files whose names fit it.
 
         Raises:
             ConfigError: It is none, names a field twice, or says not what the text is.
@@ -66,14 +78,34 @@ class Columns:
             told[name.strip()] = sources
         if told and "text" not in told:
             raise ConfigError(f"a mapping such as {_EXAMPLE}", "one without a text", "say which column holds it: text=")
-        return cls(tuple(told.items()))
+        return cls(tuple(told.items()), tuple((pattern, cls.parse(each)) for pattern, each in files.items()))
 
     def __bool__(self) -> bool:
-        return bool(self.told)
+        return bool(self.told or self.files)
 
     def __str__(self) -> str:
-        """As it is typed again."""
+        """As it is typed again, for all files."""
         return ",".join(f"{name}={'+'.join(columns)}" for name, columns in self.told)
+
+    def to_json(self) -> str:
+        """Return the mappings by pattern, as an index keeps them; that of all files has the empty one."""
+        return json.dumps({pattern: str(each) for pattern, each in (("", self), *self.files)})
+
+    @classmethod
+    def from_json(cls, content: str) -> Columns:
+        """Read what `to_json` wrote."""
+        files: dict[str, str] = parse_json(content)
+        return cls.parse(files.pop("", ""), files)
+
+    def over(self, before: Columns) -> Columns:
+        """Return these mappings, and of those before the ones that are not given again."""
+        files = {pattern: str(each) for pattern, each in (*before.files, *self.files)}
+        return Columns.parse(str(self) or str(before), files)
+
+    def of(self, name: str) -> Columns:
+        """Return the mapping of a file by its name, or by the end of it."""
+        fitting = (each for pattern, each in self.files if any(fnmatchcase(name, p) for p in (pattern, f"*/{pattern}")))
+        return next(fitting, Columns(self.told))
 
     def fits(self, fields: Mapping[str, Any]) -> bool:
         """Whether a row or object is to be mapped: not one that has no such text, and is in the public schema."""
@@ -97,8 +129,9 @@ class Columns:
         for name, columns in self.told:
             values = {column: value for column in columns if (value := _value(fields, column)) is not None}
             if not values and name in ("id", "text"):
-                held = ", ".join(map(repr, fields)) or "none"
-                raise ColumnMissingError(f"a column {' or '.join(columns)}", f"only {held}", "correct the mapping")
+                raise ColumnMissingError(
+                    f"a column {' or '.join(columns)}", f"{len(fields):,} others", "correct the mapping"
+                )
             text = " ".join(filter(None, map(str.strip, map(_text, values.values()))))
             if name == "entity_ids":
                 record[name] = text.replace(",", " ").split()
@@ -163,13 +196,14 @@ class RowReader:
     def read(self, file: SourceFile) -> Iterator[DraftDocument]:
         """A document a row; rows without words are told in a remark."""
         text, _ = decode(file.content)
+        columns = self._columns.of(file.name)
         rows = _objects(text) if file.suffix in _LINES else _cells(text)
         wordless: list[int] = []
         found = 0
         # A file's remarks stand with one of its documents: its last, when all is known.
         last: DraftDocument | None = None
         for number, fields in rows:
-            draft = self._draft(fields, number)
+            draft = _draft(fields, number, columns)
             if draft is None:
                 wordless.append(number)
                 continue
@@ -180,29 +214,30 @@ class RowReader:
             raise UnreadableError("no words", "rows with words", "a file without any", "leave it out")
         yield _remarking(last, wordless)
 
-    def _draft(self, fields: dict[str, Any], number: int) -> DraftDocument | None:
-        try:
-            record = self._columns.record(fields, number) if self._columns.fits(fields) else _as_named(fields, number)
-        except ColumnMissingError as error:
-            got = f"{error.got} (line {number})"
-            raise UnreadableError("missing column", error.expected, got, error.remedy) from error
-        text, sections = _sections(record)
-        if not _WORD.search(text):
-            return None
-        return DraftDocument(
-            text=text,
-            sections=sections,
-            title=record.get("title", ""),
-            key=record["id"],
-            media_type="text/plain",
-            content=text.encode("utf-8"),
-            encoding="utf-8",
-            runs=np.array([(0, len(text), 0, len(text))], RUN),
-            source=record.get("source", ""),
-            url=record.get("url", ""),
-            entity_ids=record.get("entity_ids", ()),
-            metadata=record["metadata"],
-        )
+
+def _draft(fields: dict[str, Any], number: int, columns: Columns) -> DraftDocument | None:
+    try:
+        record = columns.record(fields, number) if columns.fits(fields) else _as_named(fields, number)
+    except ColumnMissingError as error:
+        got = f"{error.got} (line {number})"
+        raise UnreadableError("missing column", error.expected, got, error.remedy) from error
+    text, sections = _sections(record)
+    if not _WORD.search(text):
+        return None
+    return DraftDocument(
+        text=text,
+        sections=sections,
+        title=record.get("title", ""),
+        key=record["id"],
+        media_type="text/plain",
+        content=text.encode("utf-8"),
+        encoding="utf-8",
+        runs=np.array([(0, len(text), 0, len(text))], RUN),
+        source=record.get("source", ""),
+        url=record.get("url", ""),
+        entity_ids=record.get("entity_ids", ()),
+        metadata=record["metadata"],
+    )
 
 
 def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
@@ -212,8 +247,7 @@ def _as_named(fields: dict[str, Any], number: int) -> dict[str, Any]:
         if {"text", "sections"} & {name.strip().lower() for name in fields}:
             folded["text"] = ""
         else:
-            held = ", ".join(fields) or "none"
-            raise ColumnMissingError("a column or field 'text'", f"only {held}", _HOW)
+            raise ColumnMissingError("a column or field 'text'", f"{len(fields):,} others", _HOW)
     metadata = folded.pop("metadata", {})
     told = metadata if isinstance(metadata, dict) else {}
     told |= {name: value for name, value in folded.items() if name not in (*SCHEMA, "sections")}

@@ -1,4 +1,4 @@
-"""XML by its root element: JATS articles, MedQuAD, clinical documents of HL7, and any other as its text.
+"""XML by its root element: JATS articles, MedQuAD, clinical documents of HL7, FHIR, and any other as its text.
 
 A file becomes a tree whose pieces of text know where in the source they stand; nothing but the given bytes is looked
 at. The standard library's Expat tells where each event begins, which trees of elements (ElementTree, lxml) forget.
@@ -22,6 +22,8 @@ from auscult.readers.decoding import decoded
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.medquad import is_medquad, read_medquad
 from auscult.readers.records.cda import is_cda, read_cda
+from auscult.readers.records.fhir import read_resources
+from auscult.readers.records.fhir_xml import is_fhir_xml, object_of
 from auscult.readers.records.jats import articles_in, read_jats
 from auscult.readers.tree import Element, Piece, Role
 from auscult.readers.typesetting import Typesetter
@@ -192,7 +194,6 @@ def _role_of(element: Element) -> Role:
 
 
 _HTML: Final = re.compile(r"(?:\s|<\?.*?\?>|<!--.*?-->)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
-_FHIR: Final = "http://hl7.org/fhir"
 
 
 class XmlReader:
@@ -217,9 +218,9 @@ class XmlReader:
             UnreadableError: It is not well-formed, declares entities, or has no words.
         """
         root, _, encoding = parse_xml(file.content)
-        if root.get("xmlns") == _FHIR:
-            raise UnreadableError("FHIR as XML", "FHIR as JSON", "FHIR as XML", "export it as JSON")
-        if is_cda(root):
+        if is_fhir_xml(root):
+            yield from read_resources([("the file", object_of(root))], file.name, [])
+        elif is_cda(root):
             yield from read_cda(root, encoding, file.name)
         elif is_medquad(root):
             yield read_medquad(root, encoding)

@@ -1,0 +1,199 @@
+"""What FHIR resources say in words, of any type and version: each field by the form of its value.
+
+Fields that are for programs (identifiers, addresses, extensions) and people, who are in the metadata, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from auscult.readers.dates import iso_date
+
+_NAMES: Final = (
+    "code", "vaccineCode", "medicationCodeableConcept", "medicationReference", "medication", "relationship", "type",
+    "category", "description", "title",
+)  # fmt: skip
+_NOT_WORDS: Final = frozenset(
+    {
+        "resourceType", "id", "meta", "implicitRules", "language", "text", "contained", "extension",
+        "modifierExtension", "identifier", "linkId", "system", "version", "url", "uri", "instantiates",
+        "instantiatesCanonical", "instantiatesUri", "definition", "questionnaire", "basedOn", "partOf",
+        "subject", "patient", "encounter", "context", "performer", "author", "recorder", "asserter",
+        "requester", "source", "informationSource", "participant", "serviceProvider", "location", "recipient",
+        "sender", "actor", "custodian", "attester", "confidentiality", "intent", "section", "conclusion",
+        "result", "hasMember", "entry", "item", "content", "presentedForm", "data", "contentType", "hash",
+        "size", "userSelected", "relatesTo", "derivedFrom", "authorString", "authorReference", "time",
+        "insurance", "request", "issued", "supportingInformation",
+    }
+)  # fmt: skip
+_OF_TYPE: Final = re.compile(
+    r"(?<=[a-z])(?<!reference)(DateTime|Date|Period|Quantity|CodeableConcept|Coding|String|Boolean|Integer|Decimal|Range|Ratio|Age"
+    r"|Time|Timing|Reference|Duration|Markdown)$"
+)
+_TIMES: Final = {"s": "second", "min": "minute", "h": "hour", "d": "day", "wk": "week", "mo": "month", "a": "year"}
+_DEEPEST: Final = 12
+
+Look = Callable[[str], Mapping[str, Any] | None]
+"""The fields of the resource that a reference is to; None for one that is not in the file."""
+
+
+def plain_of(name: str) -> str:
+    """Return the words of a name in camel case: "bodySite" is "Body site"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
+
+
+def name_of(fields: Mapping[str, Any], look: Look) -> tuple[str, str]:
+    """Return the field that says what a resource is about, and its words; both empty where no field does."""
+    found = ((key, words_of(fields[key], look)) for key in _NAMES if key in fields)
+    return next((each for each in found if each[1]), ("", ""))
+
+
+def statement_of(fields: Mapping[str, Any], look: Look, narrative: str = "") -> str:
+    """Return a resource as a line: "Potassium: 6.9 mmol/L; status: final"; empty where nothing says what it is of.
+
+    Args:
+        fields: Of the resource.
+        look: Finds what references are to.
+        narrative: What it says in words itself; the fields then say what that leaves out.
+    """
+    key, name = name_of(fields, look)
+    told = list(_labelled(fields, look, without=key))
+    value = next((words for label, words, _ in told if label == "Value"), "")
+    said = ": ".join(filter(None, (name, value)))
+    if narrative:
+        known = apart(narrative)
+        told = [each for each in told if apart(each[1]) not in known]
+        said = ": ".join((*([said] if apart(name) not in known or apart(value) not in known else ()), narrative))
+    rest = [f"{label.lower()}: {words}" for label, words, _ in told if label != "Value"]
+    # Without a name codes alone say nothing.
+    return "; ".join(filter(None, (said, *rest))) if said or any(is_free for _, _, is_free in told) else ""
+
+
+def apart(text: str) -> str:
+    """Return the words of a text with one blank before and behind each, so that what stands in it can be found."""
+    return "".join(f" {word}" for word in re.findall(r"\w+", text.casefold())) + " "
+
+
+def sentences_of(fields: Mapping[str, Any], look: Look) -> Iterator[tuple[str, str]]:
+    """Yield the label and the words of what was written for people, and of values; not of codes, dates and states."""
+    key, _ = name_of(fields, look)
+    for label, words, is_free in _labelled(fields, look, without=key):
+        if is_free or label == "Value":
+            yield label, words
+
+
+def answers_of(items: Any, look: Look, depth: int = 0) -> Iterator[str]:
+    """Yield the questions of a form, each with its answers on one line."""
+    for item in items if isinstance(items, list) else [items]:
+        if not isinstance(item, dict) or depth > _DEEPEST:
+            continue
+        asked, answered = words_of(item.get("text"), look), item.get("answer")
+        answers = words_of(answered, look)
+        if line := (" " if asked.endswith(("?", ":")) else ": ").join(filter(None, (asked, answers))):
+            yield line
+        yield from answers_of(item.get("item"), look, depth + 1)
+        for answer in answered if isinstance(answered, list) else [answered]:
+            if isinstance(answer, dict):
+                yield from answers_of(answer.get("item"), look, depth + 1)
+
+
+def _labelled(
+    fields: Mapping[str, Any], look: Look, without: str = "", depth: int = 0
+) -> Iterator[tuple[str, str, bool]]:
+    """Label and words of each field, and whether a person wrote them; names of things have no label below the top."""
+    for key, value in fields.items():
+        if key in _NOT_WORDS or key == without or key.startswith("_"):
+            continue
+        words = words_of(value, look, depth)
+        if words:
+            label = (
+                ""
+                if depth and (key in _NAMES or key.startswith(("value", "content")))
+                else plain_of(_OF_TYPE.sub("", key))
+            )
+            yield label, words, _is_written(value)
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a person wrote some of a value: words with blanks that no code goes with."""
+    if isinstance(value, str):
+        return " " in value.strip()
+    if isinstance(value, list):
+        return any(map(_is_written, value))
+    if not isinstance(value, dict) or "coding" in value:
+        return False
+    return any(
+        _is_written(inner) for key, inner in value.items() if key == "text" or key not in (*_NOT_WORDS, "display")
+    )
+
+
+def words_of(value: Any, look: Look, depth: int = 0) -> str:
+    """Return what a value says; empty for one that says nothing.
+
+    Args:
+        value: Of any type of FHIR.
+        look: Finds what references are to, whose names are told.
+        depth: Of the value in others.
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, str):
+        return iso_date(value) if re.match(r"\d{4}-\d\d(-|$)", value) and iso_date(value) else " ".join(value.split())
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(dict.fromkeys(filter(None, (words_of(each, look, depth + 1) for each in value))))
+    return _words_of_object(value, look, depth + 1) if isinstance(value, dict) else ""
+
+
+def _words_of_object(value: Mapping[str, Any], look: Look, depth: int) -> str:
+    def inner(key: str) -> str:
+        return words_of(value.get(key), look, depth)
+
+    keys = value.keys() - {"id", "extension"}
+    if "contentType" in keys or "div" in keys:
+        return ""
+    if "coding" in keys or keys == {"text"}:
+        return inner("text") or inner("coding")
+    if "text" in keys and keys <= {"text", "time", "authorString", "authorReference"}:
+        return inner("text")
+    if "reference" in keys and keys <= {"reference", "display", "type", "identifier"}:
+        found = None if "display" in keys else look(str(value["reference"]))
+        return inner("display") or (name_of(found, lambda _: None)[1] if found else "")
+    if "numerator" in keys:
+        return f"{inner('numerator')} / {inner('denominator')}"
+    if "repeat" in keys:
+        return inner("code") or _rhythm(value["repeat"])
+    if keys & {"low", "high"} and "text" not in keys:
+        return (
+            " to ".join(filter(None, (inner("low"), inner("high"))))
+            if keys >= {"low", "high"}
+            else (f"at least {inner('low')}" if "low" in keys else f"at most {inner('high')}")
+        )
+    if keys & {"start", "end"} and keys <= {"start", "end"}:
+        return " to ".join(filter(None, (inner("start"), inner("end"))))
+    if "value" in keys and not isinstance(value["value"], dict | list):
+        unit = inner("unit") or inner("code") or inner("currency")
+        return " ".join(filter(None, (inner("comparator"), inner("value"), "" if unit == "1" else unit)))
+    if "display" in keys:
+        return inner("display")
+    if "code" in keys and keys <= {"code", "system", "version", "userSelected"}:
+        # A code without its name says something only where it is a word.
+        return inner("code") if re.fullmatch(r"[a-z]{3,}(-[a-z]+)*", str(value["code"])) else ""
+    if any(key.startswith("value") for key in keys) and (line := statement_of(value, look)):
+        return line
+    said = {"said": value.get("text"), **value}
+    told = [(label.lower(), words) for label, words, _ in _labelled(said, look, "", depth)]
+    return "; ".join(f"{label}: {words}" if label and label != "said" else words for label, words in told)
+
+
+def _rhythm(repeat: Any) -> str:
+    if not isinstance(repeat, dict) or "period" not in repeat:
+        return ""
+    unit = _TIMES.get(str(repeat.get("periodUnit")), "")
+    period = str(repeat["period"]).removesuffix(".0")
+    return f"{repeat.get('frequency', 1)} times in {period} {unit}{'s' * (period != '1')}" if unit else ""

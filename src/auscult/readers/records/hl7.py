@@ -1,0 +1,308 @@
+r"""HL7 v2: the reports in messages (ORU, MDM and others), one document a message.
+
+Segments end in carriage returns, and, where people saved the file, in any line end. A report is what its OBX segments
+say: texts as they stand there, line by line, and results as "Potassium: 6.9 mmol/L; reference range: 3.5-5.1". NTE
+segments are comments. Each OBR is a section, and so is each heading of a text. Files that a message encloses are read
+by the reader of their type. Escape sequences are resolved (`\.br\` ends a line, `\T\` is an ampersand).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from auscult.documents import Section
+from auscult.documents.note_headings import note_sections
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.dates import iso_date
+from auscult.readers.decoding import decoded
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
+from auscult.readers.records.attachments import Attachment, read_attachment
+from auscult.readers.tree import Piece, written
+
+MEDIA_TYPE: Final = "application/hl7-v2"
+_BEGIN: Final = re.compile(r"[\x0b\s]*+(?:MSH|[FB]HS)([^\w\s])[^\w\s]{3,5}\1")
+_SEGMENT: Final = re.compile(r"[A-Z][A-Z0-9]{2}(?=[^\w\s]|\Z)")
+_LINE: Final = re.compile(r"[^\r\n\x0b\x1c]+")
+_CHARSETS: Final = {"8859/1": "cp1252", "8859/2": "iso8859-2", "8859/9": "iso8859-9", "8859/15": "iso8859-15"}
+_SIGNS: Final = "^~\\&"
+# A line that is no segment: a line end stands in a field, which the standard forbids.
+_REST: Final = "rest"
+_WORDLIKE: Final = re.compile(r"[^\W\d_]{2}")
+# Names of things for programs.
+_NO_RESULTS: Final = ("HD", "EI")
+# D: deleted, W: it was of another patient, X: there is none.
+_TAKEN_BACK: Final = ("D", "W", "X")
+_LINE_BREAKS: Final = (".br", ".sp", ".ce")
+_KINDS: Final = {"rtf": "text/rtf", "html": "text/html", "plain": "text/plain", "xml": "text/xml"}
+_MOST_TOLD: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    r"""The segments of a message, each with its fields as they stand in the source; the first is the segment's name.
+
+    Attributes:
+        signs: That part components, repetitions, escape sequences and parts of components: usually `^~\&`.
+    """
+
+    signs: str
+    segments: list[list[Piece]]
+
+    def field(self, segment: list[Piece] | str, number: int) -> str:
+        """A field of a segment, or of the first segment of a name; empty where there is none."""
+        if isinstance(segment, str):
+            segment = next((each for each in self.segments if each[0].text == segment), [])
+        return segment[number].text if number < len(segment) else ""
+
+    def part(self, value: str, number: int) -> str:
+        """A component of a field's first repetition, counted from 1, in words."""
+        parts = value.partition(self.signs[1])[0].split(self.signs[0])
+        return self.plain(parts[number - 1]) if number <= len(parts) else ""
+
+    def plain(self, value: str) -> str:
+        """A value on one line, its parts parted by blanks."""
+        said = "".join(piece.text if piece else " " for piece in self.pieces(Piece(value, 0, len(value))))
+        return " ".join(said.replace(self.signs[0], " ").replace(self.signs[3], " ").split())
+
+    def coded(self, value: str) -> str:
+        """What a coded field says in words; of a code alone, the code where it has letters ("CREATININE")."""
+        code = self.part(value, 1)
+        return self.part(value, 2) or self.part(value, 5) or (code if _WORDLIKE.search(code) else "")
+
+    def person(self, value: str, family: int) -> str:
+        """A name, whose family name is the given component; of parts of a family name the first is all of it."""
+        value = self.signs[0].join(part.partition(self.signs[3])[0] for part in value.split(self.signs[0]))
+        return " ".join(filter(None, (self.part(value, family + number) for number in (1, 2, 0))))
+
+    def pieces(self, field: Piece) -> Iterator[Piece | None]:
+        """The pieces of a text, escape sequences resolved; None for the end of a line."""
+        at = 0
+        escape, repetition = re.escape(self.signs[2]), re.escape(self.signs[1])
+        for found in re.finditer(rf"{escape}([^{escape}\r\n]{{0,200}}){escape}|{repetition}", field.text):
+            yield Piece(field.text[at : found.start()], field.start + at, field.start + found.start())
+            at = found.end()
+            said = self._said(found[1])
+            yield None if said is None else Piece(said, field.start + found.start(), field.start + at)
+        yield Piece(field.text[at:], field.start + at, field.end)
+
+    def _said(self, code: str | None) -> str | None:
+        """What an escape sequence stands for; None for the end of a line, which a repetition is, too."""
+        if code is None or code.lower().startswith(_LINE_BREAKS) or code in ("X0D", "X0A", "X0D0A"):
+            return None
+        if re.fullmatch(r"X(?:[0-9A-Fa-f]{2})+", code):
+            return decoded(bytes.fromhex(code[1:]))[0]
+        return {"F": "|", **dict(zip("SRET", self.signs, strict=False))}.get(code, "")
+
+
+class Hl7Reader:
+    """Reads HL7 v2 messages."""
+
+    name = "HL7 v2"
+    suffixes = (".hl7",)
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it begins with the header of a message, or of a batch of them."""
+        return _BEGIN.match(file.head.decode("latin-1")) is not None
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """A document a message, with its control number as its key where there are several.
+
+        What was not read is told in the remarks of the first.
+
+        Raises:
+            UnreadableError: No message has a report.
+        """
+        drafts: list[tuple[str, DraftDocument]] = []
+        told: list[str] = []
+        problem: UnreadableError | None = None
+        messages = silent = 0
+        text, encoding = decoded(file.content, _charset(file.head))
+        for messages, message in enumerate(_messages(text), start=1):
+            key = message.plain(message.field("MSH", 9)) or str(messages)
+            found, problems = _read(message, encoding, file.name)
+            told += [f"message {messages}: {each}" for each in problems]
+            problem = problem or next((each for each in problems if isinstance(each, UnreadableError)), None)
+            silent += not (found or problems)
+            drafts += [(key if number == 1 else f"{key}/{number}", each) for number, each in enumerate(found, start=1)]
+        if not drafts:
+            raise problem or UnreadableError("no text", "messages with reports", "none", "leave it out")
+        if len(told) > _MOST_TOLD:
+            told[_MOST_TOLD:] = [f"{len(told) - _MOST_TOLD:,} more"]
+        told += [f"messages without a report: {silent:,} of {messages:,}"] if silent else []
+        drafts[0] = (drafts[0][0], replace(drafts[0][1], remarks=(*drafts[0][1].remarks, *told)))
+        times: Counter[str] = Counter()
+        for key, draft in drafts:
+            times[key] += 1
+            yield replace(draft, key="" if len(drafts) == 1 else key if times[key] == 1 else f"{key}~{times[key]}")
+
+
+def _charset(head: bytes) -> str:
+    """The encoding that the header names; empty for those that are told by their bytes."""
+    found = re.search(rb"MSH([^\r\n])[^\r\n]*", head)
+    fields = found[0].split(found[1]) if found else []
+    return _CHARSETS.get(fields[17].decode("latin-1").partition("~")[0].strip(), "") if len(fields) > 17 else ""
+
+
+def _messages(text: str) -> Iterator[_Message]:
+    message: _Message | None = None
+    separator = "|"
+    for line in _LINE.finditer(text):
+        begin = _BEGIN.match(line[0])
+        if begin and "MSH" in begin[0]:
+            if message:
+                yield message
+            separator, signs = begin[1], begin[0].partition(begin[1])[2][:-1]
+            message = _Message(signs[:4] + _SIGNS[len(signs) :], [])
+        elif message is None or begin:
+            continue
+        at, fields = line.start(), []
+        for field in line[0].split(separator):
+            fields.append(Piece(field, at, at + len(field)))
+            at += len(field) + 1
+        is_segment = begin or (_SEGMENT.match(line[0]) and line[0][3:4] in ("", separator))
+        message.segments.append(fields if is_segment else [written(_REST), fields[0]])
+    if message:
+        yield message
+
+
+def _read(message: _Message, encoding: str, name: str) -> tuple[list[DraftDocument], list[UnreadableError | str]]:
+    """The report of a message and the files in it, and what was not read."""
+    flow, facts, problems = Flow(), _facts(message), list[UnreadableError | str]()
+    drafts: list[DraftDocument] = []
+    attached: list[Attachment] = []
+    results: list[int] = []
+    about = named = ""
+    goes_on = False
+    for segment in message.segments:
+        kind, value = segment[0].text, Piece("", 0, 0)
+        if kind == "OBR":
+            about, named = message.coded(message.field(segment, 4)), ""
+            _heading(flow, about if about != facts.title or flow.length else "", 2)
+        elif kind == "NTE" and len(segment) > 3:
+            _lines(flow, message, segment[3])
+        elif kind == _REST and goes_on:
+            _lines(flow, message, segment[1])
+        elif kind == "OBX" and len(segment) > 5:
+            form, value, called = segment[2].text.strip(), segment[5], message.coded(segment[3].text)
+            if message.field(segment, 11).strip() in _TAKEN_BACK:
+                problems.append("a result that was taken back was left out")
+            elif form in ("ED", "RP"):
+                parts = value.text.split(message.signs[0])
+                data = message.plain(parts[4]) if form == "ED" and len(parts) > 4 else ""
+                url = value.text if form == "RP" else ""
+                attached.append(Attachment(media_type=_media_type(parts), data=data, url=url))
+            elif form in ("TX", "FT"):
+                _heading(flow, called if called not in (named, about, facts.title) else "", 3)
+                _lines(flow, message, value)
+                named = called
+            elif form not in _NO_RESULTS:
+                _result(flow, message, segment, called)
+                results.append(flow.length - 1)
+        goes_on = kind in ("NTE", _REST) or value.text != ""
+    if has_words(flow.text):
+        draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+        drafts.append(_by_headings(replace(draft, title=facts.title), results))
+    for each in attached:
+        try:
+            drafts += read_attachment(each, facts, name)
+        except UnreadableError as problem:
+            problems.append(problem)
+    return drafts, problems
+
+
+def _heading(flow: Flow, title: str, level: int) -> None:
+    if title:
+        flow.begin_heading(level)
+        flow.add(written(title))
+        flow.end_heading()
+
+
+def _lines(flow: Flow, message: _Message, field: Piece) -> None:
+    """Add the lines of a text; an empty one parts paragraphs."""
+    flow.line() if field.text.strip() else flow.block()
+    for piece in message.pieces(field):
+        if piece is None:
+            flow.broken()
+        else:
+            flow.verbatim(piece)
+
+
+def _result(flow: Flow, message: _Message, segment: list[Piece], called: str) -> None:
+    """Add a result as a line: "Potassium: 6.9 mmol/L; reference range: 3.5-5.1; H"."""
+    form, field = segment[2].text.strip(), segment[5]
+    if form in ("CE", "CWE", "CNE", "CF"):
+        value = message.coded(field.text) or message.part(field.text, 1)
+    else:
+        # A structured number is parted: ">^200".
+        value = message.plain(field.text.replace(message.signs[0], "") if form == "SN" else field.text)
+    if not has_words(value):
+        return
+    unit, reference, flag = (message.field(segment, number) for number in (6, 7, 8))
+    unit = message.part(unit, 1)
+    rest = [f" {unit}" if unit else "", f"; reference range: {message.plain(reference)}" if reference else ""]
+    rest.append(f"; {message.plain(flag)}" if flag not in ("", "N") else "")
+    flow.line()
+    at = field.text.find(value)
+    start = field.start + at
+    for piece in (
+        written(f"{called}: " if called else ""),
+        Piece(value, start, start + len(value)) if at >= 0 else written(value),
+        written("".join(rest)),
+    ):
+        if piece.text:
+            flow.verbatim(piece)
+
+
+def _media_type(parts: list[str]) -> str:
+    """The media type of an enclosed file: of "^application^pdf", or in messages often "^AP^PDF" or "^TEXT^RTF"."""
+    kind, subtype = ([each.strip().lower() for each in parts[1:3]] + ["", ""])[:2]
+    return _KINDS.get(subtype, f"{'application' if kind == 'ap' else kind}/{subtype}" if kind and subtype else "")
+
+
+def _by_headings(draft: DraftDocument, results: list[int]) -> DraftDocument:
+    """A draft whose sections are those of its texts' headings, too.
+
+    Args:
+        draft: The draft.
+        results: Where results end, whose names are no headings.
+    """
+    sections, paths = [], []
+    for section, path in zip(draft.sections, draft.heading_paths or [()] * len(draft.sections), strict=True):
+        begin = section.start or 0
+        end = next((at - begin for at in results if begin <= at < begin + len(section.text)), None)
+        cut = len(section.text) if end is None else section.text.rfind("\n", 0, end) + 1
+        for inner in note_sections(section.text[:cut]):
+            above = (*path, section.heading) if inner.heading and section.heading else path
+            sections.append(Section(inner.heading or section.heading, inner.text, start=begin + (inner.start or 0)))
+            paths.append(tuple(above))
+        if rest := section.text[cut:].lstrip():
+            sections.append(Section(section.heading, rest, start=begin + len(section.text) - len(rest)))
+            paths.append(tuple(path))
+    return replace(draft, sections=sections, heading_paths=paths if any(paths) else ())
+
+
+def _facts(message: _Message) -> Facts:
+    patient = message.field("PID", 3) or message.field("PID", 2)
+    named = message.person(message.field("PID", 5), 1)
+    author = message.person(message.field("TXA", 9), 2) or message.person(
+        message.field("OBR", 32).replace(message.signs[3], message.signs[0]), 2
+    )
+    kind = message.part(message.field("TXA", 2), 2) or message.coded(message.field("OBR", 4))
+    dates = (("OBR", 7), ("TXA", 4), ("OBX", 14), ("OBR", 22), ("MSH", 6))
+    told = {
+        "patient": message.part(patient, 1),
+        "date": next(filter(None, (iso_date(message.part(message.field(*each), 1)) for each in dates)), ""),
+        "type": kind,
+        "status": message.part(message.field("OBR", 25) or message.field("TXA", 17), 1),
+        "author": author,
+    }
+    return Facts(
+        title=kind,
+        source=message.part(message.field("MSH", 3), 1),
+        names=[named, author],
+        metadata={key: value for key, value in told.items() if value},
+    )
