@@ -19,7 +19,10 @@ from auscult.readers.archives import OLE, names_in, streams_in
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
 from auscult.readers.records.rows import Columns
 
-_READ: Final = "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, HL7 v2, tables, JSON lines or text"
+_READ: Final = (
+    "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, HL7 v2, tables, "
+    "JSON lines, text"
+)
 _SAVE_DOCX: Final = "install LibreOffice, or save it as .docx"
 _SAVE_PPTX: Final = "install LibreOffice, or save it as .pptx"
 _RECOGNISE: Final = "recognise its text first, for instance with: ocrmypdf --image-dpi 300 FILE FILE.pdf"
