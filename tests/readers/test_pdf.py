@@ -17,7 +17,7 @@ from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf.reader import PdfReader
-from small_pdfs import CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet, wrapped
+from small_pdfs import BODY, CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet, wrapped
 
 BOLD = ("Helvetica-Bold", 10)
 
@@ -74,6 +74,77 @@ def test_what_pages_repeat_at_their_edges_is_left_out() -> None:
     # A heading that differs by its number alone is none of that.
     assert "2. More on treatment" in text
     assert "3. More on treatment" in text
+
+
+def test_what_is_left_out_is_counted_in_a_remark() -> None:
+    (remark,) = read(leaflet(3).content()).remarks
+    assert remark == "left out: 6 headers and footers, such as 'Gout guideline 2024'"
+
+
+@pytest.mark.parametrize("left", [30, 480])
+def test_names_in_a_margin_that_pages_repeat_are_no_furniture(left: float) -> None:
+    drawn = Drawn()
+    for day, values in enumerate(((2.1, 140), (3.3, 151), (2.8, 149))):
+        drawn.line(60, 120, f"Blood of day {day + 1}", HEADING)
+        for row, (name, value) in enumerate(zip(("Lactate", "Glucose"), values, strict=True)):
+            drawn.line(left, 160 + 20 * row, name)
+            drawn.line(300, 160 + 20 * row, str(value))
+        drawn.next_page()
+    text = read(drawn.content()).text
+    assert text.count("Lactate") == text.count("Glucose") == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "font"),
+    [
+        ("not even with food.", BODY),
+        ("Never give it by mouth.", BOLD),
+        ("When not to give it", BOLD),
+        ("Children get half the dose", BODY),
+        ("* for people below 50 kg", ("Helvetica", 8)),
+    ],
+)
+def test_lines_of_the_text_that_pages_begin_with_are_no_furniture(line: str, font: tuple[str, float]) -> None:
+    drawn = Drawn()
+    for name in ("Amoxicillin", "Vancomycin", "Gentamicin", "Cefazolin"):
+        drawn.line(60, 50, line, font)
+        drawn.paragraph(60, 75, 470, f"{name}. {GOUT}")
+        drawn.line(60, 200, "How it is given", BOLD)
+        drawn.paragraph(60, 220, 470, CAUSES)
+        drawn.next_page()
+    assert read(drawn.content()).text.count(line) == 4
+
+
+def test_a_header_of_the_texts_size_is_left_out_where_it_stands_far_apart_on_many_pages() -> None:
+    drawn = Drawn()
+    for page in range(6):
+        drawn.line(60, 40, f"Ward handbook - part {page // 3 + 1}")
+        drawn.line(60, 90, f"Rule {page + 1}", HEADING)
+        drawn.paragraph(60, 120, 470, GOUT)
+        drawn.line(500, 810, f"{page + 7}")
+        drawn.line(60, 810, "Emergency department")
+        drawn.next_page()
+    text = read(drawn.content()).text
+    assert "handbook" not in text
+    assert "Emergency" not in text
+    assert text.count("Gout is") == 6
+
+
+def test_of_small_lines_of_many_words_the_first_stays() -> None:
+    drawn = Drawn()
+    for _ in range(3):
+        drawn.paragraph(60, 90, 470, GOUT)
+        drawn.line(60, 820, "Report side effects of medicines to the agency by telephone", ("Helvetica", 7))
+        drawn.next_page()
+    assert read(drawn.content()).text.count("agency") == 1
+
+
+def test_a_page_of_dots_alone_is_an_empty_page() -> None:
+    drawn = Drawn()
+    drawn.paragraph(60, 90, 470, GOUT)
+    drawn.next_page()
+    drawn.lines(60, 60, ["." * 120] * 30)
+    assert read(drawn.content()).text == GOUT
 
 
 def test_a_header_that_says_the_title_is_left_out_of_one_page_too() -> None:

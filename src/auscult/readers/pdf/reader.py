@@ -9,6 +9,7 @@ filled into forms is read; comments are not.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
@@ -23,7 +24,7 @@ from auscult.readers.pdf.headings import body_style, joined_headings, levels, ti
 from auscult.readers.pdf.layout import PagePieces, regions, without_furniture
 from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
 from auscult.readers.pdf.pdfium import Bookmark, Pdf, opened
-from auscult.readers.pdf.words import PageContent, Word, pieces_of, words_of
+from auscult.readers.pdf.words import PageContent, Piece, Word, pieces_of, words_of
 from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
@@ -210,10 +211,11 @@ def _draft(pdf: Pdf) -> DraftDocument:
             unmapped.append(number)
         # Lines that run another way are as if on a page of their own.
         ways += [PagePieces(*_size(content, turn), pieces_of(each)) for turn, each in words.items()]
-    blocks = [block for page in without_furniture(ways) for region in regions(page) for block in blocks_of(region)]
+    kept, furniture = without_furniture(ways)
+    blocks = [block for page in kept for region in regions(page) for block in blocks_of(region)]
     if not blocks:
         raise _without_text(sizes, bare, unmapped)
-    return _assembled(continued(blocks), told, outline, sizes, _remarks(bare, unmapped))
+    return _assembled(continued(blocks), told, outline, sizes, _remarks(bare, unmapped, furniture))
 
 
 def _size(content: PageContent, turn: int) -> tuple[float, float]:
@@ -300,8 +302,16 @@ def _bare(content: PageContent) -> str:
     return "drawings only" if content.drawings else ""
 
 
-def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int]) -> list[str]:
+def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture: Sequence[Piece]) -> list[str]:
     said = []
+    if furniture:
+        numbers = sum(not any(letter.isalpha() for letter in piece.text) for piece in furniture)
+        lines = Counter(piece.text for piece in furniture if any(letter.isalpha() for letter in piece.text))
+        parts = [f"{numbers:,} page or line numbers"] if numbers else []
+        parts += (
+            [f"{lines.total():,} headers and footers, such as {lines.most_common(1)[0][0][:80]!r}"] if lines else []
+        )
+        said.append(f"left out: {' and '.join(parts)}")
     for what in ("a scan", "drawings only"):
         if numbers := [number for number, kind in bare if kind == what]:
             has = "has" if len(numbers) == 1 else "have"
