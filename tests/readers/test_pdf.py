@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 from reportlab.platypus.flowables import Flowable
 
@@ -349,6 +350,71 @@ def test_cells_of_several_lines_stay_together() -> None:
         f"Medicine: A medicine with a long name that goes over several lines | Why: {CAUSES}",
         f"Medicine: Steroids | Why: {TREATMENT}",
     ]
+
+
+LEAFLET = ("What it is for", "Before you take it", "How to take it", "Possible side effects", "Storage")
+
+
+@pytest.mark.parametrize("font", [BODY, BOLD])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        ("1.", "2.", "3.", "4.", "5."),
+        ("1", "2", "3", "4", "5"),
+        ("1)", "2)", "3)", "4)", "5)"),
+        ("I.", "II.", "III.", "IV.", "V."),
+        ("A.", "B.", "C.", "D.", "E."),
+        ("1", "1.1", "1.2", "2", "3"),
+    ],
+)
+@pytest.mark.parametrize("apart", [5, 30])
+def test_numbered_lines_above_texts_are_headings(
+    numbers: tuple[str, ...], font: tuple[str, float], apart: float
+) -> None:
+    drawn = Drawn()
+    y = 80.0
+    for number, name in zip(numbers, LEAFLET, strict=True):
+        drawn.line(60, y, number, font)
+        drawn.line(60 + stringWidth(number, *font) + apart, y, name, font)
+        y = drawn.paragraph(60, y + 20, 470, CAUSES) + 10
+        if name == "How to take it":
+            y = drawn.lines(60, y, ["1. Open the pack.", "2. Take out one tablet.", "3. Swallow it."]) + 10
+    draft = read(drawn.content())
+    found = [section.heading for section in draft.sections]
+    assert found == [f"{number} {name}" for number, name in zip(numbers, LEAFLET, strict=True)]
+
+
+def test_a_heading_stands_below_the_number_that_it_is_a_part_of() -> None:
+    drawn = Drawn()
+    y = 80.0
+    for name in ("4. CLINICAL PARTICULARS", "4.1 Dose", "4.2 Undesirable effects", "Common ones", "5. PHARMACOLOGY"):
+        drawn.line(60, y, name, BOLD)
+        y = drawn.paragraph(60, y + 20, 470, CAUSES) + 10
+    assert outline(read(drawn.content())) == [
+        "4. CLINICAL PARTICULARS",
+        "4. CLINICAL PARTICULARS > 4.1 Dose",
+        "4. CLINICAL PARTICULARS > 4.2 Undesirable effects",
+        "4. CLINICAL PARTICULARS > 4.2 Undesirable effects > Common ones",
+        "5. PHARMACOLOGY",
+    ]
+
+
+@pytest.mark.parametrize("font", [BODY, BOLD])
+def test_numbered_lines_below_each_other_are_a_list(font: tuple[str, float]) -> None:
+    drawn = Drawn()
+    y = drawn.paragraph(60, 80, 470, CAUSES) + 10
+    y = drawn.lines(60, y, [f"{number}. {name}" for number, name in enumerate(LEAFLET, 1)], font) + 10
+    drawn.paragraph(60, y, 470, GOUT)
+    assert outline(read(drawn.content())) == [""]
+
+
+def test_lines_in_capitals_are_headings_and_abbreviations_are_none() -> None:
+    drawn = Drawn()
+    y = 80.0
+    for name in ("KEY FACTS", "WHEN TO SEE A DOCTOR", "ECG"):
+        drawn.line(60, y, name)
+        y = drawn.paragraph(60, y + 20, 470, CAUSES) + 10
+    assert outline(read(drawn.content())) == ["KEY FACTS", "WHEN TO SEE A DOCTOR"]
 
 
 def test_the_outline_names_headings_that_do_not_look_like_ones() -> None:
