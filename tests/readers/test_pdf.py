@@ -511,6 +511,108 @@ def test_what_is_filled_into_a_form_is_read_where_it_is_shown() -> None:
     assert box["top"] < 100 <= box["bottom"] + 2
 
 
+def test_a_number_raised_behind_another_is_no_part_of_it() -> None:
+    drawn = Drawn()
+    y = 100.0
+    for before, raised, after in (
+        ("Below 1.5 x 10", "9", "/L stop it"),
+        ("A dose of 10", "-3", " mol"),
+        ("Give 75 mg/m", "2", " a day"),
+        ("See the guideline", "4", " first"),
+    ):
+        drawn.line(60, y, before)
+        x = 60 + stringWidth(before, *BODY)
+        drawn.line(x, y - 4, raised, ("Helvetica", 6))
+        drawn.line(x + stringWidth(raised, "Helvetica", 6), y, after)
+        y += 20
+    assert read(drawn.content()).text == (
+        "Below 1.5 x 10^9/L stop it A dose of 10^-3 mol Give 75 mg/m2 a day See the guideline^4 first"
+    )
+
+
+def test_text_that_rises_by_its_own_is_raised() -> None:
+    drawn = Drawn()
+    text = drawn.canvas.beginText(60, 700)
+    text.setFont(*BODY)
+    text.textOut("About 3 x 10")
+    text.setRise(4)
+    text.setFont("Helvetica", 6)
+    text.textOut("12")
+    text.setRise(0)
+    text.setFont(*BODY)
+    text.textOut(" of them")
+    drawn.canvas.drawText(text)
+    assert read(drawn.content()).text == "About 3 x 10^12 of them"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_accents_drawn_over_letters_are_on_them(first: bool) -> None:
+    drawn = Drawn()
+    x = 60.0
+    for part in ("Fran", "c¸", "ois has Raynaud's and M", "u¨", "nchausen's"):
+        width = stringWidth(part[0] if len(part) == 2 else part, *BODY)
+        if len(part) == 2:
+            middle = x + (width - stringWidth(part[1], *BODY)) / 2
+            for at, letter in sorted([(x, part[0]), (middle, part[1])], key=lambda each: (each[0] == x) == first):
+                drawn.line(at, 100, letter)
+        else:
+            drawn.line(x, 100, part)
+        x += width
+    assert read(drawn.content()).text == "François has Raynaud's and Münchausen's"
+
+
+def test_letters_spaced_for_emphasis_are_words_and_columns_are_none() -> None:
+    drawn = Drawn()
+    for y, text, spacing in ((100, "WARNINGS AND PRECAUTIONS", 7), (130, "wichtige Hinweise", 5), (160, "NYNNYN", 8)):
+        drawn.canvas.setFont(*BODY)
+        drawn.canvas.drawString(60, drawn.size[1] - y, text, charSpace=spacing)
+    drawn.line(60, 200, "D O S E S")
+    text = " ".join(read(drawn.content()).text.split())
+    assert text == "WARNINGS AND PRECAUTIONS wichtige Hinweise N Y N N Y N DOSES"
+
+
+@pytest.mark.parametrize("shift", [0, 5])
+def test_letters_that_a_font_does_not_name_are_read_where_they_make_words(shift: int) -> None:
+    text = "Insulin is given before breakfast and before the evening meal."
+    shifted = "".join(chr(ord(letter) + shift) if letter.isalpha() else letter for letter in text)
+    content = without_names(shifted)
+    if not shift:
+        assert read(content).text == text
+    else:
+        with pytest.raises(UnreadableError, match="do not say which letters"):
+            read(content)
+
+
+def without_names(text: str) -> bytes:
+    """A PDF with a text in a drawn font whose glyphs have names of no letters."""
+    codes = sorted({*text.encode("latin-1")})
+    shape = b"500 0 0 0 500 700 d1 0 0 400 650 re f"
+    stream = b"BT /F1 11 Tf 60 700 Td (" + text.encode("latin-1") + b") Tj ET"
+    differences = " ".join(f"{code} /g{code}" for code in codes)
+    shapes = " ".join(f"/g{code} 4 0 R" for code in codes)
+    widths = " ".join("500" for _ in range(256))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R "
+        b"/Resources << /Font << /F1 6 0 R >> >> >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(shape), shape),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(stream), stream),
+        (
+            "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 0 "
+            f"/LastChar 255 /Widths [{widths}] /Encoding << /Type /Encoding /Differences [{differences}] >> "
+            f"/CharProcs << {shapes} >> /Resources << >> >>"
+        ).encode(),
+    ]
+    whole, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        places.append(len(whole))
+        whole += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer << /Size 7 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(whole)
+    return whole + b"xref\n0 7\n0000000000 65535 f \n" + table + end
+
+
 def test_lines_without_blanks_between_words_are_joined_without() -> None:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
