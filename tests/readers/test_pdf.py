@@ -18,7 +18,7 @@ from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf.reader import PdfReader
-from small_pdfs import BODY, CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet, wrapped
+from small_pdfs import BODY, CAUSES, GOUT, HEADING, LINE, TITLE, TREATMENT, Drawn, leaflet, wrapped
 
 BOLD = ("Helvetica-Bold", 10)
 
@@ -267,6 +267,15 @@ def test_paragraphs_end_where_a_line_leaves_room_or_a_gap_follows() -> None:
         (["Crystals of urate give an inflam-", "mation. An inflammation hurts."], "an inflammation. An"),
         (["See the well-known page and the well-", "known book."], "the well-known book."),
         (["Ask a doctor about the drug of Merck-", "Sharp and others."], "of Merck-Sharp and"),
+        (["The infection is called endocar-", "ditis of a valve."], "called endocarditis of"),
+        (["Sie bekommt gegen die Schmer-", "zen ein Mittel."], "die Schmerzen ein"),
+        (["Es hilft bei Haut-", "und Augenleiden."], "bei Haut- und Augenleiden"),
+        (["Take tablets that are sugar-", "coated, please."], "are sugar-coated, please"),
+        (["It begins with a low-", "grade fever."], "a low-grade fever"),
+        (["It was treated pre-", "and postnatally."], "pre- and postnatally"),
+        (["An infection by the virus of COVID-", "19 was seen."], "of COVID-19 was"),
+        (["There are few of the T-", "cells that help."], "the T-cells that"),
+        (["An over-", "dose needs care."], "An overdose needs"),
     ],
 )
 def test_words_parted_at_a_lines_end_are_joined_where_that_is_sure(lines: list[str], joined: str) -> None:
@@ -349,6 +358,48 @@ def test_cells_of_several_lines_stay_together() -> None:
         f"Medicine: Allopurinol | Why: {GOUT}",
         f"Medicine: A medicine with a long name that goes over several lines | Why: {CAUSES}",
         f"Medicine: Steroids | Why: {TREATMENT}",
+    ]
+
+
+def test_lines_between_two_rules_are_a_row() -> None:
+    cells = (
+        ("Tablet", "When", "What for"),
+        ("Amlodipine|besilate", "every morning|before food", "high blood|pressure"),
+        ("Simvastatin", "at night", "fats in|the blood"),
+        ("Vitamin D", "once a week|on Sundays|with milk", "bones"),
+    )
+    drawn = Drawn()
+    y = 100.0
+    for number, row in enumerate(cells):
+        height = max(cell.count("|") for cell in row) + 1
+        for line in range(height):
+            for x, cell in zip((60, 200, 340), row, strict=True):
+                if line <= cell.count("|"):
+                    drawn.line(x, y + LINE * line, cell.split("|")[line], BOLD if not number else BODY)
+        y += LINE * (height - 1) + 6
+        drawn.canvas.rect(55, drawn.size[1] - y, 400, 0.5, stroke=0, fill=1)
+        y += 14
+    assert read(drawn.content()).text.split("\n") == [
+        "Tablet: Amlodipine besilate | When: every morning before food | What for: high blood pressure",
+        "Tablet: Simvastatin | When: at night | What for: fats in the blood",
+        "Tablet: Vitamin D | When: once a week on Sundays with milk | What for: bones",
+    ]
+
+
+def test_rules_between_groups_of_rows_part_no_rows() -> None:
+    drawn = Drawn()
+    y = 100.0
+    drawn.line(60, y, "Name", BOLD)
+    drawn.line(250, y, "Value", BOLD)
+    for name, value in (("", ""), ("Urea", "5"), ("Sodium", "140"), ("", ""), ("Iron", "12"), ("Zinc", "9"), ("", "")):
+        if not name:
+            drawn.canvas.line(55, drawn.size[1] - y - 5, 400, drawn.size[1] - y - 5)
+            continue
+        y += 16
+        drawn.line(60, y, name)
+        drawn.line(250, y, value)
+    assert read(drawn.content()).text.split("\n") == [
+        f"Name: {name} | Value: {value}" for name, value in (("Urea", 5), ("Sodium", 140), ("Iron", 12), ("Zinc", 9))
     ]
 
 

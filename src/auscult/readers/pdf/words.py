@@ -41,6 +41,14 @@ class Glyph(NamedTuple):
     base: float
 
 
+class Rule(NamedTuple):
+    """A level line on a page."""
+
+    left: float
+    right: float
+    height: float
+
+
 @dataclass(frozen=True, slots=True)
 class PageContent:
     """What a page holds.
@@ -50,6 +58,7 @@ class PageContent:
         images: Whether pictures are on it.
         drawings: Whether anything else is on it.
         unmapped: Characters whose font does not say what they are.
+        rules: Level lines that are drawn, and edges of boxes.
     """
 
     width: float
@@ -58,6 +67,7 @@ class PageContent:
     images: bool
     drawings: bool
     unmapped: int
+    rules: tuple[Rule, ...]
 
 
 def page_content(raw: Any, page: Any, text: Any) -> PageContent:
@@ -70,12 +80,33 @@ def page_content(raw: Any, page: Any, text: Any) -> PageContent:
     """
     width, height = page.get_size()
     images = drawings = False
+    rules: list[Rule] = []
+    place_on_page = _placing(page)
     for place in range(min(raw.FPDFPage_CountObjects(page), 10_000)):
-        kind = raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, place))
+        drawn = raw.FPDFPage_GetObject(page, place)
+        kind = raw.FPDFPageObj_GetType(drawn)
+        if kind == raw.FPDF_PAGEOBJ_PATH and raw.FPDFPath_CountSegments(drawn) <= _MOST_SEGMENTS:
+            rules += _rules(raw, drawn, place_on_page)
         images |= kind == raw.FPDF_PAGEOBJ_IMAGE
         drawings |= kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING, raw.FPDF_PAGEOBJ_FORM)
     glyphs, unmapped = _glyphs(raw, page, text)
-    return PageContent(width, height, tuple(glyphs), images, drawings, unmapped)
+    return PageContent(width, height, tuple(glyphs), images, drawings, unmapped, tuple(rules))
+
+
+_MOST_SEGMENTS: Final = 6
+_SHORTEST_RULE: Final = 10.0
+
+
+def _rules(raw: Any, path: Any, place_on_page: Any) -> Iterator[Rule]:
+    """The upper and the lower edge of a line or box."""
+    corners = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(path, *corners) or not all(math.isfinite(each.value) for each in corners):
+        return
+    left, top, right, bottom = place_on_page(*(each.value for each in corners))
+    if right - left >= _SHORTEST_RULE:
+        yield Rule(left, right, top)
+        if bottom - top > 1:
+            yield Rule(left, right, bottom)
 
 
 def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
