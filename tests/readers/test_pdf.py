@@ -664,6 +664,49 @@ def without_names(text: str) -> bytes:
     return whole + b"xref\n0 7\n0000000000 65535 f \n" + table + end
 
 
+def test_boxes_are_read_as_ticked_or_empty_and_choices_by_their_label() -> None:
+    drawn = Drawn()
+    form, high = drawn.canvas.acroForm, drawn.size[1]
+    for y, name, ticked in ((100, "Fever", True), (120, "Cough", False)):
+        form.checkbox(name=name, x=60, y=high - y - 2, size=12, checked=ticked)
+        drawn.line(80, y, name)
+    for x, value, text in ((60, "y", "yes"), (110, "n", "no")):
+        form.radio(name="smoker", value=value, selected=value == "n", x=x, y=high - 142, size=12)
+        drawn.line(x + 18, 140, text)
+    drawn.line(60, 160, "Pain:")
+    form.choice(
+        name="pain", value="s", options=[("mild", "m"), ("severe", "s")], x=100, y=high - 164, width=90, height=16
+    )
+    text = " ".join(read(drawn.content()).text.replace("|", " ").split())
+    assert text == "☒ Fever ☐ Cough ☐ yes ☒ no Pain: severe"
+
+
+@pytest.mark.parametrize("by", ["line", "box", "annotation"])
+def test_struck_out_words_are_left_out_and_told(by: str) -> None:
+    drawn = Drawn()
+    drawn.line(60, 100, "Take warfarin 5 mg and ramipril daily.")
+    left = 60 + stringWidth("Take ", *BODY)
+    right = left + stringWidth("warfarin 5 mg", *BODY)
+    y = drawn.size[1] - 97
+    if by == "line":
+        drawn.canvas.line(left, y, right, y)
+    elif by == "box":
+        drawn.canvas.rect(left, y - 0.3, right - left, 0.6, stroke=0, fill=1)
+    else:
+        drawn.canvas.highlightAnnotation(
+            "", (left, y - 5, right, y + 6), QuadPoints=[left, y + 6, right, y + 6, left, y - 5, right, y - 5]
+        )
+    # Underlined, and crossed by a line of a grid.
+    drawn.line(60, 130, "Call the ward")
+    drawn.canvas.line(60, drawn.size[1] - 132, 60 + stringWidth("Call the ward", *BODY), drawn.size[1] - 132)
+    drawn.line(60, 160, "on Monday")
+    drawn.canvas.line(20, drawn.size[1] - 157, 400, drawn.size[1] - 157)
+    content = drawn.content().replace(b"/Subtype /Highlight", b"/Subtype /StrikeOut")
+    draft = read(content)
+    assert " ".join(draft.text.split()) == "Take and ramipril daily. Call the ward on Monday"
+    assert draft.remarks == ["page 1: struck-out words are left out"]
+
+
 def test_lines_without_blanks_between_words_are_joined_without() -> None:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont

@@ -6,7 +6,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import Final
 
@@ -22,6 +22,7 @@ _LOOK_BACK: Final = 12
 _ACROSS: Final = 0.8
 _FEWEST_BANDS: Final = 3
 _MOST_LINES_OF_BAND: Final = 4
+_MOST_LINES_OF_CELL: Final = 8
 Placed = Sequence[Sequence[tuple[int, Piece]]]
 
 
@@ -143,20 +144,27 @@ def _by_rule(placed: Placed, width: int, rules: Sequence[Rule]) -> list[list[lis
         bands.setdefault(bisect(parting, middle), []).append(row)
     if len(bands) < _FEWEST_BANDS or median(map(len, bands.values())) > _MOST_LINES_OF_BAND:
         return []
+    edges = [
+        max((piece.right for column, piece in chain.from_iterable(placed) if column == at), default=0.0)
+        for at in range(width)
+    ]
     found: list[list[list[Piece]]] = []
     for band in bands.values():
+        wrapped = len(band) <= _MOST_LINES_OF_CELL and all(_goes_on(*pair, edges) for pair in pairwise(band))
         for place, row in enumerate(band):
-            if not place or _is_numbers(band):
+            if not place or not wrapped:
                 found.append([[] for _ in range(width)])
             for column, piece in row:
                 found[-1][column].append(piece)
     return found
 
 
-def _is_numbers(band: Placed) -> bool:
-    """Whether lines have a number each in one column, and are so rows of their own."""
-    columns = [{column for column, piece in row if piece.text[:1].isdigit() and len(piece.words) == 1} for row in band]
-    return bool(set.intersection(*columns))
+def _goes_on(row: Sequence[tuple[int, Piece]], below: Sequence[tuple[int, Piece]], edges: Sequence[float]) -> bool:
+    """Whether a line goes on with the cells above: in one a word had no place, and in none stand two numbers."""
+    pairs = [(column, one, other) for column, one in row for at, other in below if at == column]
+    if any(one.text[0].isdigit() and other.text[0].isdigit() for _, one, other in pairs):
+        return False
+    return any(_full(one, other, edges[column]) for column, one, other in pairs)
 
 
 def _column(columns: Sequence[float], piece: Piece) -> int:

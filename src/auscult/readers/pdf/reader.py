@@ -220,14 +220,18 @@ def _draft(pdf: Pdf) -> DraftDocument:
     rules: list[Sequence[Rule]] = []
     bare: list[tuple[int, str]] = []
     unmapped: list[int] = []
+    struck: list[int] = []
     for number in range(len(pdf)):
         content = pdf.page(number)
         sizes.append((content.width, content.height))
         words = words_of(content, number)
-        if not words and (what := _bare(content)):
+        written = any(letter.isalnum() for each in words.values() for word in each for letter in word.text)
+        if not written and (what := _bare(content)):
             bare.append((number, what))
         if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
             unmapped.append(number)
+        if content.struck:
+            struck.append(number)
         # Lines that run another way are as if on a page of their own.
         ways += [PagePieces(*_size(content, turn), pieces_of(each)) for turn, each in words.items()]
         rules += [() if turn else content.rules for turn in words]
@@ -238,9 +242,10 @@ def _draft(pdf: Pdf) -> DraftDocument:
         for region in regions(page)
         for block in blocks_of(region, drawn)
     ]
-    if not blocks:
+    told_struck = [f"{_listed(struck)}: struck-out words are left out"] if struck else []
+    if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
         raise _without_text(sizes, bare, unmapped)
-    return _assembled(continued(blocks), told, outline, sizes, _remarks(bare, unmapped, furniture))
+    return _assembled(continued(blocks), told, outline, sizes, [*_remarks(bare, unmapped, furniture), *told_struck])
 
 
 def _size(content: PageContent, turn: int) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from statistics import median_low
 from typing import Any, Final, NamedTuple
 from unicodedata import bidirectional, combining, name, normalize
 
+from auscult.readers.pdf.marks import Marks
 from auscult.readers.word.text import SYMBOLS
 
 _FORCED_BOLD: Final = 1 << 18
@@ -59,6 +60,7 @@ class PageContent:
         drawings: Whether anything else is on it.
         unmapped: Characters whose font does not say what they are.
         rules: Level lines that are drawn, and edges of boxes.
+        struck: Characters that are struck out, and left out.
     """
 
     width: float
@@ -68,15 +70,17 @@ class PageContent:
     drawings: bool
     unmapped: int
     rules: tuple[Rule, ...]
+    struck: int
 
 
-def page_content(raw: Any, page: Any, text: Any) -> PageContent:
+def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
     """What a page holds.
 
     Args:
         raw: The library's functions.
         page: An open page of it.
         text: That page's text.
+        marks: Its form fields and struck-out places.
     """
     width, height = page.get_size()
     images = drawings = False
@@ -90,7 +94,81 @@ def page_content(raw: Any, page: Any, text: Any) -> PageContent:
         images |= kind == raw.FPDF_PAGEOBJ_IMAGE
         drawings |= kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING, raw.FPDF_PAGEOBJ_FORM)
     glyphs, unmapped = _glyphs(raw, page, text)
-    return PageContent(width, height, tuple(glyphs), images, drawings, unmapped, tuple(rules))
+    glyphs = _with_fields(glyphs, marks, place_on_page)
+    struck = _struck(glyphs, rules, [place_on_page(*box) for box in marks.struck])
+    kept = tuple(_SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
+    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), len(struck))
+
+
+def _with_fields(glyphs: list[Glyph], marks: Marks, place_on_page: Any) -> list[Glyph]:
+    """Characters with signs for ticked and empty boxes, and with the values of fields that show none."""
+    for box, ticked in marks.ticks:
+        left, top, right, bottom = place_on_page(*box)
+        glyphs = [glyph for glyph in glyphs if glyph.text == " " or not _within(glyph, left, top, right, bottom)]
+        size = max(min(bottom - top, _LARGEST_FIELD), 1.0)
+        sign = Glyph("☒" if ticked else "☐", left, top, right, bottom, size, False, 0, bottom)
+        glyphs += [_SPACE, sign, _SPACE]
+    for box, value in marks.values:
+        left, top, right, bottom = place_on_page(*box)
+        shown = any(_within(glyph, left, top, right, bottom) for glyph in glyphs if glyph.text != " ")
+        lines = [] if shown else [line for line in value.splitlines() if line.strip()]
+        high = (bottom - top) / max(len(lines), 1)
+        size = max(min(0.8 * high, _LARGEST_FIELD), 1.0)
+        for number, line in enumerate(lines):
+            wide = min((right - left) / len(line), 0.5 * size)
+            low = top + (number + 0.5) * high + 0.5 * size
+            glyphs.append(_SPACE)
+            for place, letter in enumerate(line):
+                at = left + place * wide
+                visible = letter.isprintable() and not letter.isspace()
+                drawn = Glyph(letter, at, low - size, at + wide, low, size, False, 0, low)
+                glyphs.append(drawn if visible else _SPACE)
+            glyphs.append(_SPACE)
+    return glyphs
+
+
+def _within(glyph: Glyph, left: float, top: float, right: float, bottom: float) -> bool:
+    return left <= (glyph.left + glyph.right) / 2 <= right and top <= (glyph.top + glyph.bottom) / 2 <= bottom
+
+
+def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tuple[float, ...]]) -> set[int]:
+    """Which characters are of struck-out words: by an annotation, or by a line that begins and ends with them."""
+    if not rules and not boxes:
+        return set()
+    words: list[list[int]] = []
+    at_height: dict[int, list[int]] = {}
+    for place, glyph in enumerate(glyphs):
+        if glyph.text == " " or glyph.turn != 0:
+            continue
+        if words and words[-1][-1] == place - 1 and _next(glyphs[place - 1], glyph):
+            words[-1].append(place)
+        else:
+            words.append([place])
+        for height in range(round(glyph.base - 0.45 * glyph.size), round(glyph.base - 0.12 * glyph.size) + 1):
+            at_height.setdefault(height, []).append(len(words) - 1)
+    found: set[int] = set()
+    for rule in rules:
+        crossed = [words[number] for number in dict.fromkeys(at_height.get(round(rule.height), ()))]
+        crossed = [word for word in crossed if _crosses(rule, glyphs[word[0]], glyphs[word[-1]])]
+        places = [place for word in crossed for place in word]
+        if sum(glyphs[place].text.isalpha() for place in places) < _FEWEST_STRUCK:
+            continue
+        near = 0.4 * glyphs[places[0]].size
+        begins = abs(min(glyphs[place].left for place in places) - rule.left) <= near
+        if begins and abs(max(glyphs[place].right for place in places) - rule.right) <= near:
+            found.update(places)
+    for word in words if boxes else ():
+        hit = [place for place in word if any(_within(glyphs[place], *box) for box in boxes)]
+        if 2 * len(hit) > len(word):
+            found.update(word)
+    return found
+
+
+def _crosses(rule: Rule, first: Glyph, last: Glyph) -> bool:
+    """Whether a line crosses most of a word that begins and ends with two characters, in its lower half."""
+    across = min(rule.right, last.right) - max(rule.left, first.left)
+    through = first.base - 0.45 * first.size <= rule.height <= first.base - 0.12 * first.size
+    return through and 2 * across > last.right - first.left
 
 
 _MOST_SEGMENTS: Final = 6
@@ -281,6 +359,8 @@ _PIECE_GAP: Final = 1.0
 _SHARED_HEIGHT: Final = 0.5
 _LEADER: Final = 5
 _FEWEST_SPACED: Final = 4
+_LARGEST_FIELD: Final = 12.0
+_FEWEST_STRUCK: Final = 3
 _CLOSE: Final = 1.0
 """Points between a number and its exponent, at most."""
 _SAME_PLACE: Final = 1.5
