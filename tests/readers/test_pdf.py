@@ -79,7 +79,7 @@ def test_what_pages_repeat_at_their_edges_is_left_out() -> None:
 
 def test_what_is_left_out_is_counted_in_a_remark() -> None:
     (remark,) = read(leaflet(3).content()).remarks
-    assert remark == "left out: 6 headers and footers, such as 'Gout guideline 2024'"
+    assert remark == "left out: 6 header or footer lines, such as 'Gout guideline 2024'"
 
 
 @pytest.mark.parametrize("left", [30, 480])

@@ -159,8 +159,10 @@ def _numbers(block: Block) -> list[tuple[int, ...]]:
     letters = first.strip("().").upper()
     if first[-1:] not in (".", ")") or not letters:
         return []
-    found = [(_ROMAN.index(letters) + 1,)] if letters in _ROMAN else []
-    return found + ([(ord(letters) - 64,)] if len(letters) == 1 and "A" <= letters <= "Z" else [])
+    found: list[tuple[int, ...]] = [(_ROMAN.index(letters) + 1,)] if letters in _ROMAN else []
+    if len(letters) == 1 and "A" <= letters <= "Z":
+        found.append((ord(letters) - ord("A") + 1,))
+    return found
 
 
 def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:

@@ -335,12 +335,13 @@ def _bare(content: PageContent) -> str:
 def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture: Sequence[Piece]) -> list[str]:
     said = []
     if furniture:
-        numbers = sum(not any(letter.isalpha() for letter in piece.text) for piece in furniture)
         lines = Counter(piece.text for piece in furniture if any(letter.isalpha() for letter in piece.text))
-        parts = [f"{numbers:,} page or line numbers"] if numbers else []
-        parts += (
-            [f"{lines.total():,} headers and footers, such as {lines.most_common(1)[0][0][:80]!r}"] if lines else []
-        )
+        count = len(furniture) - lines.total()
+        parts = [f"{count:,} page or line number{'s' if count > 1 else ''}"] if count else []
+        if lines:
+            several = "s" if lines.total() > 1 else ""
+            such = lines.most_common(1)[0][0][:80]
+            parts.append(f"{lines.total():,} header or footer line{several}, such as {such!r}")
         said.append(f"left out: {' and '.join(parts)}")
     for what in ("a scan", "drawings only"):
         if numbers := [number for number, kind in bare if kind == what]:
