@@ -43,11 +43,12 @@ class Glyph(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A level line on a page."""
+    """A level line on a page; `thin` where it is drawn as one, and is no edge of a box."""
 
     left: float
     right: float
     height: float
+    thin: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,10 @@ def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
         drawings |= kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING, raw.FPDF_PAGEOBJ_FORM)
     glyphs, unmapped = _glyphs(raw, page, text)
     glyphs = _with_fields(glyphs, marks, place_on_page)
-    struck = _struck(glyphs, rules, [place_on_page(*box) for box in marks.struck])
+    struck = _struck(glyphs, [rule for rule in rules if rule.thin], [place_on_page(*box) for box in marks.struck])
+    if 2 * len(struck) > sum(glyph.text != " " for glyph in glyphs):
+        # A page that is struck out as a whole is better found than lost.
+        struck = set()
     kept = tuple(_SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
     return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), len(struck))
 
@@ -136,19 +140,22 @@ def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tupl
     if not rules and not boxes:
         return set()
     words: list[list[int]] = []
-    at_height: dict[int, list[int]] = {}
     for place, glyph in enumerate(glyphs):
         if glyph.text == " " or glyph.turn != 0:
             continue
-        if words and words[-1][-1] == place - 1 and _next(glyphs[place - 1], glyph):
+        if words and words[-1][-1] == place - 1:
             words[-1].append(place)
         else:
             words.append([place])
-        for height in range(round(glyph.base - 0.45 * glyph.size), round(glyph.base - 0.12 * glyph.size) + 1):
-            at_height.setdefault(height, []).append(len(words) - 1)
+    at_height: dict[int, list[int]] = {round(rule.height): [] for rule in rules}
+    for number, word in enumerate(words) if rules else ():
+        first = glyphs[word[0]]
+        for height in range(round(first.base - 0.45 * first.size), round(first.base - 0.12 * first.size) + 1):
+            if height in at_height:
+                at_height[height].append(number)
     found: set[int] = set()
     for rule in rules:
-        crossed = [words[number] for number in dict.fromkeys(at_height.get(round(rule.height), ()))]
+        crossed = [words[number] for number in at_height[round(rule.height)]]
         crossed = [word for word in crossed if _crosses(rule, glyphs[word[0]], glyphs[word[-1]])]
         places = [place for word in crossed for place in word]
         if sum(glyphs[place].text.isalpha() for place in places) < _FEWEST_STRUCK:
@@ -173,6 +180,7 @@ def _crosses(rule: Rule, first: Glyph, last: Glyph) -> bool:
 
 _MOST_SEGMENTS: Final = 6
 _SHORTEST_RULE: Final = 10.0
+_THICKEST: Final = 2.5
 
 
 def _rules(raw: Any, path: Any, place_on_page: Any) -> Iterator[Rule]:
@@ -182,9 +190,10 @@ def _rules(raw: Any, path: Any, place_on_page: Any) -> Iterator[Rule]:
         return
     left, top, right, bottom = place_on_page(*(each.value for each in corners))
     if right - left >= _SHORTEST_RULE:
-        yield Rule(left, right, top)
-        if bottom - top > 1:
-            yield Rule(left, right, bottom)
+        thin = bottom - top <= _THICKEST
+        yield Rule(left, right, top, thin)
+        if not thin:
+            yield Rule(left, right, bottom, thin)
 
 
 def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
