@@ -95,6 +95,16 @@ def test_names_in_a_margin_that_pages_repeat_are_no_furniture(left: float) -> No
     assert text.count("Lactate") == text.count("Glucose") == 3
 
 
+def test_small_names_at_an_edge_beside_values_are_no_furniture() -> None:
+    drawn = Drawn()
+    for value in ("2.1", "3.3", "2.8"):
+        drawn.line(60, 50, "Lactate", ("Helvetica", 7))
+        drawn.line(300, 50, value, ("Helvetica", 7))
+        drawn.paragraph(60, 90, 470, GOUT)
+        drawn.next_page()
+    assert read(drawn.content()).text.count("Lactate") == 3
+
+
 @pytest.mark.parametrize(
     ("line", "font"),
     [

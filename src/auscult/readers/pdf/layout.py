@@ -211,7 +211,12 @@ def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], l
         numbers = [line for line in lines if line.is_page] + [line for line in repeated if line.is_number]
         out.update(id(line.piece) for line in numbers)
         beside = {line.row for line in numbers}
+        # A name that repeats beside a value that does not is a table's.
+        known = {id(line.piece) for line in (*repeated, *numbers)}
+        mixed = {line.row for line in lines if id(line.piece) not in known}
         for line in repeated:
+            if line.row in mixed:
+                continue
             same = max(line.keys, key=lambda key: len(seen[key]))
             sure = _is_furniture(line, usual, styles, filled, beside_number=line.row in beside)
             if sure and (same in shown or not _says_something(line.piece)):
