@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 from reportlab.platypus.flowables import Flowable
 
@@ -17,7 +18,7 @@ from auscult.documents import build_document, check_document
 from auscult.documents.original import Original
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf.reader import PdfReader
-from small_pdfs import CAUSES, GOUT, HEADING, TITLE, TREATMENT, Drawn, leaflet, wrapped
+from small_pdfs import BODY, CAUSES, GOUT, HEADING, LINE, TITLE, TREATMENT, Drawn, leaflet, wrapped
 
 BOLD = ("Helvetica-Bold", 10)
 
@@ -74,6 +75,87 @@ def test_what_pages_repeat_at_their_edges_is_left_out() -> None:
     # A heading that differs by its number alone is none of that.
     assert "2. More on treatment" in text
     assert "3. More on treatment" in text
+
+
+def test_what_is_left_out_is_counted_in_a_remark() -> None:
+    (remark,) = read(leaflet(3).content()).remarks
+    assert remark == "left out: 6 header or footer lines, such as 'Gout guideline 2024'"
+
+
+@pytest.mark.parametrize("left", [30, 480])
+def test_names_in_a_margin_that_pages_repeat_are_no_furniture(left: float) -> None:
+    drawn = Drawn()
+    for day, values in enumerate(((2.1, 140), (3.3, 151), (2.8, 149))):
+        drawn.line(60, 120, f"Blood of day {day + 1}", HEADING)
+        for row, (name, value) in enumerate(zip(("Lactate", "Glucose"), values, strict=True)):
+            drawn.line(left, 160 + 20 * row, name)
+            drawn.line(300, 160 + 20 * row, str(value))
+        drawn.next_page()
+    text = read(drawn.content()).text
+    assert text.count("Lactate") == text.count("Glucose") == 3
+
+
+def test_small_names_at_an_edge_beside_values_are_no_furniture() -> None:
+    drawn = Drawn()
+    for value in ("2.1", "3.3", "2.8"):
+        drawn.line(60, 50, "Lactate", ("Helvetica", 7))
+        drawn.line(300, 50, value, ("Helvetica", 7))
+        drawn.paragraph(60, 90, 470, GOUT)
+        drawn.next_page()
+    assert read(drawn.content()).text.count("Lactate") == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "font"),
+    [
+        ("not even with food.", BODY),
+        ("Never give it by mouth.", BOLD),
+        ("When not to give it", BOLD),
+        ("Children get half the dose", BODY),
+        ("* for people below 50 kg", ("Helvetica", 8)),
+    ],
+)
+def test_lines_of_the_text_that_pages_begin_with_are_no_furniture(line: str, font: tuple[str, float]) -> None:
+    drawn = Drawn()
+    for name in ("Amoxicillin", "Vancomycin", "Gentamicin", "Cefazolin"):
+        drawn.line(60, 50, line, font)
+        drawn.paragraph(60, 75, 470, f"{name}. {GOUT}")
+        drawn.line(60, 200, "How it is given", BOLD)
+        drawn.paragraph(60, 220, 470, CAUSES)
+        drawn.next_page()
+    assert read(drawn.content()).text.count(line) == 4
+
+
+def test_a_header_of_the_texts_size_is_left_out_where_it_stands_far_apart_on_many_pages() -> None:
+    drawn = Drawn()
+    for page in range(6):
+        drawn.line(60, 40, f"Ward handbook - part {page // 3 + 1}")
+        drawn.line(60, 90, f"Rule {page + 1}", HEADING)
+        drawn.paragraph(60, 120, 470, GOUT)
+        drawn.line(500, 810, f"{page + 7}")
+        drawn.line(60, 810, "Emergency department")
+        drawn.next_page()
+    text = read(drawn.content()).text
+    assert "handbook" not in text
+    assert "Emergency" not in text
+    assert text.count("Gout is") == 6
+
+
+def test_of_small_lines_of_many_words_the_first_stays() -> None:
+    drawn = Drawn()
+    for _ in range(3):
+        drawn.paragraph(60, 90, 470, GOUT)
+        drawn.line(60, 820, "Report side effects of medicines to the agency by telephone", ("Helvetica", 7))
+        drawn.next_page()
+    assert read(drawn.content()).text.count("agency") == 1
+
+
+def test_a_page_of_dots_alone_is_an_empty_page() -> None:
+    drawn = Drawn()
+    drawn.paragraph(60, 90, 470, GOUT)
+    drawn.next_page()
+    drawn.lines(60, 60, ["." * 120] * 30)
+    assert read(drawn.content()).text == GOUT
 
 
 def test_a_header_that_says_the_title_is_left_out_of_one_page_too() -> None:
@@ -195,6 +277,15 @@ def test_paragraphs_end_where_a_line_leaves_room_or_a_gap_follows() -> None:
         (["Crystals of urate give an inflam-", "mation. An inflammation hurts."], "an inflammation. An"),
         (["See the well-known page and the well-", "known book."], "the well-known book."),
         (["Ask a doctor about the drug of Merck-", "Sharp and others."], "of Merck-Sharp and"),
+        (["The infection is called endocar-", "ditis of a valve."], "called endocarditis of"),
+        (["Sie bekommt gegen die Schmer-", "zen ein Mittel."], "die Schmerzen ein"),
+        (["Es hilft bei Haut-", "und Augenleiden."], "bei Haut- und Augenleiden"),
+        (["Take tablets that are sugar-", "coated, please."], "are sugar-coated, please"),
+        (["It begins with a low-", "grade fever."], "a low-grade fever"),
+        (["It was treated pre-", "and postnatally."], "pre- and postnatally"),
+        (["An infection by the virus of COVID-", "19 was seen."], "of COVID-19 was"),
+        (["There are few of the T-", "cells that help."], "the T-cells that"),
+        (["An over-", "dose needs care."], "An overdose needs"),
     ],
 )
 def test_words_parted_at_a_lines_end_are_joined_where_that_is_sure(lines: list[str], joined: str) -> None:
@@ -278,6 +369,113 @@ def test_cells_of_several_lines_stay_together() -> None:
         f"Medicine: A medicine with a long name that goes over several lines | Why: {CAUSES}",
         f"Medicine: Steroids | Why: {TREATMENT}",
     ]
+
+
+def test_lines_between_two_rules_are_a_row() -> None:
+    cells = (
+        ("Tablet", "When", "What for"),
+        ("Amlodipine|besilate", "every morning|before food", "high blood|pressure"),
+        ("Simvastatin", "at night", "fats in|the blood"),
+        ("Vitamin D", "once a week|on Sundays|with milk", "bones"),
+    )
+    drawn = Drawn()
+    y = 100.0
+    for number, row in enumerate(cells):
+        height = max(cell.count("|") for cell in row) + 1
+        for line in range(height):
+            for x, cell in zip((60, 200, 340), row, strict=True):
+                if line <= cell.count("|"):
+                    drawn.line(x, y + LINE * line, cell.split("|")[line], BOLD if not number else BODY)
+        y += LINE * (height - 1) + 6
+        drawn.canvas.rect(55, drawn.size[1] - y, 400, 0.5, stroke=0, fill=1)
+        y += 14
+    assert read(drawn.content()).text.split("\n") == [
+        "Tablet: Amlodipine besilate | When: every morning before food | What for: high blood pressure",
+        "Tablet: Simvastatin | When: at night | What for: fats in the blood",
+        "Tablet: Vitamin D | When: once a week on Sundays with milk | What for: bones",
+    ]
+
+
+def test_rules_between_groups_of_rows_part_no_rows() -> None:
+    drawn = Drawn()
+    y = 100.0
+    drawn.line(60, y, "Name", BOLD)
+    drawn.line(250, y, "Value", BOLD)
+    for name, value in (("", ""), ("Urea", "5"), ("Sodium", "140"), ("", ""), ("Iron", "12"), ("Zinc", "9"), ("", "")):
+        if not name:
+            drawn.canvas.line(55, drawn.size[1] - y - 5, 400, drawn.size[1] - y - 5)
+            continue
+        y += 16
+        drawn.line(60, y, name)
+        drawn.line(250, y, value)
+    assert read(drawn.content()).text.split("\n") == [
+        f"Name: {name} | Value: {value}" for name, value in (("Urea", 5), ("Sodium", 140), ("Iron", 12), ("Zinc", 9))
+    ]
+
+
+LEAFLET = ("What it is for", "Before you take it", "How to take it", "Possible side effects", "Storage")
+
+
+@pytest.mark.parametrize("font", [BODY, BOLD])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        ("1.", "2.", "3.", "4.", "5."),
+        ("1", "2", "3", "4", "5"),
+        ("1)", "2)", "3)", "4)", "5)"),
+        ("I.", "II.", "III.", "IV.", "V."),
+        ("A.", "B.", "C.", "D.", "E."),
+        ("1", "1.1", "1.2", "2", "3"),
+    ],
+)
+@pytest.mark.parametrize("apart", [5, 30])
+def test_numbered_lines_above_texts_are_headings(
+    numbers: tuple[str, ...], font: tuple[str, float], apart: float
+) -> None:
+    drawn = Drawn()
+    y = 80.0
+    for number, name in zip(numbers, LEAFLET, strict=True):
+        drawn.line(60, y, number, font)
+        drawn.line(60 + stringWidth(number, *font) + apart, y, name, font)
+        y = drawn.paragraph(60, y + 20, 470, CAUSES) + 10
+        if name == "How to take it":
+            y = drawn.lines(60, y, ["1. Open the pack.", "2. Take out one tablet.", "3. Swallow it."]) + 10
+    draft = read(drawn.content())
+    found = [section.heading for section in draft.sections]
+    assert found == [f"{number} {name}" for number, name in zip(numbers, LEAFLET, strict=True)]
+
+
+def test_a_heading_stands_below_the_number_that_it_is_a_part_of() -> None:
+    drawn = Drawn()
+    y = 80.0
+    for name in ("4. CLINICAL PARTICULARS", "4.1 Dose", "4.2 Undesirable effects", "Common ones", "5. PHARMACOLOGY"):
+        drawn.line(60, y, name, BOLD)
+        y = drawn.paragraph(60, y + 20, 470, CAUSES) + 10
+    assert outline(read(drawn.content())) == [
+        "4. CLINICAL PARTICULARS",
+        "4. CLINICAL PARTICULARS > 4.1 Dose",
+        "4. CLINICAL PARTICULARS > 4.2 Undesirable effects",
+        "4. CLINICAL PARTICULARS > 4.2 Undesirable effects > Common ones",
+        "5. PHARMACOLOGY",
+    ]
+
+
+@pytest.mark.parametrize("font", [BODY, BOLD])
+def test_numbered_lines_below_each_other_are_a_list(font: tuple[str, float]) -> None:
+    drawn = Drawn()
+    y = drawn.paragraph(60, 80, 470, CAUSES) + 10
+    y = drawn.lines(60, y, [f"{number}. {name}" for number, name in enumerate(LEAFLET, 1)], font) + 10
+    drawn.paragraph(60, y, 470, GOUT)
+    assert outline(read(drawn.content())) == [""]
+
+
+def test_lines_in_capitals_are_headings_and_abbreviations_are_none() -> None:
+    drawn = Drawn()
+    y = 80.0
+    for name in ("KEY FACTS", "WHEN TO SEE A DOCTOR", "ECG"):
+        drawn.line(60, y, name)
+        y = drawn.paragraph(60, y + 20, 470, CAUSES) + 10
+    assert outline(read(drawn.content())) == ["KEY FACTS", "WHEN TO SEE A DOCTOR"]
 
 
 def test_the_outline_names_headings_that_do_not_look_like_ones() -> None:
@@ -372,6 +570,151 @@ def test_what_is_filled_into_a_form_is_read_where_it_is_shown() -> None:
     assert draft.text[box["start"] : box["end"]] == "Ann"
     assert 200 <= box["left"] < 210
     assert box["top"] < 100 <= box["bottom"] + 2
+
+
+def test_a_number_raised_behind_another_is_no_part_of_it() -> None:
+    drawn = Drawn()
+    y = 100.0
+    for before, raised, after in (
+        ("Below 1.5 x 10", "9", "/L stop it"),
+        ("A dose of 10", "-3", " mol"),
+        ("Give 75 mg/m", "2", " a day"),
+        ("See the guideline", "4", " first"),
+    ):
+        drawn.line(60, y, before)
+        x = 60 + stringWidth(before, *BODY)
+        drawn.line(x, y - 4, raised, ("Helvetica", 6))
+        drawn.line(x + stringWidth(raised, "Helvetica", 6), y, after)
+        y += 20
+    assert read(drawn.content()).text == (
+        "Below 1.5 x 10^9/L stop it A dose of 10^-3 mol Give 75 mg/m2 a day See the guideline^4 first"
+    )
+
+
+def test_text_that_rises_by_its_own_is_raised() -> None:
+    drawn = Drawn()
+    text = drawn.canvas.beginText(60, 700)
+    text.setFont(*BODY)
+    text.textOut("About 3 x 10")
+    text.setRise(4)
+    text.setFont("Helvetica", 6)
+    text.textOut("12")
+    text.setRise(0)
+    text.setFont(*BODY)
+    text.textOut(" of them")
+    drawn.canvas.drawText(text)
+    assert read(drawn.content()).text == "About 3 x 10^12 of them"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_accents_drawn_over_letters_are_on_them(first: bool) -> None:
+    drawn = Drawn()
+    x = 60.0
+    for part in ("Fran", "c¸", "ois has Raynaud's and M", "u¨", "nchausen's"):
+        width = stringWidth(part[0] if len(part) == 2 else part, *BODY)
+        if len(part) == 2:
+            middle = x + (width - stringWidth(part[1], *BODY)) / 2
+            for at, letter in sorted([(x, part[0]), (middle, part[1])], key=lambda each: (each[0] == x) == first):
+                drawn.line(at, 100, letter)
+        else:
+            drawn.line(x, 100, part)
+        x += width
+    assert read(drawn.content()).text == "François has Raynaud's and Münchausen's"
+
+
+def test_letters_spaced_for_emphasis_are_words_and_columns_are_none() -> None:
+    drawn = Drawn()
+    for y, text, spacing in ((100, "WARNINGS AND PRECAUTIONS", 7), (130, "wichtige Hinweise", 5), (160, "NYNNYN", 8)):
+        drawn.canvas.setFont(*BODY)
+        drawn.canvas.drawString(60, drawn.size[1] - y, text, charSpace=spacing)
+    drawn.line(60, 200, "D O S E S")
+    text = " ".join(read(drawn.content()).text.split())
+    assert text == "WARNINGS AND PRECAUTIONS wichtige Hinweise N Y N N Y N DOSES"
+
+
+@pytest.mark.parametrize("shift", [0, 5])
+def test_letters_that_a_font_does_not_name_are_read_where_they_make_words(shift: int) -> None:
+    text = "Insulin is given before breakfast and before the evening meal."
+    shifted = "".join(chr(ord(letter) + shift) if letter.isalpha() else letter for letter in text)
+    content = without_names(shifted)
+    if not shift:
+        assert read(content).text == text
+    else:
+        with pytest.raises(UnreadableError, match="do not say which letters"):
+            read(content)
+
+
+def without_names(text: str) -> bytes:
+    """A PDF with a text in a drawn font whose glyphs have names of no letters."""
+    codes = sorted({*text.encode("latin-1")})
+    shape = b"500 0 0 0 500 700 d1 0 0 400 650 re f"
+    stream = b"BT /F1 11 Tf 60 700 Td (" + text.encode("latin-1") + b") Tj ET"
+    differences = " ".join(f"{code} /g{code}" for code in codes)
+    shapes = " ".join(f"/g{code} 4 0 R" for code in codes)
+    widths = " ".join("500" for _ in range(256))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R "
+        b"/Resources << /Font << /F1 6 0 R >> >> >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(shape), shape),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(stream), stream),
+        (
+            "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 0 "
+            f"/LastChar 255 /Widths [{widths}] /Encoding << /Type /Encoding /Differences [{differences}] >> "
+            f"/CharProcs << {shapes} >> /Resources << >> >>"
+        ).encode(),
+    ]
+    whole, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        places.append(len(whole))
+        whole += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer << /Size 7 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(whole)
+    return whole + b"xref\n0 7\n0000000000 65535 f \n" + table + end
+
+
+def test_boxes_are_read_as_ticked_or_empty_and_choices_by_their_label() -> None:
+    drawn = Drawn()
+    form, high = drawn.canvas.acroForm, drawn.size[1]
+    for y, name, ticked in ((100, "Fever", True), (120, "Cough", False)):
+        form.checkbox(name=name, x=60, y=high - y - 2, size=12, checked=ticked)
+        drawn.line(80, y, name)
+    for x, value, text in ((60, "y", "yes"), (110, "n", "no")):
+        form.radio(name="smoker", value=value, selected=value == "n", x=x, y=high - 142, size=12)
+        drawn.line(x + 18, 140, text)
+    drawn.line(60, 160, "Pain:")
+    form.choice(
+        name="pain", value="s", options=[("mild", "m"), ("severe", "s")], x=100, y=high - 164, width=90, height=16
+    )
+    text = " ".join(read(drawn.content()).text.replace("|", " ").split())
+    assert text == "☒ Fever ☐ Cough ☐ yes ☒ no Pain: severe"
+
+
+@pytest.mark.parametrize("by", ["line", "box", "annotation"])
+def test_struck_out_words_are_left_out_and_told(by: str) -> None:
+    drawn = Drawn()
+    drawn.line(60, 100, "Take warfarin 5 mg and ramipril daily.")
+    left = 60 + stringWidth("Take ", *BODY)
+    right = left + stringWidth("warfarin 5 mg", *BODY)
+    y = drawn.size[1] - 97
+    if by == "line":
+        drawn.canvas.line(left, y, right, y)
+    elif by == "box":
+        drawn.canvas.rect(left, y - 0.3, right - left, 0.6, stroke=0, fill=1)
+    else:
+        drawn.canvas.highlightAnnotation(
+            "", (left, y - 5, right, y + 6), QuadPoints=[left, y + 6, right, y + 6, left, y - 5, right, y - 5]
+        )
+    # Underlined, and crossed by a line of a grid.
+    drawn.line(60, 130, "Call the ward")
+    drawn.canvas.line(60, drawn.size[1] - 132, 60 + stringWidth("Call the ward", *BODY), drawn.size[1] - 132)
+    drawn.line(60, 160, "on Monday")
+    drawn.canvas.line(20, drawn.size[1] - 157, 400, drawn.size[1] - 157)
+    content = drawn.content().replace(b"/Subtype /Highlight", b"/Subtype /StrikeOut")
+    draft = read(content)
+    assert " ".join(draft.text.split()) == "Take and ramipril daily. Call the ward on Monday"
+    assert draft.remarks == ["page 1: struck-out words are left out"]
 
 
 def test_lines_without_blanks_between_words_are_joined_without() -> None:

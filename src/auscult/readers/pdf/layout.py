@@ -9,6 +9,7 @@ it is rows of a table.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -143,11 +144,23 @@ def _is_prose(side: Sequence[Piece], depth: int = 0) -> bool:
 _EDGE: Final = 0.1
 """The share of a page's height, at its top and at its bottom, in which they stand."""
 _MARGIN: Final = 0.18
-"""The share of its width, at either side, in which some stand beside the text."""
+"""The share of its width, at either side, in which numbers of pages and lines stand beside the text."""
 _MOST_ROWS: Final = 3
-_NUMBER: Final = re.compile(r"\d+|\b[ivxlc]+\b(?=$|\s*(?:of|/))")
-_PAGE_NUMBER: Final = re.compile(r"(?:page|p\.)\s*#(?:\s*(?:of|/)\s*#)?|[-–—]\s*#\s*[-–—]|#\s*(?:of|/)\s*#")
+_NUMBER: Final = re.compile(r"\d+|^[ivxlc]+$")
+_PAGE_NUMBER: Final = re.compile(
+    r"(?:page|seite|página|pagina|p\.|s\.)\s*\d+(?:\s*(?:of|von|sur|de|di|van|/)\s*\d+)?|[-–—]\s*\d+\s*[-–—]|"
+    r"\d+\s*(?:of|von|sur|/)\s*\d+"
+)
+_ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _APART: Final = 0.5
+_FAR_APART: Final = 2.0
+_SMALLER: Final = 0.93
+_MOST_PAGES: Final = 0.6
+_FEW_PAGES: Final = 5
+_SHORT_WORDS: Final = 5
+_SENTENCE: Final = re.compile(r"[.!?;,:]['\"”’)\]]*$")
+_NOTE_MARKS: Final = "*†‡§"
+_FEWEST_NUMBERS: Final = 5
 Key = tuple[str | int, ...]
 """What is one and the same thing on several pages."""
 
@@ -161,60 +174,204 @@ class PagePieces:
     pieces: Sequence[Piece]
 
 
-def without_furniture(pages: Sequence[PagePieces]) -> list[list[Piece]]:
-    """Each page's pieces without those that stand at the same edge of other pages, too.
+def without_furniture(pages: Sequence[PagePieces]) -> tuple[list[list[Piece]], list[Piece]]:
+    """Each page's pieces without running headers and footers and page numbers; and the pieces that are left out.
 
-    Digits count as equal. On documents of up to five pages two pages are enough, on longer ones three. A number that
-    counts with the pages is one of theirs.
+    Left out is only what is surely no content: a page number, and a line at one height at the edge of most pages that
+    is set apart from the text by its size or a wide gap. A sentence is kept, and so is a line that looks like the
+    text or its headings. Of small lines of many words the first stays.
     """
-    found = [[*_at_edges(page), *_titles(page), *_in_margins(page, number)] for number, page in enumerate(pages)]
+    usual = _usual_style(pages)
+    edges = [[*_at_edges(page, number)] for number, page in enumerate(pages)]
     seen: dict[Key, set[int]] = {}
-    for number, keys in enumerate(found):
-        for key, _ in keys:
-            seen.setdefault(key, set()).add(number)
-    enough = 2 if len(pages) <= 5 else 3
-    kept = []
-    for page, keys in zip(pages, found, strict=True):
-        dropped = {id(piece) for key, piece in keys if len(seen[key]) >= enough or _known(key)}
-        kept.append([piece for piece in page.pieces if id(piece) not in dropped])
-    return kept
+    for number, lines in enumerate(edges):
+        for line in lines:
+            for key in line.keys:
+                seen.setdefault(key, set()).add(number)
+    enough = 2 if len(pages) <= _FEW_PAGES else 3
+    # A header changes with the chapter, but its place does not.
+    zones: dict[Key, set[int]] = {}
+    for number, lines in enumerate(edges):
+        for line in lines:
+            if any(len(seen[key]) >= enough for key in line.keys):
+                zones.setdefault(line.zone, set()).add(number)
+    filled = sum(bool(page.pieces) for page in pages)
+    styles, counting = _inner_styles(pages, edges), _margin_numbers(pages)
+    kept: list[list[Piece]] = []
+    dropped: list[Piece] = []
+    shown: set[Key] = set()
+    for page, lines in zip(pages, edges, strict=True):
+        out = {id(piece) for piece in _titles(page)} | counting
+        repeated = [
+            line
+            for line in lines
+            if len(zones.get(line.zone, ())) >= max(2, _MOST_PAGES * filled)
+            and any(len(seen[key]) >= enough for key in line.keys)
+        ]
+        numbers = [line for line in lines if line.is_page] + [line for line in repeated if line.is_number]
+        out.update(id(line.piece) for line in numbers)
+        beside = {line.row for line in numbers}
+        # A name that repeats beside a value that does not is a table's.
+        known = {id(line.piece) for line in (*repeated, *numbers)}
+        mixed = {line.row for line in lines if id(line.piece) not in known}
+        for line in repeated:
+            if line.row in mixed:
+                continue
+            same = max(line.keys, key=lambda key: len(seen[key]))
+            sure = _is_furniture(line, usual, styles, filled, beside_number=line.row in beside)
+            if sure and (same in shown or not _says_something(line.piece)):
+                out.add(id(line.piece))
+            shown.add(same)
+        kept.append([piece for piece in page.pieces if id(piece) not in out])
+        dropped += [piece for piece in page.pieces if id(piece) in out]
+    return kept, dropped
 
 
-def _known(key: Key) -> bool:
-    """Whether something is known by itself, on one page."""
-    return key[0] == "title" or _PAGE_NUMBER.fullmatch(str(key[1])) is not None
+@dataclass(frozen=True, slots=True)
+class _EdgeLine:
+    """A piece at a page's edge.
+
+    Attributes:
+        keys: What it is the same as on other pages: its words, its numbers as they are or counting with the pages.
+        zone: The edge and the height at which it stands.
+        gap: Between it and the text, in its size.
+        row: The edge, and how many rows stand further out.
+        is_number: Whether it is a number and nothing else.
+        is_page: Whether it is a page number by its form.
+    """
+
+    piece: Piece
+    keys: tuple[Key, ...]
+    zone: Key
+    gap: float
+    row: tuple[str, int]
+    is_number: bool
+    is_page: bool
 
 
-def _titles(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
-    """What stands at the top in small letters, and in larger ones below: a title, and a header that repeats it."""
+def _at_edges(page: PagePieces, number: int) -> Iterator[_EdgeLine]:
+    rows = rows_of(page.pieces)
+    for edge, ordered in (("top", rows), ("bottom", rows[::-1])):
+        outermost = _outermost(edge, ordered, page.height)
+        inner = ordered[len(outermost)] if len(outermost) < len(ordered) else None
+        for place, row in enumerate(outermost):
+            # What ends a page's edge is as far from the text as its innermost row.
+            gap = _gap(outermost[-1], inner) / max(outermost[-1][0].size, 1.0) if inner else float(_MOST_ROWS)
+            for piece in row:
+                text = " ".join(piece.text.lower().split())
+                height = piece.bottom if edge == "top" else page.height - piece.bottom
+                keys = tuple((edge, each, round(piece.size)) for each in _readings(text, number))
+                has_form = _PAGE_NUMBER.fullmatch(text) is not None
+                is_page = has_form and not place and (len(row) == 1 or text[0].isalpha())
+                is_number = has_form or _NUMBER.fullmatch(text) is not None
+                yield _EdgeLine(piece, keys, (edge, round(height / 4)), gap, (edge, place), is_number, is_page)
+
+
+def _readings(text: str, number: int) -> Iterator[str]:
+    """A text as it is, and with one of its numbers as how far it is ahead of the page's."""
+    if not _NUMBER.fullmatch(text):
+        yield text
+    for match in [*_NUMBER.finditer(text)][:4]:
+        if len(match[0]) < 6:
+            ahead = (int(match[0]) if match[0].isdecimal() else _roman(match[0])) - number
+            yield f"{text[: match.start()]}#{ahead}#{text[match.end() :]}"
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN[letter] for letter in text]
+    return sum(-one if one < other else one for one, other in zip(values, [*values[1:], 0], strict=True))
+
+
+def _usual_style(pages: Sequence[PagePieces]) -> tuple[float, bool]:
+    """The size of most words, and whether most of that size are bold."""
+    counted = Counter((piece.size, piece.bold) for page in pages for piece in page.pieces for _ in piece.words)
+    sizes = Counter[float]()
+    for (size, _), number in counted.items():
+        sizes[size] += number
+    size = max(sizes, key=lambda each: (sizes[each], -each), default=0.0)
+    return size, counted[size, True] > counted[size, False]
+
+
+def _inner_styles(pages: Sequence[PagePieces], edges: Sequence[Sequence[_EdgeLine]]) -> set[tuple[float, bool]]:
+    """The sizes and weights of what does not stand at the edges of pages."""
+    found: set[tuple[float, bool]] = set()
+    for page, lines in zip(pages, edges, strict=True):
+        outer = {id(line.piece) for line in lines}
+        found.update((piece.size, piece.bold) for piece in page.pieces if id(piece) not in outer)
+    return found
+
+
+def _is_furniture(
+    line: _EdgeLine, usual: tuple[float, bool], styles: set[tuple[float, bool]], pages: int, *, beside_number: bool
+) -> bool:
+    """Whether a line that repeats at the edge of most pages is surely no part of the text."""
+    piece = line.piece
+    if piece.text[0] in _NOTE_MARKS:
+        return False
+    if piece.size <= _SMALLER * usual[0]:
+        return True
+    if len(piece.words) > 2 and (_SENTENCE.search(piece.text) or piece.text[0].islower()):
+        return False
+    if beside_number:
+        return True
+    if pages <= _FEW_PAGES or line.gap < _FAR_APART:
+        return False
+    is_heading = (piece.size, piece.bold) in styles and (piece.bold > usual[1] or piece.size > usual[0] / _SMALLER)
+    return not is_heading
+
+
+def _says_something(piece: Piece) -> bool:
+    """Whether a line may be more than a name or a date."""
+    many = len(piece.words) > _SHORT_WORDS
+    return many or (len(piece.words) > 2 and bool(_SENTENCE.search(piece.text) or re.search("[=:]", piece.text)))
+
+
+def _margin_numbers(pages: Sequence[PagePieces]) -> set[int]:
+    """Which pieces are numbers in the margins that count: with the pages, or a page's lines from top to bottom."""
+    ahead: dict[int, list[tuple[int, Piece]]] = {}
+    numbered: list[tuple[int, list[Piece]]] = []
+    found: set[int] = set()
+    for number, page in enumerate(pages):
+        beside = [
+            piece
+            for piece in page.pieces
+            if piece.text.isdecimal()
+            and len(piece.text) < 6
+            and (piece.right <= _MARGIN * page.width or piece.left >= (1 - _MARGIN) * page.width)
+        ]
+        for piece in beside:
+            ahead.setdefault(int(piece.text) - number, []).append((number, piece))
+        for _, column in groupby(sorted(beside, key=lambda each: (round(each.right / 3), each.top)), _column_of):
+            if _counts_lines(lines := [*column]):
+                numbered.append((number, lines))
+    if len({number for number, _ in numbered}) >= max(2, _MOST_PAGES * len(pages)):
+        found.update(id(piece) for _, lines in numbered for piece in lines)
+    for counting in ahead.values():
+        if len({number for number, _ in counting}) >= max(3, _MOST_PAGES * len(pages)):
+            found.update(id(piece) for _, piece in counting)
+    return found
+
+
+def _column_of(piece: Piece) -> int:
+    return round(piece.right / 3)
+
+
+def _counts_lines(column: Sequence[Piece]) -> bool:
+    """Whether numbers go up by one or by five, from top to bottom and at one distance, as numbers of lines do."""
+    if len(column) < _FEWEST_NUMBERS:
+        return False
+    steps = {int(after.text) - int(before.text) for before, after in pairwise(column)}
+    gaps = [after.top - before.top for before, after in pairwise(column)]
+    return steps in ({1}, {5}) and max(gaps) <= 1.3 * min(gaps)
+
+
+def _titles(page: PagePieces) -> Iterator[Piece]:
+    """What stands at the top in small letters, and in larger ones below: a header that repeats a title."""
     larger: dict[str, float] = {}
     for piece in page.pieces:
         larger[piece.text] = max(larger.get(piece.text, 0.0), piece.size)
     for row in _outermost("top", rows_of(page.pieces), page.height):
-        for piece in row:
-            if larger[piece.text] >= 1.3 * piece.size:
-                yield ("title", piece.text), piece
-
-
-def _at_edges(page: PagePieces) -> Iterator[tuple[Key, Piece]]:
-    rows = rows_of(page.pieces)
-    sizes = sorted(piece.size for piece in page.pieces for _ in piece.words)
-    usual = sizes[len(sizes) // 2] + 0.5
-    for edge, ordered in (("top", rows), ("bottom", rows[::-1])):
-        for piece in (each for row in _outermost(edge, ordered, page.height) for each in row):
-            # What is larger than the text may be a heading: "2. Treatment" is not "3. Treatment".
-            text = _NUMBER.sub("#", " ".join(piece.text.lower().split())) if piece.size <= usual else piece.text
-            yield (edge, text, round(piece.size)), piece
-
-
-def _in_margins(page: PagePieces, number: int) -> Iterator[tuple[Key, Piece]]:
-    """What stands in the margins, with its place; and numbers, by how far they are ahead of the page's own."""
-    for piece in page.pieces:
-        across = piece.right <= _MARGIN * page.width or piece.left >= (1 - _MARGIN) * page.width
-        if across or piece.bottom <= _EDGE * page.height or piece.top >= (1 - _EDGE) * page.height:
-            yield ("beside", piece.text, round(piece.left / 3), round(piece.top / 3)), piece
-            if piece.text.isdecimal() and len(piece.text) < 6:
-                yield ("counting", int(piece.text) - number), piece
+        yield from (piece for piece in row if larger[piece.text] >= 1.3 * piece.size)
 
 
 def _outermost(edge: str, rows: Sequence[list[Piece]], height: float) -> Sequence[list[Piece]]:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import Final
 
-from auscult.readers.pdf.words import Piece, Word, piece_of, rows_of, usual_size
+from auscult.readers.pdf.words import Piece, Rule, Word, piece_of, rows_of, usual_size
 
-_MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
+_MARKER: Final = re.compile(r"(?:[-*•‣◦▪●○·–—□■☐☑☒➢✓→]|\(?\d{1,2}[.)]|\(?[a-z][.)]|\([ivx]{1,4}\))$")
 _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?|(?:[A-Z]|[IVX]{1,4})[.)]?|\[[^\[\]]+\]")
 # In sizes of the font.
 _GAP: Final = 0.5
 _ALIGNED: Final = 1.0
 _ALIKE: Final = 0.2
 _LOOK_BACK: Final = 12
+_ACROSS: Final = 0.8
+_FEWEST_BANDS: Final = 3
+_MOST_LINES_OF_BAND: Final = 4
+_MOST_LINES_OF_CELL: Final = 8
+Placed = Sequence[Sequence[tuple[int, Piece]]]
 
 
 def without_markers_apart(row: list[Piece]) -> list[Piece]:
@@ -109,19 +115,60 @@ def _aligned(piece: Piece, other: Piece, size: float) -> bool:
     return abs(piece.left - other.left) <= near or abs(piece.right - other.right) <= near or middles <= near
 
 
-def cells_of(rows: Sequence[list[Piece]]) -> list[list[list[Piece]]]:
-    """A table's rows as cells."""
+def cells_of(rows: Sequence[list[Piece]], rules: Sequence[Rule] = ()) -> list[list[list[Piece]]]:
+    """A table's rows as cells.
+
+    Args:
+        rows: Its lines.
+        rules: Level lines of its page.
+    """
     # The row with most pieces says where columns begin.
     columns = [piece.left for piece in max(rows, key=len)]
     placed = [[(_column(columns, piece), piece) for piece in row] for row in rows]
-    return _drawn_by_row(placed, len(columns)) or _by_line(placed, len(columns))
+    parted = _by_rule(placed, len(columns), rules)
+    return parted or _drawn_by_row(placed, len(columns)) or _by_line(placed, len(columns))
+
+
+def _by_rule(placed: Placed, width: int, rules: Sequence[Rule]) -> list[list[list[Piece]]]:
+    """A row between two drawn lines; nothing where lines part groups of rows, or the header only."""
+    pieces = [piece for row in placed for _, piece in row]
+    left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
+    heights: dict[int, float] = {}
+    for rule in set(rules):
+        across = min(rule.right, right) - max(rule.left, left)
+        heights[round(rule.height)] = heights.get(round(rule.height), 0.0) + max(across, 0.0)
+    parting = sorted(height for height, across in heights.items() if across >= _ACROSS * (right - left))
+    bands: dict[int, list[Sequence[tuple[int, Piece]]]] = {}
+    for row in placed:
+        middle = sum(piece.top + piece.bottom for _, piece in row) / (2 * len(row))
+        bands.setdefault(bisect(parting, middle), []).append(row)
+    if len(bands) < _FEWEST_BANDS or median(map(len, bands.values())) > _MOST_LINES_OF_BAND:
+        return []
+    edges = [
+        max((piece.right for column, piece in chain.from_iterable(placed) if column == at), default=0.0)
+        for at in range(width)
+    ]
+    found: list[list[list[Piece]]] = []
+    for band in bands.values():
+        wrapped = len(band) <= _MOST_LINES_OF_CELL and all(_goes_on(*pair, edges) for pair in pairwise(band))
+        for place, row in enumerate(band):
+            if not place or not wrapped:
+                found.append([[] for _ in range(width)])
+            for column, piece in row:
+                found[-1][column].append(piece)
+    return found
+
+
+def _goes_on(row: Sequence[tuple[int, Piece]], below: Sequence[tuple[int, Piece]], edges: Sequence[float]) -> bool:
+    """Whether a line goes on with the cells above: in one a word had no place, and in none stand two numbers."""
+    pairs = [(column, one, other) for column, one in row for at, other in below if at == column]
+    if any(one.text[0].isdigit() and other.text[0].isdigit() for _, one, other in pairs):
+        return False
+    return any(_full(one, other, edges[column]) for column, one, other in pairs)
 
 
 def _column(columns: Sequence[float], piece: Piece) -> int:
     return min(range(len(columns)), key=lambda each: abs(columns[each] - piece.left))
-
-
-Placed = Sequence[Sequence[tuple[int, Piece]]]
 
 
 def _drawn_by_row(placed: Placed, width: int) -> list[list[list[Piece]]]:
@@ -198,15 +245,20 @@ class Block:
         return all(word.bold for word in self.words)
 
 
-def blocks_of(region: Sequence[Piece]) -> list[Block]:
-    """What a stretch of a page holds, from top to bottom."""
+def blocks_of(region: Sequence[Piece], rules: Sequence[Rule] = ()) -> list[Block]:
+    """What a stretch of a page holds, from top to bottom.
+
+    Args:
+        region: The stretch.
+        rules: Level lines of the page.
+    """
     found: list[Block] = []
     lines: list[Piece] = []
     for is_table, rows in stretches([without_markers_apart(row) for row in rows_of(region)]):
         if is_table:
             found += _paragraphs(lines)
             lines = []
-            found.append(Block(rows=cells_of(rows)))
+            found.append(Block(rows=cells_of(rows, rules)))
         else:
             lines += [piece_of(word for piece in row for word in piece.words) for row in rows]
     return found + _paragraphs(lines)

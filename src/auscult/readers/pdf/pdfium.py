@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from auscult.readers.contract import UnreadableError
+    from auscult.readers.pdf.marks import Marks
     from auscult.readers.pdf.words import PageContent
 
 _LOCK: Final = threading.RLock()
@@ -78,12 +79,14 @@ class Pdf:
         """
         from pypdfium2 import raw
 
+        from auscult.readers.pdf.marks import Marks
         from auscult.readers.pdf.words import page_content
 
-        with self._page(number) as page:
+        marks = Marks()
+        with self._page(number, marks) as page:
             text = page.get_textpage()
             try:
-                return page_content(raw, page, text)
+                return page_content(raw, page, text, marks)
             finally:
                 text.close()
 
@@ -106,11 +109,13 @@ class Pdf:
             return width, bitmap.height, rows
 
     @contextmanager
-    def _page(self, number: int) -> Iterator[Any]:
-        from pypdfium2 import PdfiumError
+    def _page(self, number: int, marks: Marks | None = None) -> Iterator[Any]:
+        from pypdfium2 import PdfiumError, raw
 
         try:
             page = self._document[number]
+            if marks is not None:
+                marks.collect(raw, page, self._document.formenv)
             if self._has_form:
                 # What was filled in becomes part of the page, in memory.
                 with suppress(PdfiumError):

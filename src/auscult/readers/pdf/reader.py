@@ -1,15 +1,18 @@
 """PDF: the text layer in the order of reading, with a box for each word, and sections by headings.
 
 The text is rebuilt from where words stand on the page: columns, paragraphs, lists and tables; headings by the size and
-weight of letters and by the outline. Words parted at a line's end are joined where that is sure. What repeats at the
-edges of pages is left out. A page without a text layer is named; a document without any is refused as scanned. What is
-filled into forms is read; comments are not.
+weight of letters and by the outline. Words parted at a line's end are joined, compounds keep their hyphen. Running
+headers, footers and page numbers are left out and counted. A page without a text layer is named; a document without any
+is refused as scanned. What is filled into forms is read; comments are not.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
 from itertools import groupby
 from typing import Any, Final
 
@@ -18,25 +21,31 @@ import numpy.typing as npt
 
 from auscult.documents.building import Section
 from auscult.documents.original import WORD
+from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf.headings import body_style, joined_headings, levels, title_of
 from auscult.readers.pdf.layout import PagePieces, regions, without_furniture
 from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
 from auscult.readers.pdf.pdfium import Bookmark, Pdf, opened
-from auscult.readers.pdf.words import PageContent, Word, pieces_of, words_of
+from auscult.readers.pdf.words import PageContent, Piece, Rule, Word, pieces_of, words_of
 from auscult.readers.tables import readable_rows
 
 _SOFT: Final = "\u00ad"
-_ENDS_PARTED: Final = re.compile(rf"[^\W\d_]{{2,}}[-\u2010{_SOFT}]$")
+_ENDS_PARTED: Final = re.compile(rf"[^\W_][-\u2010{_SOFT}]$")
 # Chinese and Japanese, with their signs: no blanks stand between words.
 _WITHOUT_BLANKS: Final = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-# No word of its own, and so never the second half of a compound.
-_ENDINGS: Final = re.compile(
-    r"(?:[a-z]{0,3}(?:tions?|sions?|ments?|ically|ously|ologists?|itis|osis|a?emia|ectomy|opathy|graphy|scopy|ively)|"
-    r"ness|ities|ity|ances?|ences?|ables?|ibles?|cians?|ing|ings|ed|ers|tive|sive|ous|ly|al|ally|ic|ical|tic|tary|tory|"
-    r"sis|tis|tients?|cal|cally|eases?|mon|tern|ple|cult|ents?|ants?)$"
+# No word of its own, though a list of words may have it, and so never a half of a compound.
+_BEGINNINGS: Final = re.compile(
+    r"(?:ab|ad|an|auto|be|bi|con|de|dis?|en|ex|extra|hyd?ro|hyper|hypo|im|in|infra|inter|intra|ir|iso|macro|mal|micro|"
+    r"mini|mis|mono|multi|neo|out|over|par|para|per|peri|poly|pre|pro|pseudo|psycho|re|su[bpr]|super|trans|tri|ultra|un|"
+    r"under|ver|vor|ein|aus|auf|zer|ent|unter)$"
 )
+_ENDINGS: Final = re.compile(
+    r"(?:ness|ally|ably|abil\w+|able|ible|ions?|ings?|ment\w*|less|ful|ship|ate|ic|al|um|us|ly)$"
+)
+# "pre- and postnatal", "Haut- und Haarpflege": the hyphen stands for what comes later.
+_ELIDED: Final = frozenset(("and", "or", "to", "und", "oder", "bzw", "bis", "sowie", "et", "ou", "y", "e", "o"))
 _SEPARATOR: Final = "\n\n"
 
 Token = tuple[str, Word | None]
@@ -102,28 +111,38 @@ class Text:
             return [(shown, last)]
         if _WITHOUT_BLANKS.match(last.text[-1]) and _WITHOUT_BLANKS.match(first.text[0]):
             return [(shown, last)]
-        if not _ENDS_PARTED.search(last.text) or not first.text[:1].isalpha():
+        letters = _LETTERS.match(first.text.lower())
+        elided = first.text.lower().strip(".,;") in _ELIDED
+        if not _ENDS_PARTED.search(last.text) or not first.text[:1].isalnum() or elided:
             return [(shown, last), (" ", None)]
-        if last.text.endswith(_SOFT):
-            return [(shown, last)]
-        if first.text[:1].isupper():
-            return [(shown, last)]
-        return [(shown[:-1] if self._one_word(last.text, first.text) else shown, last)]
+        parted = letters is not None and first.text[:1].islower() and last.text[-2:-1].isalpha()
+        joined = parted and last.text[-1] != _SOFT and self._one_word(last.text, first.text)
+        return [(shown[:-1] if joined else shown, last)]
 
     def _one_word(self, last: str, first: str) -> bool:
-        """Whether two halves are surely one word: it is written so elsewhere, or the second half is no word."""
+        """Whether two halves are one word: it is written so elsewhere, or they are not both words of their own."""
         head, tail = _LETTERS.findall(last.lower())[-1], _LETTERS.findall(first.lower())[0]
-        if f"{head}-{tail}" in self._compounds:
+        if f"{head}-{tail}" in self._compounds or len(head) == 1:
             return False
-        if head + tail in self._known:
+        words = _english_words()
+        if head + tail in self._known or head + tail in words:
             return True
-        return tail not in self._known and _ENDINGS.match(tail) is not None
+        if _BEGINNINGS.match(head) or _ENDINGS.match(tail):
+            return True
+        return not all(half in self._known or half in words for half in (head, tail))
 
     def _table(self, block: Block) -> list[list[Token]]:
         rows = [[_cell(cell) for cell in row] for row in block.rows]
         header = _header(block)
         labels = None if header is None else ["".join(piece for piece, _ in cell) for cell in rows[0]]
         return readable_rows(labels, rows if header is None else rows[1:], lambda piece: (piece, None))
+
+
+@cache
+def _english_words() -> frozenset[str]:
+    """The words that the shipped model knows, in lower case: the frequent ones of English."""
+    file = resources.files("auscult") / "encoders" / "pretrained" / "fast" / "tokenizer.json"
+    return frozenset(word for word in parse_json(file.read_bytes())["model"]["vocab"] if word.isalpha())
 
 
 def text_for(blocks: Sequence[Block]) -> Text:
@@ -198,22 +217,35 @@ def _draft(pdf: Pdf) -> DraftDocument:
     told, outline = pdf.metadata(), pdf.outline()
     sizes: list[tuple[float, float]] = []
     ways: list[PagePieces] = []
+    rules: list[Sequence[Rule]] = []
     bare: list[tuple[int, str]] = []
     unmapped: list[int] = []
+    struck: list[int] = []
     for number in range(len(pdf)):
         content = pdf.page(number)
         sizes.append((content.width, content.height))
         words = words_of(content, number)
-        if not words and (what := _bare(content)):
+        written = any(letter.isalnum() for each in words.values() for word in each for letter in word.text)
+        if not written and (what := _bare(content)):
             bare.append((number, what))
         if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
             unmapped.append(number)
+        if content.struck:
+            struck.append(number)
         # Lines that run another way are as if on a page of their own.
         ways += [PagePieces(*_size(content, turn), pieces_of(each)) for turn, each in words.items()]
-    blocks = [block for page in without_furniture(ways) for region in regions(page) for block in blocks_of(region)]
-    if not blocks:
+        rules += [() if turn else content.rules for turn in words]
+    kept, furniture = without_furniture(ways)
+    blocks = [
+        block
+        for page, drawn in zip(kept, rules, strict=True)
+        for region in regions(page)
+        for block in blocks_of(region, drawn)
+    ]
+    told_struck = [f"{_listed(struck)}: struck-out words are left out"] if struck else []
+    if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
         raise _without_text(sizes, bare, unmapped)
-    return _assembled(continued(blocks), told, outline, sizes, _remarks(bare, unmapped))
+    return _assembled(continued(blocks), told, outline, sizes, [*_remarks(bare, unmapped, furniture), *told_struck])
 
 
 def _size(content: PageContent, turn: int) -> tuple[float, float]:
@@ -300,8 +332,17 @@ def _bare(content: PageContent) -> str:
     return "drawings only" if content.drawings else ""
 
 
-def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int]) -> list[str]:
+def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture: Sequence[Piece]) -> list[str]:
     said = []
+    if furniture:
+        lines = Counter(piece.text for piece in furniture if any(letter.isalpha() for letter in piece.text))
+        count = len(furniture) - lines.total()
+        parts = [f"{count:,} page or line number{'s' if count > 1 else ''}"] if count else []
+        if lines:
+            several = "s" if lines.total() > 1 else ""
+            such = lines.most_common(1)[0][0][:80]
+            parts.append(f"{lines.total():,} header or footer line{several}, such as {such!r}")
+        said.append(f"left out: {' and '.join(parts)}")
     for what in ("a scan", "drawings only"):
         if numbers := [number for number, kind in bare if kind == what]:
             has = "has" if len(numbers) == 1 else "have"

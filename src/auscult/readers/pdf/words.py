@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
+from statistics import median_low
 from typing import Any, Final, NamedTuple
-from unicodedata import bidirectional
+from unicodedata import bidirectional, combining, name, normalize
+
+from auscult.readers.pdf.marks import Marks
+from auscult.readers.word.text import SYMBOLS
 
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_WEIGHT: Final = 650
@@ -22,6 +28,7 @@ class Glyph(NamedTuple):
     Attributes:
         size: Of the font, as drawn, in points.
         turn: Quarter turns clockwise that its line runs by: 0 as people read, 1 downwards; 4 for diagonal.
+        base: How far from the top its line stands, where it runs level.
     """
 
     text: str
@@ -32,6 +39,16 @@ class Glyph(NamedTuple):
     size: float
     bold: bool
     turn: int
+    base: float
+
+
+class Rule(NamedTuple):
+    """A level line on a page; `thin` where it is drawn as one, and is no edge of a box."""
+
+    left: float
+    right: float
+    height: float
+    thin: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +60,8 @@ class PageContent:
         images: Whether pictures are on it.
         drawings: Whether anything else is on it.
         unmapped: Characters whose font does not say what they are.
+        rules: Level lines that are drawn, and edges of boxes.
+        struck: Characters that are struck out, and left out.
     """
 
     width: float
@@ -51,33 +70,143 @@ class PageContent:
     images: bool
     drawings: bool
     unmapped: int
+    rules: tuple[Rule, ...]
+    struck: int
 
 
-def page_content(raw: Any, page: Any, text: Any) -> PageContent:
+def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
     """What a page holds.
 
     Args:
         raw: The library's functions.
         page: An open page of it.
         text: That page's text.
+        marks: Its form fields and struck-out places.
     """
     width, height = page.get_size()
     images = drawings = False
+    rules: list[Rule] = []
+    place_on_page = _placing(page)
     for place in range(min(raw.FPDFPage_CountObjects(page), 10_000)):
-        kind = raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, place))
+        drawn = raw.FPDFPage_GetObject(page, place)
+        kind = raw.FPDFPageObj_GetType(drawn)
+        if kind == raw.FPDF_PAGEOBJ_PATH and raw.FPDFPath_CountSegments(drawn) <= _MOST_SEGMENTS:
+            rules += _rules(raw, drawn, place_on_page)
         images |= kind == raw.FPDF_PAGEOBJ_IMAGE
         drawings |= kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING, raw.FPDF_PAGEOBJ_FORM)
     glyphs, unmapped = _glyphs(raw, page, text)
-    return PageContent(width, height, tuple(glyphs), images, drawings, unmapped)
+    glyphs = _with_fields(glyphs, marks, place_on_page)
+    struck = _struck(glyphs, [rule for rule in rules if rule.thin], [place_on_page(*box) for box in marks.struck])
+    if 2 * len(struck) > sum(glyph.text != " " for glyph in glyphs):
+        # A page that is struck out as a whole is better found than lost.
+        struck = set()
+    kept = tuple(_SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
+    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), len(struck))
+
+
+def _with_fields(glyphs: list[Glyph], marks: Marks, place_on_page: Any) -> list[Glyph]:
+    """Characters with signs for ticked and empty boxes, and with the values of fields that show none."""
+    for box, ticked in marks.ticks:
+        left, top, right, bottom = place_on_page(*box)
+        glyphs = [glyph for glyph in glyphs if glyph.text == " " or not _within(glyph, left, top, right, bottom)]
+        size = max(min(bottom - top, _LARGEST_FIELD), 1.0)
+        sign = Glyph("☒" if ticked else "☐", left, top, right, bottom, size, False, 0, bottom)
+        glyphs += [_SPACE, sign, _SPACE]
+    for box, value in marks.values:
+        left, top, right, bottom = place_on_page(*box)
+        shown = any(_within(glyph, left, top, right, bottom) for glyph in glyphs if glyph.text != " ")
+        lines = [] if shown else [line for line in value.splitlines() if line.strip()]
+        high = (bottom - top) / max(len(lines), 1)
+        size = max(min(0.8 * high, _LARGEST_FIELD), 1.0)
+        for number, line in enumerate(lines):
+            wide = min((right - left) / len(line), 0.5 * size)
+            low = top + (number + 0.5) * high + 0.5 * size
+            glyphs.append(_SPACE)
+            for place, letter in enumerate(line):
+                at = left + place * wide
+                visible = letter.isprintable() and not letter.isspace()
+                drawn = Glyph(letter, at, low - size, at + wide, low, size, False, 0, low)
+                glyphs.append(drawn if visible else _SPACE)
+            glyphs.append(_SPACE)
+    return glyphs
+
+
+def _within(glyph: Glyph, left: float, top: float, right: float, bottom: float) -> bool:
+    return left <= (glyph.left + glyph.right) / 2 <= right and top <= (glyph.top + glyph.bottom) / 2 <= bottom
+
+
+def _struck(glyphs: Sequence[Glyph], rules: Sequence[Rule], boxes: Sequence[tuple[float, ...]]) -> set[int]:
+    """Which characters are of struck-out words: by an annotation, or by a line that begins and ends with them."""
+    if not rules and not boxes:
+        return set()
+    words: list[list[int]] = []
+    for place, glyph in enumerate(glyphs):
+        if glyph.text == " " or glyph.turn != 0:
+            continue
+        if words and words[-1][-1] == place - 1:
+            words[-1].append(place)
+        else:
+            words.append([place])
+    at_height: dict[int, list[int]] = {round(rule.height): [] for rule in rules}
+    for number, word in enumerate(words) if rules else ():
+        first = glyphs[word[0]]
+        for height in range(round(first.base - 0.45 * first.size), round(first.base - 0.12 * first.size) + 1):
+            if height in at_height:
+                at_height[height].append(number)
+    found: set[int] = set()
+    for rule in rules:
+        crossed = [words[number] for number in at_height[round(rule.height)]]
+        crossed = [word for word in crossed if _crosses(rule, glyphs[word[0]], glyphs[word[-1]])]
+        places = [place for word in crossed for place in word]
+        if sum(glyphs[place].text.isalpha() for place in places) < _FEWEST_STRUCK:
+            continue
+        near = 0.4 * glyphs[places[0]].size
+        begins = abs(min(glyphs[place].left for place in places) - rule.left) <= near
+        if begins and abs(max(glyphs[place].right for place in places) - rule.right) <= near:
+            found.update(places)
+    for word in words if boxes else ():
+        hit = [place for place in word if any(_within(glyphs[place], *box) for box in boxes)]
+        if 2 * len(hit) > len(word):
+            found.update(word)
+    return found
+
+
+def _crosses(rule: Rule, first: Glyph, last: Glyph) -> bool:
+    """Whether a line crosses most of a word that begins and ends with two characters, in its lower half."""
+    across = min(rule.right, last.right) - max(rule.left, first.left)
+    through = first.base - 0.45 * first.size <= rule.height <= first.base - 0.12 * first.size
+    return through and 2 * across > last.right - first.left
+
+
+_MOST_SEGMENTS: Final = 6
+_SHORTEST_RULE: Final = 10.0
+_THICKEST: Final = 2.5
+
+
+def _rules(raw: Any, path: Any, place_on_page: Any) -> Iterator[Rule]:
+    """The upper and the lower edge of a line or box."""
+    corners = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(path, *corners) or not all(math.isfinite(each.value) for each in corners):
+        return
+    left, top, right, bottom = place_on_page(*(each.value for each in corners))
+    if right - left >= _SHORTEST_RULE:
+        thin = bottom - top <= _THICKEST
+        yield Rule(left, right, top, thin)
+        if not thin:
+            yield Rule(left, right, bottom, thin)
 
 
 def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
     """The characters of a page, and how many have no meaning."""
     handle = text.raw
     turned, place_on_page = page.get_rotation() // 90, _placing(page)
-    fonts: dict[int, tuple[float, bool, int]] = {}
-    box, found, unmapped, high = raw.FS_RECTF(), [], 0, 0
-    known: dict[int, str] = {}
+    fonts: dict[int, _Font] = {}
+    box, along, above = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+    found: list[Glyph] = []
+    unmapped, high = 0, 0
+    known: dict[tuple[int, str], str] = {}
+    # Letters that their fonts do not name, by font: whether they are right shows in the words that they make.
+    doubtful: dict[str, list[int]] = {}
     for index in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(handle, index)
         if 0xD800 <= code < 0xDC00:
@@ -85,60 +214,133 @@ def _glyphs(raw: Any, page: Any, text: Any) -> tuple[list[Glyph], int]:
             continue
         if 0xDC00 <= code < 0xE000:
             code, high = (0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0), 0
-        letter = known.get(code)
-        if letter is None:
-            letter = known[code] = _letter(code)
-        if letter == " ":
-            found.append(_SPACE)
-            continue
-        if not letter or raw.FPDFText_HasUnicodeMapError(handle, index) == 1:
-            unmapped += 1
-            continue
         drawn = raw.FPDFText_GetTextObject(handle, index)
         key = ctypes.addressof(drawn.contents) if drawn else 0
         font = fonts.get(key)
         if font is None:
             font = fonts[key] = _font(raw, handle, index, turned)
+        unsure = raw.FPDFText_HasUnicodeMapError(handle, index) == 1
+        letter = known.get((code, font.name))
+        if letter is None:
+            letter = known[code, font.name] = _letter(code, font.name)
+        if unsure and code in _TEX_LIGATURES:
+            letter = _TEX_LIGATURES[code]
+        if letter == " ":
+            found.append(_MADE_BLANK if raw.FPDFText_IsGenerated(handle, index) == 1 else _SPACE)
+            continue
+        if not letter:
+            unmapped += 1
+            continue
         if not raw.FPDFText_GetLooseCharBox(handle, index, box):
             continue
+        raw.FPDFText_GetCharOrigin(handle, index, along, above)
         corners = (box.left, box.bottom, box.right, box.top)
-        if not all(map(math.isfinite, corners)):
+        if not all(map(math.isfinite, (*corners, along.value, above.value))):
             continue
         left, top, right, bottom = place_on_page(*corners)
-        found.append(Glyph(letter, left, top, right, bottom, *font))
-    return found, unmapped
+        base = place_on_page(along.value, above.value, along.value, above.value)[1]
+        if unsure:
+            doubtful.setdefault(font.name, []).append(len(found))
+        found.append(Glyph(letter, left, top, right, bottom, font.size, font.bold, font.turn, base))
+    wrong = _unbelievable(found, doubtful)
+    return [glyph for place, glyph in enumerate(found) if place not in wrong], unmapped + len(wrong)
 
 
-_SPACE: Final = Glyph(" ", 0, 0, 0, 0, 0, False, 0)
+_SPACE: Final = Glyph(" ", 0, 0, 0, 0, 0, False, 0, 0)
+_MADE_BLANK: Final = _SPACE._replace(bold=True)
+"""A blank that PDFium puts where letters are drawn apart, or at another height."""
+_TEX_LIGATURES: Final = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
+# Of English, French, Spanish and German texts, the most frequent 148: nine in ten of theirs, two in ten by chance.
+_PAIRS: Final = frozenset(
+    re.findall(
+        "..",
+        "esendeonntinreantiteerleallaracosearatisthmeorstoshetoioascinematarocaicietrdiitrisiacueomelpandceadurnaunns"
+        "vequlieclooupeprmieddoncdaemsonoetiactpousireaniaiidhachammoilsullofngauviolrtulplutimabdumpgesarmeuopssotrs"
+        "folufeumblcuvaivhiavbefitusptsochoignfodbiappiagmuuiclucexsyiffagrltfreiowwawiht",
+    )
+)
+_BELIEVED: Final = 0.6
+_ENOUGH: Final = 12
+_FEWEST_PAIRS: Final = 3
 
 
-def _letter(code: int) -> str:
+def _unbelievable(glyphs: Sequence[Glyph], doubtful: Mapping[str, Sequence[int]]) -> set[int]:
+    """Which letters are surely or likely other ones than they are said to be: they make no words.
+
+    Pairs of letters that follow each other are nearly all frequent ones where the letters are right; other letters than
+    Latin ones are all of one script. A font with few letters is judged by those of all such fonts of its page.
+    """
+    wrong: set[int] = set()
+    together = sorted(place for places in doubtful.values() for place in places)
+    for places in doubtful.values():
+        pairs = _pairs(glyphs, places)
+        if len(pairs) < _ENOUGH:
+            pairs = _pairs(glyphs, together)
+        frequent = len(pairs) >= _FEWEST_PAIRS and sum(pair in _PAIRS for pair in pairs) >= _BELIEVED * len(pairs)
+        if not frequent and not _of_one_script("".join(glyphs[place].text for place in places)):
+            wrong.update(places)
+    return wrong
+
+
+def _pairs(glyphs: Sequence[Glyph], places: Sequence[int]) -> list[str]:
+    """Pairs of plain letters that follow each other."""
+    pairs = ((glyphs[one].text + glyphs[other].text).lower() for one, other in pairwise(places) if other == one + 1)
+    return [pair[:2] for pair in pairs if pair.isalpha() and pair.isascii()]
+
+
+def _of_one_script(text: str) -> bool:
+    """Whether nearly all letters are of one script that is not Latin; Japanese has three."""
+    scripts = Counter(name(letter, "").split(" ")[0] for letter in text if letter.isalpha())
+    kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+    most = max((number for script, number in scripts.items() if script not in ("LATIN", "CJK", "")), default=0)
+    return scripts.total() >= _ENOUGH and max(most, kana and kana + scripts["CJK"]) >= 0.8 * scripts.total()
+
+
+_WINGDINGS: Final = {0x6F: "☐", 0x71: "☐", 0x72: "☐", 0x78: "☒", 0xA8: "☐", 0xFB: "☒", 0xFC: "☑", 0xFD: "☒", 0xFE: "☑"}
+
+
+def _letter(code: int, font: str) -> str:
     """What a code of PDFium's stands for: " " for white space, nothing for what cannot be shown."""
     if code == 2:  # A hyphen at the end of a line.
         return "-"
     if code < 32 or code in (0x7F, 0xFFFE, 0xFFFF) or code > 0x10FFFF:
         return " " if code in (9, 10, 13) else ""
+    if "wingdings" in font and code & 0xFF in _WINGDINGS and (code < 0x100 or 0xF000 <= code <= 0xF0FF):
+        return _WINGDINGS[code & 0xFF]
     letter = chr(code)
     if letter.isspace():
         return " "
     if 0xF000 <= code <= 0xF0FF:  # Fonts of symbols: their signs are bullets, nearly always.
+        plain = chr(code & 0xFF)
+        if "symbol" in font and (plain in SYMBOLS or plain.isdecimal() or plain in "+=<>%/()[]{}.,"):
+            return SYMBOLS.get(plain, plain)
         return "•"
     return letter if letter.isprintable() or code == 0xAD else ""
 
 
-def _font(raw: Any, handle: Any, index: int, turned: int) -> tuple[float, bool, int]:
-    """Size as drawn, whether bold, and quarter turns, of the piece of text that a character belongs to."""
-    matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(256)
+class _Font(NamedTuple):
+    """What a piece of text is set in: the size as drawn, the quarter turns of its line, the font's name."""
+
+    size: float
+    bold: bool
+    turn: int
+    name: str
+
+
+def _font(raw: Any, handle: Any, index: int, turned: int) -> _Font:
+    """What the piece of text that a character belongs to is set in."""
+    matrix, flags, told = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(256)
     size = raw.FPDFText_GetFontSize(handle, index)
     turn = turned
     if raw.FPDFText_GetMatrix(handle, index, matrix):
         size *= math.hypot(matrix.c, matrix.d)
         # Angles count against the clock in a PDF, whose pages turn with it.
         turn = _quarter(math.degrees(math.atan2(-matrix.b, matrix.a)) + 90 * turned)
-    raw.FPDFText_GetFontInfo(handle, index, name, 256, flags)
+    raw.FPDFText_GetFontInfo(handle, index, told, 256, flags)
     heavy = raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT or bool(flags.value & _FORCED_BOLD)
-    named = name.value.decode("latin-1").lower()
-    return (size if math.isfinite(size) else 0.0), heavy or any(each in named for each in _BOLD_NAMES), turn
+    named = told.value.decode("latin-1").lower()
+    bold = heavy or any(each in named for each in _BOLD_NAMES)
+    return _Font(size if math.isfinite(size) else 0.0, bold, turn, named)
 
 
 def _quarter(angle: float) -> int:
@@ -165,6 +367,11 @@ _LETTER_GAP: Final = 0.4
 _PIECE_GAP: Final = 1.0
 _SHARED_HEIGHT: Final = 0.5
 _LEADER: Final = 5
+_FEWEST_SPACED: Final = 4
+_LARGEST_FIELD: Final = 12.0
+_FEWEST_STRUCK: Final = 3
+_CLOSE: Final = 1.0
+"""Points between a number and its exponent, at most."""
 _SAME_PLACE: Final = 1.5
 
 
@@ -282,16 +489,60 @@ def rows_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 
 def _runs(glyphs: Sequence[Glyph]) -> Iterator[list[Glyph]]:
-    """Characters that follow each other with no blank, gap or jump."""
-    run: list[Glyph] = []
+    """Characters that follow each other with no blank, gap or jump; letters that are spaced for emphasis are one."""
+    runs: list[list[Glyph]] = []
+    begins, made = True, False
     for glyph in glyphs:
-        if run and (glyph.text == " " or not _next(run[-1], glyph)):
-            yield run
-            run = []
-        if glyph.text != " ":
-            run.append(glyph)
-    if run:
-        yield run
+        if glyph.text == " ":
+            # Between a number and its exponent there is no blank, whatever their heights.
+            begins = begins or glyph is _SPACE
+            made = True
+            continue
+        before = runs[-1][-1] if runs else None
+        jumps = before is None or begins or not _next(before, glyph)
+        if not jumps and made and before is not None:
+            exponent = glyph if _is_raised(before, glyph) else before if _is_raised(glyph, before) else None
+            jumps = exponent is None or exponent.text.isalpha() or _moved(before, glyph)[0] > _CLOSE
+        if jumps:
+            runs.append([glyph])
+        else:
+            runs[-1].append(glyph)
+        begins = made = False
+    at = 0
+    while at < len(runs):
+        end = at + 1
+        while end < len(runs) and _spaced(runs[end - 1], runs[end]):
+            end += 1
+        yield from _closed_up(runs[at:end]) if end - at >= _FEWEST_SPACED else runs[at:end]
+        at = end
+
+
+def _spaced(run: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
+    """Whether two runs are single letters of one line, with a gap between them that may be of spaced letters."""
+    one, other = run[0], following[0]
+    if len(run) > 1 or len(following) > 1 or not (one.text.isalpha() and other.text.isalpha()):
+        return False
+    alike = one.turn == other.turn == 0 and one.size == other.size and abs(one.base - other.base) < 0.1 * one.size
+    return alike and 0 < other.left - one.right <= 2.5 * one.size
+
+
+def _closed_up(runs: Sequence[list[Glyph]]) -> list[list[Glyph]]:
+    """Single letters as the words that they are spaced from; as they are where they are no words."""
+    gaps = [after[0].left - before[0].right for before, after in pairwise(runs)]
+    usual = median_low(gaps)
+    words = [[*runs[0]]]
+    for gap, run in zip(gaps, runs[1:], strict=True):
+        if gap > 1.6 * usual:
+            words.append([])
+        words[-1] += run
+    inner = [gap for gap in gaps if gap <= 1.6 * usual]
+    texts = ["".join(glyph.text for glyph in word) for word in words]
+    joined = "".join(texts).lower()
+    pairs = [text[at : at + 2] for text in map(str.lower, texts) for at in range(len(text) - 1)]
+    even = max(inner) - min(inner) <= 0.35 * max(usual, 0.3 * runs[0][0].size)
+    # "A B C D" and "N N Y N" are columns.
+    a_word = len(set(joined)) > 2 and sum(pair in _PAIRS for pair in pairs) >= 0.5 * len(pairs) > 0
+    return words if even and a_word else [*runs]
 
 
 def _next(one: Glyph, other: Glyph) -> bool:
@@ -316,7 +567,7 @@ def _moved(one: Glyph, other: Glyph) -> tuple[float, float]:
 
 
 def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> Word | None:
-    text = "".join(glyph.text for glyph in glyphs).translate(_LIGATURES)
+    text = _written(glyphs)
     left, top = min(glyph.left for glyph in glyphs), min(glyph.top for glyph in glyphs)
     right, bottom = max(glyph.right for glyph in glyphs), max(glyph.bottom for glyph in glyphs)
     if not (0 <= left + right <= 2 * content.width and 0 <= top + bottom <= 2 * content.height):
@@ -330,6 +581,67 @@ def _word(glyphs: list[Glyph], content: PageContent, page: int, order: int) -> W
     size = round(max(glyph.size for glyph in glyphs) * 2) / 2
     bold = sum(glyph.bold for glyph in glyphs) * 2 > len(glyphs)
     return Word(text, page, (left, top, right, bottom), *level, size, bold, order, any(map(_leftwards, text)))
+
+
+def _written(glyphs: Sequence[Glyph]) -> str:
+    """A word's text: accents on their letters, and "^" before what is raised behind a number or a word."""
+    parts: list[str] = []
+    base: Glyph | None = None
+    raised = False
+    for place, glyph in enumerate(glyphs):
+        text = glyph.text
+        before = glyphs[place - 1] if place else None
+        if before is not None and (composed := _composed(before, glyph)):
+            parts[-1] = parts[-1][:-1] + composed
+            base = glyph if base is before else base
+            continue
+        was_raised, raised = raised, base is not None and _is_raised(base, glyph)
+        if raised and not was_raised and _parts_raised("".join(parts), "".join(each.text for each in glyphs[place:])):
+            parts.append("^")
+        if not raised:
+            base = glyph
+        parts.append(text)
+    whole = "".join(parts).translate(_LIGATURES)
+    return normalize("NFC", whole) if any(map(combining, whole)) else whole
+
+
+def _is_raised(base: Glyph, glyph: Glyph) -> bool:
+    return (
+        base.turn == glyph.turn == 0
+        and glyph.size <= 0.85 * base.size
+        and 0.15 * base.size <= base.base - glyph.base <= base.size
+    )
+
+
+def _parts_raised(before: str, raised: str) -> bool:
+    """Whether a raised number would be read as a part of what it stands behind; a unit's, as in m2, is."""
+    if not re.match(r"[-+\u2212\u2013]?\d", raised):
+        return False
+    letters = re.search(r"[^\W\d_]*$", before)
+    return not letters or not 0 < len(letters[0]) < _SHORTEST_NOTED
+
+
+_ACCENTS: Final = {
+    "´": "\u0301", "`": "\u0300", "ˋ": "\u0300", "ˊ": "\u0301", "¨": "\u0308", "^": "\u0302", "ˆ": "\u0302",
+    "~": "\u0303", "˜": "\u0303", "˚": "\u030a", "°": "\u030a", "¸": "\u0327", "ˇ": "\u030c", "˘": "\u0306",
+    "¯": "\u0304", "˙": "\u0307", "˝": "\u030b", "˛": "\u0328",
+}  # fmt: skip
+_SHORTEST_NOTED: Final = 3
+
+
+def _composed(one: Glyph, other: Glyph) -> str:
+    """The letter that an accent and a letter make that are drawn over each other; nothing where they do not."""
+    for accent, letter in ((one, other), (other, one)):
+        mark = _ACCENTS.get(accent.text)
+        if mark is None or not letter.text.isalpha():
+            continue
+        middle = (accent.left + accent.right) / 2
+        if not letter.left <= middle <= letter.right or accent.turn != 0 or letter.turn != 0:
+            continue
+        whole = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter.text, letter.text) + mark)
+        if len(whole) == 1:
+            return whole
+    return ""
 
 
 def _leftwards(letter: str) -> bool:

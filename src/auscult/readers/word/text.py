@@ -20,7 +20,7 @@ _LEFT_OUT: Final = frozenset(
 _DELETED: Final = ("del", "moveFrom")
 _WRITTEN: Final = {"tab": " ", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
 # The font "Symbol", whose signs have no letters of their own in the file.
-_SYMBOLS: Final = dict(
+SYMBOLS: Final = dict(
     zip("abgdezhqiklmnxprstufcyw", "αβγδεζηθικλμνξπρστυφχψω", strict=True),
 ) | {"D": "Δ", "S": "Σ", "W": "Ω", "\xa3": "≤", "\xb3": "≥", "\xb1": "±", "\xb4": "×", "\xb8": "÷", "\xb0": "°",
      "\xae": "→", "\xac": "←", "\xad": "↑", "\xaf": "↓", "\xb7": "•", "\xb9": "≠", "\xbb": "≈"}  # fmt: skip
@@ -100,7 +100,7 @@ def _symbol(element: Any) -> str:
     except ValueError:
         return ""
     if value(element, "font").lower() == "symbol":
-        return _SYMBOLS.get(chr(code), chr(code) if 32 <= code < 127 else "")
+        return SYMBOLS.get(chr(code), chr(code) if 32 <= code < 127 else "")
     return ""
 
 

@@ -1,0 +1,88 @@
+"""Form fields and struck-out places of a PDF page: what stands in no text layer, or no longer holds."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top, in the PDF's own space."""
+
+_MOST: Final = 5_000
+_HIDDEN: Final = 2
+_PASSWORD: Final = 1 << 13
+
+
+@dataclass(slots=True)
+class Marks:
+    """Fields and struck-out places of a page.
+
+    Attributes:
+        ticks: Check boxes and radio buttons, with whether each is ticked.
+        values: Text fields and choices, with what is filled in.
+        struck: Places that an annotation strikes out.
+    """
+
+    ticks: list[tuple[Box, bool]] = field(default_factory=list)
+    values: list[tuple[Box, str]] = field(default_factory=list)
+    struck: list[Box] = field(default_factory=list)
+
+    def collect(self, raw: Any, page: Any, forms: Any) -> None:
+        """Read a page's annotations.
+
+        Args:
+            raw: The library's functions.
+            page: An open page of it.
+            forms: The document's forms; None where it has none.
+        """
+        for place in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
+            mark = raw.FPDFPage_GetAnnot(page, place)
+            if not mark:
+                continue
+            try:
+                if not raw.FPDFAnnot_GetFlags(mark) & _HIDDEN:
+                    self._add(raw, mark, forms)
+            finally:
+                raw.FPDFPage_CloseAnnot(mark)
+
+    def _add(self, raw: Any, mark: Any, forms: Any) -> None:
+        subtype = raw.FPDFAnnot_GetSubtype(mark)
+        if subtype == raw.FPDF_ANNOT_STRIKEOUT:
+            corners = raw.FS_QUADPOINTSF()
+            for quad in range(min(raw.FPDFAnnot_CountAttachmentPoints(mark), _MOST)):
+                if raw.FPDFAnnot_GetAttachmentPoints(mark, quad, corners):
+                    across = (corners.x1, corners.x2, corners.x3, corners.x4)
+                    up = (corners.y1, corners.y2, corners.y3, corners.y4)
+                    self.struck.append((min(across), min(up), max(across), max(up)))
+        elif subtype == raw.FPDF_ANNOT_WIDGET and forms is not None:
+            rectangle = raw.FS_RECTF()
+            if not raw.FPDFAnnot_GetRect(mark, rectangle):
+                return
+            box = (rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+            kind = raw.FPDFAnnot_GetFormFieldType(forms, mark)
+            if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
+                self.ticks.append((box, bool(raw.FPDFAnnot_IsChecked(forms, mark))))
+            is_value = kind in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+            if is_value and not raw.FPDFAnnot_GetFormFieldFlags(forms, mark) & _PASSWORD:
+                self.values.append((box, _value(raw, forms, mark)))
+
+
+def _value(raw: Any, forms: Any, mark: Any) -> str:
+    """What is filled in: the labels of what is chosen, or the value."""
+    chosen = [
+        _text(raw.FPDFAnnot_GetOptionLabel, forms, mark, option)
+        for option in range(min(raw.FPDFAnnot_GetOptionCount(forms, mark), _MOST))
+        if raw.FPDFAnnot_IsOptionSelected(forms, mark, option)
+    ]
+    return "; ".join(chosen) or _text(raw.FPDFAnnot_GetFormFieldValue, forms, mark)
+
+
+def _text(get: Any, *of: Any) -> str:
+    """A text of the library's, which is UTF-16 with a zero at its end."""
+    size = get(*of, None, 0)
+    if size < 2:
+        return ""
+    held = (ctypes.c_ushort * (size // 2 + 1))()
+    get(*of, held, size)
+    return bytes(held)[:size].decode("utf-16-le", "ignore").rstrip("\0")
