@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -16,10 +18,11 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from auscult.cli.options import IndexArgument, IndexModelOption, pairs_of
 from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError, IndexFolderError, naming_extra
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index import IndexUpdate
+from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
 from auscult.readers.records.rows import Columns
@@ -154,8 +157,11 @@ def index(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="The index folder; an index in it is replaced at the very end."),
+        typer.Option("--out", "-o", help="The index folder: a new one, unless --replace says otherwise."),
     ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an index that --out names; readers see it until the end.")
+    ] = False,
     quality: Annotated[
         Quality,
         typer.Option(help="Which shipped encoder reads: `fast`, or `best`, which takes several times as long."),
@@ -196,6 +202,8 @@ def index(
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
     if workers and executor in (None, ExecutorName.HERE):
         raise ConfigError("--executor processes or ray beside it", "--workers without", "leave --workers out")
+    if not replace:
+        _check_new(out)
     sources = open_sources(corpora, reading_choices(how), index=out, skip_bad=skip_bad, report=report)
     model = model or quality.value
     encoder = load_model(model)
@@ -222,6 +230,26 @@ def index(
         f"{done.counts.in_words()} in {done.seconds:.1f} s ({done.sentences_per_second:,.0f} sentences/s), "
         f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
+
+
+def _check_new(out: Path) -> None:
+    """Ask on a terminal whether an index may be replaced.
+
+    Raises:
+        ConfigError: There is one, and nobody said so.
+    """
+    # Unlike a path's own method it says no where a name is none at all.
+    if not os.path.isfile(out / CURRENT):  # noqa: PTH113
+        return
+    try:
+        with closing(open_current(out)) as reader:
+            got = f"an index of {reader.manifest.counts.documents:,} documents"
+    except IndexFolderError:
+        got = "an index that cannot be opened"
+    if sys.stdin.isatty() and typer.confirm(f"{out} holds {got}. Replace it?", err=True):
+        return
+    remedy = f"name another folder, add to it (auscult add {out} PATH), or replace it with --replace"
+    raise ConfigError(f"no index at {out} yet", got, remedy)
 
 
 @contextmanager
