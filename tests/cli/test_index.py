@@ -99,7 +99,10 @@ def test_an_index_is_replaced_only_where_that_is_said(
         monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
         done = command(*again)
         assert "index holds an index of 3 documents. Replace it?" in done.err
-        assert (done.code, PassageIndex.open(tmp_path / "index").manifest.identity != before) == (2 - 2 * replaced, replaced)
+        assert (done.code, PassageIndex.open(tmp_path / "index").manifest.identity != before) == (
+            2 - 2 * replaced,
+            replaced,
+        )
     assert command(*again, "--replace").code == 0
     for path in (tmp_path / "index").glob("store*/*"):
         path.unlink()
