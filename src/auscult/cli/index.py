@@ -21,14 +21,13 @@ from auscult.encoders import load_model
 from auscult.errors import ConfigError, IndexFolderError, naming_extra
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
-from auscult.index import IndexUpdate
 from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import place_of
-from auscult.search.build import UpdateReport, update_index
+from auscult.search.build import UpdateReport, remove_documents, update_index
 from auscult.search.bulk import reading_in_bulk
 from auscult.search.searcher import load_model_of
 from auscult.search.sources import (
@@ -286,6 +285,10 @@ def add(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that came from the same place and are there no more.")
     ] = False,
+    restore: Annotated[
+        list[str] | None,
+        typer.Option("--restore", metavar="ID", help="Let a document come again that was removed; repeatable."),
+    ] = None,
     model: IndexModelOption = "",
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
@@ -319,7 +322,12 @@ def add(
         held = held_files(reader, sources.files)
         with (
             showing_progress() as (bar, task),
-            sources.gathered(held, lambda done: bar.update(task, description=progressed(done))) as gathered,
+            sources.gathered(
+                held,
+                lambda done: bar.update(task, description=progressed(done)),
+                prune=prune,
+                restored=restore or (),
+            ) as gathered,
         ):
             reader.close()
             documents = {origin: corpus.documents() for origin, corpus in sources.known.items()}
@@ -329,9 +337,8 @@ def add(
                 encoder() if sources.known or gathered.origins else None,
                 index,
                 prune=prune,
-                kept=gathered.kept,
-                dropped=gathered.dropped,
-                files=gathered.files(prune=prune),
+                gathered=gathered,
+                files=gathered.files(),
                 batch_size=batch_size,
                 progress=lambda counts: bar.update(task, description=counts.in_words()),
             )
@@ -368,9 +375,9 @@ def remove(
 ) -> None:
     """Remove documents from an index: they are found no more. `auscult optimize` frees their bytes.
 
+    They stay out when their files are read again, until `auscult add` is given their file itself, or `--restore ID`.
+
     Example: `auscult remove my-index leaflet-gout`
     """
-    with IndexUpdate(index) as update:
-        update.delete(doc_ids)
-        manifest = update.commit()
+    manifest = remove_documents(index, doc_ids)
     typer.echo(f"removed: {len(set(doc_ids)):,}; {manifest.counts.in_words()}: {index}")

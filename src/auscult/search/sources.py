@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
@@ -15,10 +17,11 @@ from auscult.files.records import left_out
 from auscult.files.writing import check_file
 from auscult.index import Counts
 from auscult.index.reader import GenerationReader
+from auscult.index.store import Store
 from auscult.interfaces import Corpus, DocumentEncoder
 from auscult.readers.report import Report
 from auscult.search.build import BuildReport, build_index
-from auscult.sources.file_records import FileRecord, Index
+from auscult.sources.file_records import REMOVED, FileRecord, Index, digest_of_id
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered
 from auscult.sources.opening import open_corpus, opens_as_files
@@ -48,12 +51,20 @@ class Sources:
         return self.files.name if self.files is not None and not self.known else next(iter(self.known.values())).name
 
     @contextmanager
-    def gathered(self, index: Index | None, progress: Callable[[Report], None]) -> Iterator[Gathered]:
+    def gathered(
+        self,
+        index: Index | None,
+        progress: Callable[[Report], None],
+        *,
+        prune: bool = False,
+        restored: Collection[str] = (),
+    ) -> Iterator[Gathered]:
         """The files, read; see `FilesCorpus.gather`."""
         if self.files is None:
-            yield Gathered()
+            removed = {*index.removed} - {*map(digest_of_id, restored)} if index is not None else set()
+            yield Gathered(removed=removed)
         else:
-            with self.files.gather(index, progress) as gathered:
+            with self.files.gather(index, progress, prune=prune, restored=restored) as gathered:
                 yield gathered
 
     def documents(self, gathered: Gathered, split: str | None) -> Iterator[Document]:
@@ -114,23 +125,38 @@ def _must_be_files(named: str, choices: Choices) -> bool:
     return asked and named.lower().endswith(_TABLES) and Path(named).is_file()
 
 
-def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index | None:
-    """What an index knows of files that are to be read; None where there are none.
+def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
+    """Return what an index knows of files, as far as those need it that are to be read.
 
     Raises:
         IndexFolderError: The index is damaged.
     """
-    if files is None:
-        return None
     store = reader.store
+    removed = frozenset(store.files(REMOVED))
+    if files is None:
+        return Index(removed=removed)
+    rows = np.flatnonzero(reader.values("also")[1] >= 0).tolist()
+    repeated = map(reader.document_record, rows)
     return Index(
-        records={
-            origin: {name: FileRecord.from_json(record) for name, record in store.files(origin).items()}
-            for origin in files.origins
-        },
+        records=file_records(store),
         ids={origin: frozenset(store.ids_from(origin)) for origin in files.origins},
         taken=lambda doc_id: store.key_of(doc_id) is not None,
+        also={each.doc_id: each.metadata["also"] for each in repeated},
+        removed=removed,
     )
+
+
+def file_records(store: Store) -> dict[str, dict[str, FileRecord]]:
+    """Return what an index keeps of all files that its documents are from, by origin and key.
+
+    Raises:
+        IndexFolderError: The index is damaged.
+    """
+    return {
+        origin: {name: FileRecord.from_json(record) for name, record in store.files(origin).items()}
+        for origin in store.file_origins()
+        if origin != REMOVED
+    }
 
 
 def origin_of(corpus: str) -> str:
@@ -174,7 +200,7 @@ def index_sources(
             knowledge_base=knowledge_base,
             corpus=sources.name,
             origin=sources.origin(gathered),
-            files=gathered.files(prune=True),
+            files=gathered.files(),
             model_path=model_path,
             batch_size=batch_size,
             progress=on_batch,

@@ -99,12 +99,21 @@ class FilesCorpus(WithoutQueries):
         return [origin_of(path, hidden=bool(self.choices.deidentify)) for path in self.paths]
 
     @contextmanager
-    def gather(self, index: Index | None = None, progress: Progress | None = None) -> Iterator[Gathered]:
+    def gather(
+        self,
+        index: Index | None = None,
+        progress: Progress | None = None,
+        *,
+        prune: bool = False,
+        restored: Collection[str] = (),
+    ) -> Iterator[Gathered]:
         """Read what has to be read, and work out what an index has to hold then.
 
         Args:
             index: What it holds already; nothing where not given.
             progress: Called after every file.
+            prune: Forget files that are there no more.
+            restored: Ids of documents that were removed and may come again.
 
         Raises:
             CorpusMissingError: A path leads nowhere any more.
@@ -122,7 +131,7 @@ class FilesCorpus(WithoutQueries):
             splitter=self._splitter,
         ) as gathering:
             self.report = gathering.report
-            gathered = gathering.gather(index, progress)
+            gathered = gathering.gather(index, progress, prune=prune, restored=restored)
             # A single file that cannot be read is an error, and no line of a report.
             single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
             if single and self.report.problems and not self._skip_bad:
