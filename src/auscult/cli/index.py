@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from enum import StrEnum
@@ -18,7 +19,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from auscult.cli.options import IndexArgument, IndexModelOption, pairs_of
 from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
-from auscult.errors import ConfigError, IndexFolderError, naming_extra
+from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
 from auscult.index.manifest import CURRENT
@@ -85,9 +86,15 @@ def progressed(report: Report) -> str:
     return f"read {report.files:,} of {report.total:,} files, {report.documents.total():,} documents"
 
 
-def tell(sources: Sources, report: Path | None) -> None:
-    """Print on stderr what was left out and why, and write the report where one is asked for."""
-    for line in sources.left_out():
+def tell(sources: Sources, report: Path | None, fresh: Sequence[Problem] | None = None) -> None:
+    """Print on stderr what was left out and why, and write the report where one is asked for.
+
+    Args:
+        sources: That were read.
+        report: The file to write.
+        fresh: Print these alone: all else was printed before.
+    """
+    for line in sources.left_out() if fresh is None else (printable(f"not read: {each}") for each in fresh):
         typer.echo(line, err=True)
     if report is not None and sources.files is not None:
         write_json(report, sources.files.report.to_json())
@@ -195,6 +202,7 @@ def index(
 
     Example: `auscult index leaflets/ notes.zip --out my-index`
     """
+    begun = time.perf_counter()
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     if knowledge and no_knowledge:
@@ -225,8 +233,9 @@ def index(
         tell(sources, report)
     if known is None and not no_knowledge:
         typer.echo(NO_KNOWLEDGE, err=True)
+    seconds = time.perf_counter() - begun
     typer.echo(
-        f"{done.counts.in_words()} in {done.seconds:.1f} s ({done.sentences_per_second:,.0f} sentences/s), "
+        f"{done.counts.in_words()} in {seconds:.1f} s ({done.counts.sentences / seconds:,.0f} sentences/s), "
         f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
 
@@ -346,21 +355,24 @@ def add(
     known: list[Problem] = []
 
     def once(*, again: bool = False) -> None:
+        begun = time.perf_counter()
         try:
             done = update()
         except BaseException:
             tell(sources, report)
             raise
         problems = sources.files.report.problems if sources.files is not None else []
-        if not again or done.new or done.changed or done.gone or problems != known:
-            known[:] = problems
-            tell(sources, report)
+        fresh = [problem for problem in problems if problem not in known]
+        known[:] = problems
+        tell(sources, report, fresh if again else None)
+        if not again or done.new or done.changed or done.gone or fresh:
             gone = f"gone: {len(done.gone):,}"
             if done.gone:
                 named = ", ".join(done.gone[:_NAMED]) + (", ..." if len(done.gone) > _NAMED else "")
                 gone += f" ({'removed' if prune else 'still in the index; --prune removes them'}: {named})"
             told = f"new: {done.new:,}, changed: {done.changed:,}, unchanged: {done.unchanged:,}, {gone}"
-            typer.echo(f"{told}; {done.counts.in_words()} in {done.seconds:.1f} s: {index}")
+            told += f", removed before: {done.removed:,} (--restore ID)" if done.removed else ""
+            typer.echo(f"{told}; {done.counts.in_words()} in {time.perf_counter() - begun:.1f} s: {index}")
 
     once()
     if watch and sources.files is not None:

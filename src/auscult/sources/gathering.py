@@ -190,6 +190,7 @@ class Gathering:
         elsewhere = {origin: {**held} for origin, held in index.records.items() if origin not in self._origins}
         changed = set() if self._hide else self._adopt(found, old, elsewhere)
         foreign = {each.doc_id for held in elsewhere.values() for record in held.values() for each in record.said}
+        self._ids.update(record.stem for held in elsewhere.values() for record in held.values())
         self._ids.update(foreign, (each.doc_id for record in old.values() for each in record.said))
         # Earlier versions gave an id twice: to a document, and to one whose text stands elsewhere.
         known_of = {

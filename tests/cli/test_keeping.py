@@ -1,0 +1,152 @@
+"""An index over days: the same files by other paths, removed ones, and what changes meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from auscult.index import PassageIndex
+from command import Command, hashed_model
+
+INDEX = ("-m", "model", "-o", "index", "--no-knowledge")
+GOUT = "<!doctype html><title>Gout</title><h1>Gout</h1><h2>Care</h2><p>Rest the joint.</p>"
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    monkeypatch.setenv("AUSCULT_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    hashed_model(tmp_path / "model")
+    ward = tmp_path / "hospital" / "ward"
+    (ward / "sub").mkdir(parents=True)
+    (ward / "gout.html").write_text(GOUT)
+    (ward / "sub" / "note.txt").write_text("PLAN:\nDrink water.\n")
+    (ward / "rows.csv").write_text("id,title,text\n1,Mumps,Keep warm.\n2,Flu,Drink tea.\n")
+    command = Command(monkeypatch, capfd)
+    assert command("index", "hospital/ward", *INDEX).code == 0
+    return command
+
+
+def held(folder: Path) -> dict[str, list[str]]:
+    """The documents of an index, with the other places of each; the index is checked."""
+    index = PassageIndex.open(folder)
+    index.verify()
+    records = map(index.reader.document_record, index.reader.documents.tolist())
+    return {each.doc_id: each.metadata.get("also", "").splitlines() for each in records}
+
+
+WARD: dict[str, list[str]] = {"gout.html": [], "sub/note.txt": [], "rows.csv#1": [], "rows.csv#2": []}
+
+
+def test_a_copy_of_a_folder_brings_places_and_no_documents(command: Command, tmp_path: Path) -> None:
+    assert held(tmp_path / "index") == WARD
+    shutil.copytree("hospital/ward", "mirror")
+    done = command("add", "index", "mirror")
+    assert done.out.startswith("new: 0, changed: 0, unchanged: 0, gone: 0; 4 documents")
+    assert "same text as another: 4" in done.err
+    both = {name: [f"mirror/{name}"] for name in WARD}
+    for again in ("mirror", "hospital/ward", "mirror"):
+        assert held(tmp_path / "index") == both
+        generation = PassageIndex.open("index").manifest.generation
+        command("add", "index", again)
+        assert PassageIndex.open("index").manifest.generation == generation, "nothing new is no new generation"
+    assert "mirror/gout.html" in command("search", "index", "rest the joint", "--json", "-k", "1").out
+
+
+def test_what_stays_in_one_of_two_places_stays(command: Command, tmp_path: Path) -> None:
+    shutil.copytree("hospital/ward", "mirror")
+    command("add", "index", "mirror")
+    before = PassageIndex.open("index").reader
+    vectors = before.sentence_vectors(before.passages_of(before.document_rows["gout.html"])[0])
+    (tmp_path / "hospital/ward/gout.html").unlink()
+    (tmp_path / "hospital/ward/sub/note.txt").write_text("PLAN:\nAnother plan.\n")
+    done = command("add", "index", "hospital/ward", "--prune")
+    assert done.out.startswith("new: 0, changed: 1, unchanged: 2, gone: 1 (removed: gout.html); 5 documents")
+    rows = {name: [f"mirror/{name}"] for name in ("rows.csv#1", "rows.csv#2")}
+    assert held(tmp_path / "index") == rows | {"mirror/gout.html": [], "mirror/sub/note.txt": [], "sub/note.txt": []}
+    reader = PassageIndex.open("index").reader
+    row = reader.document_rows["mirror/gout.html"]
+    moved, original = reader.document(row), reader.original(row)
+    assert (moved.source, moved.metadata["file"], moved.title) == ("mirror", "gout.html", "Gout")
+    assert original is not None
+    assert original.content == GOUT.encode()
+    assert (reader.sentence_vectors(reader.passages_of(row)[0]) == vectors).all()
+    shutil.rmtree("mirror/sub")
+    (tmp_path / "mirror/gout.html").unlink()
+    command("add", "index", "mirror", "--prune")
+    assert held(tmp_path / "index") == rows | {"sub/note.txt": []}
+
+
+@pytest.mark.parametrize("other", ["hospital", "hospital/ward/sub", "link", "hospital/ward/sub/note.txt", "hospital/*"])
+def test_another_path_to_the_same_files_changes_nothing_and_follows_them(
+    command: Command, tmp_path: Path, other: str
+) -> None:
+    (tmp_path / "link").symlink_to("hospital/ward")
+    command("add", "index", other)
+    assert held(tmp_path / "index") == WARD
+    (tmp_path / "hospital/ward/sub/note.txt").write_text("PLAN:\nDrink tea.\n")
+    command("add", "index", other)
+    assert held(tmp_path / "index") == WARD
+    assert "Drink tea" in command("search", "index", "plan", "--json", "-k", "1").out
+    command("add", "index", "hospital/ward")
+    assert held(tmp_path / "index") == WARD
+    if other not in ("hospital/ward/sub/note.txt", "hospital/*"):
+        (tmp_path / "hospital/ward/sub/note.txt").unlink()
+        command("add", "index", other, "--prune")
+        assert "sub/note.txt" not in held(tmp_path / "index")
+        command("add", "index", "hospital/ward", "--prune")
+        assert "sub/note.txt" not in held(tmp_path / "index")
+
+
+def test_a_renamed_file_is_one_document_though_nothing_is_pruned(command: Command, tmp_path: Path) -> None:
+    shutil.move("hospital/ward/gout.html", "hospital/ward/sub/arthritis.html")
+    done = command("add", "index", "hospital/ward")
+    assert done.out.startswith("new: 1, changed: 0, unchanged: 3, gone: 0; 4 documents")
+    assert set(held(tmp_path / "index")) == set(WARD) - {"gout.html"} | {"sub/arthritis.html"}
+
+
+def test_removed_stays_removed_until_it_is_asked_for_by_name(command: Command, tmp_path: Path) -> None:
+    shutil.copytree("hospital/ward", "mirror")
+    (tmp_path / "lines.jsonl").write_text('{"id": "l1", "text": "Blow your nose."}\n')
+    command("add", "index", "lines.jsonl")
+    assert command("remove", "index", "gout.html", "rows.csv#1", "l1").code == 0
+    shutil.copy("hospital/ward/gout.html", "hospital/ward/renamed.html")
+    left = {"sub/note.txt", "rows.csv#2"}
+    for path in ("hospital/ward", "hospital", "mirror", "lines.jsonl", "hospital/ward"):
+        done = command("add", "index", path, "--prune")
+        assert set(held(tmp_path / "index")) == left, path
+        assert "removed before: " in done.err + done.out
+    (tmp_path / "hospital/ward/gout.html").write_text(GOUT.replace("Rest", "Cool"))
+    command("add", "index", "hospital/ward")
+    assert set(held(tmp_path / "index")) == left, "a new version of what was removed"
+    command("add", "index", "lines.jsonl", "--restore", "l1")
+    command("add", "index", "hospital/ward/gout.html")
+    assert set(held(tmp_path / "index")) == left | {"l1", "gout.html"}
+    command("add", "index", "hospital/ward", "--restore", "rows.csv#1")
+    command("add", "index", "lines.jsonl")
+    assert set(held(tmp_path / "index")) == left | {"l1", "gout.html", "rows.csv#1"}
+    assert "Cool the joint" in command("search", "index", "the joint", "--json", "-k", "1").out
+
+
+def test_one_text_for_two_groups_is_two_documents(command: Command, tmp_path: Path) -> None:
+    shutil.copytree("hospital/ward", "closed")
+    assert command("add", "index", "closed", "--read", "access=surgery").code == 0
+    found = held(tmp_path / "index")
+    assert len(found) == 8
+    assert not any(found.values()), "no place of one is told with the other"
+    seen = PassageIndex.open("index").reader.seen_by([])
+    assert {seen.document_record(row).doc_id for row in seen.documents.tolist()} == set(WARD)
+    shutil.copytree("closed", "copy")
+    command("add", "index", "copy", "--read", "access=surgery")
+    found = held(tmp_path / "index")
+    assert {name: also for name, also in found.items() if also} == {f"closed/{name}": [f"copy/{name}"] for name in WARD}
+    shutil.rmtree("closed")
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "new.txt").write_text("New.")
+    command("add", "index", "closed", "--prune", "--read", "access=surgery")
+    reader = PassageIndex.open("index").reader
+    moved = [each for each in map(reader.document_record, reader.documents.tolist()) if each.doc_id.startswith("copy/")]
+    assert len(moved) == 4
+    assert {each.metadata["access"] for each in moved} == {"surgery"}
