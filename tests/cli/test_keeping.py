@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,34 @@ def test_one_text_for_two_groups_is_two_documents(command: Command, tmp_path: Pa
     moved = [each for each in map(reader.document_record, reader.documents.tolist()) if each.doc_id.startswith("copy/")]
     assert len(moved) == 4
     assert {each.metadata["access"] for each in moved} == {"surgery"}
+
+
+def test_what_an_ignore_file_or_a_pattern_names_is_left_out(command: Command, tmp_path: Path) -> None:
+    ward = tmp_path / "hospital" / "ward"
+    (ward / "old" / "deep").mkdir(parents=True)
+    for name in ("old/a.txt", "old/deep/b.txt", "draft.txt", "sub/draft.txt", "sub/keep.txt"):
+        (ward / name).write_text(f"Words of {name}.")
+    with zipfile.ZipFile(ward / "more.zip", "w") as archive:
+        archive.writestr("in.md", "# Flu\n\nStay in bed.\n")
+        archive.writestr("draft.md", "# Draft\n\nNot yet.\n")
+    (ward / ".auscultignore").write_text("# not ready\ndraft.*\nold/\n*.csv\n")
+    (ward / "sub" / ".auscultignore").write_text("!draft.txt\nkeep.txt\n")
+    done = command("add", "index", "hospital/ward", "--prune")
+    assert set(held(tmp_path / "index")) == {"gout.html", "sub/note.txt", "sub/draft.txt", "more.zip/in.md"}
+    assert "ignored: 5\n" in done.err
+    command("add", "index", "hospital", "--prune", "--exclude", "ward/*.html", "--exclude", "note.txt")
+    assert set(held(tmp_path / "index")) == {"sub/draft.txt", "more.zip/in.md"}
+    assert command("add", "index", "hospital/ward/old/a.txt").code == 0, "a file that is named itself"
+    command("add", "index", "hospital/ward/*", "--exclude", "sub", "--exclude", "*.zip")
+    assert set(held(tmp_path / "index")) == {"sub/draft.txt", "more.zip/in.md", "a.txt", "gout.html"}
+
+
+@pytest.mark.parametrize("pattern", ["!", "[z-a]", "*a*a*a*b"])
+def test_a_pattern_that_is_none_is_one_sentence(command: Command, tmp_path: Path, pattern: str) -> None:
+    done = command("add", "index", "hospital", "--exclude", pattern)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert f"expected patterns as in .gitignore (--exclude), got '{pattern}'" in done.err
+    (tmp_path / "hospital" / ".auscultignore").write_text(f"*.tmp\n{pattern}\n")
+    done = command("add", "index", "hospital")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert ".auscultignore" in done.err

@@ -55,11 +55,20 @@ HowOption = Annotated[
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write what was read, and what was not and why, as JSON.")
 ]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="PATTERN",
+        help="Leave out files and folders, by a pattern as in .gitignore; repeatable. "
+        "Patterns in a file `.auscultignore` hold for its folder.",
+    ),
+]
 _KEYS = ("map", "deidentify", "originals", "access")
 
 
-def reading_choices(given: Sequence[str] | None) -> Choices:
-    """Parse what `--read` says.
+def reading_choices(given: Sequence[str] | None, exclude: Sequence[str] | None = None) -> Choices:
+    """Parse what `--read` and `--exclude` say.
 
     Raises:
         ConfigError: A key is unknown or named twice, or its value is none.
@@ -78,6 +87,7 @@ def reading_choices(given: Sequence[str] | None) -> Choices:
         deidentify=told.get("deidentify", ""),
         originals=originals == "yes",
         access=told.get("access", ""),
+        exclude=tuple(exclude or ()),
     )
 
 
@@ -196,6 +206,7 @@ def index(
     ] = None,
     workers: Annotated[int, typer.Option(help="With --executor: how many; 0 for one a core.")] = 0,
     how: HowOption = None,
+    exclude: ExcludeOption = None,
     report: ReportOption = None,
 ) -> None:
     """Build an index of documents, to be asked with `search` and `explain`.
@@ -211,7 +222,7 @@ def index(
         raise ConfigError("--executor processes or ray beside it", "--workers without", "leave --workers out")
     if not replace:
         _check_new(out)
-    sources = open_sources(corpora, reading_choices(how), index=out, skip_bad=skip_bad, report=report)
+    sources = open_sources(corpora, reading_choices(how, exclude), index=out, skip_bad=skip_bad, report=report)
     model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else named_or_found(knowledge)
@@ -302,6 +313,7 @@ def add(
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
     how: HowOption = None,
+    exclude: ExcludeOption = None,
     report: ReportOption = None,
     watch: Annotated[
         bool,
@@ -316,7 +328,7 @@ def add(
     """
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
-    sources = open_sources(corpora, reading_choices(how), index=index, skip_bad=skip_bad, report=report)
+    sources = open_sources(corpora, reading_choices(how, exclude), index=index, skip_bad=skip_bad, report=report)
     if watch and (sources.files is None or sources.known):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
     prune = prune or watch

@@ -40,12 +40,14 @@ class Choices:
         deidentify: Name of what takes out who documents are about (`readers.deidentify`); empty for none.
         originals: Keep the files themselves, which highlights go back to.
         access: The group that may see the documents; empty for everybody who has the index.
+        exclude: Patterns of files that are left out, in the language of `.gitignore`.
     """
 
     columns: Columns = field(default_factory=Columns)
     deidentify: str = ""
     originals: bool = True
     access: str = ""
+    exclude: tuple[str, ...] = ()
 
 
 class FilesCorpus(WithoutQueries):
@@ -128,6 +130,7 @@ class FilesCorpus(WithoutQueries):
             originals=self.choices.originals and hide is None,
             access=self.choices.access,
             without=self._without,
+            exclude=self.choices.exclude,
             splitter=self._splitter,
         ) as gathering:
             self.report = gathering.report

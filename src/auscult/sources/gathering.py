@@ -24,10 +24,11 @@ from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.deidentify import Deidentifier, deidentified
+from auscult.readers.ignoring import Ignoring
 from auscult.readers.process.reading import FileRead, Reading
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
-from auscult.readers.walking import name_of, walk
+from auscult.readers.walking import name_of, place_of, walk
 from auscult.sources.file_records import (
     REMOVED,
     FileRecord,
@@ -129,6 +130,7 @@ class Gathering:
         deidentifier: What takes out who documents are about; None for nothing.
         access: The group that may see the documents.
         without: Files and folders that are passed over.
+        exclude: Patterns of files that are left out.
     """
 
     def __init__(
@@ -141,11 +143,13 @@ class Gathering:
         originals: bool,
         access: str,
         without: Collection[Path],
+        exclude: Sequence[str],
         splitter: SentenceSplitter | None,
     ) -> None:
         self.report = Report()
         self._paths, self._origins = paths, origins
         self._columns, self._hide, self._access, self._without = columns, deidentifier, access, without
+        self._ignoring = [Ignoring(place_of(path), exclude) for path in paths]
         self._ids: set[str] = set()
         named = deidentifier is None
         sources = [name_of(path) if named else "" for path in paths]
@@ -180,8 +184,9 @@ class Gathering:
             CorpusMissingError: A path leads nowhere.
         """
         index = index or Index()
-        walks = (walk(path, root, self._without) for root, path in enumerate(self._paths))
+        walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
         found = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
+        self.report.ignored = sum(each.count for each in self._ignoring)
         old = {
             (root, key): record
             for root, origin in enumerate(self._origins)
