@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from auscult.index import PassageIndex
-from command import Command, hashed_model
+from command import Command, Done, hashed_model
 
 INDEX = ("-m", "model", "-o", "index", "--no-knowledge")
 GOUT = "<!doctype html><title>Gout</title><h1>Gout</h1><h2>Care</h2><p>Rest the joint.</p>"
@@ -182,3 +185,52 @@ def test_a_pattern_that_is_none_is_one_sentence(command: Command, tmp_path: Path
     done = command("add", "index", "hospital")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert ".auscultignore" in done.err
+
+
+def lines(done: Done) -> list[dict[str, Any]]:
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_documents_are_listed_and_shown(command: Command) -> None:
+    done = command("list", "index")
+    assert done.out.splitlines()[0] == "gout.html\tGout\tward\tgout.html"
+    assert [each["doc_id"] for each in lines(command("list", "index", "--json", "--where", "format=table"))] == [
+        "rows.csv#1",
+        "rows.csv#2",
+    ]
+    done = command("show", "index", "gout.html")
+    assert done.out.startswith("id: gout.html\ntitle: Gout\nsource: ward\nformat: HTML\nfile: gout.html\n\n## Care")
+    assert done.out.endswith("Rest the joint.\n")
+    (shown,) = lines(command("show", "index", "sub/note.txt", "--json"))
+    passage = shown["passages"][0]
+    assert shown["text"][passage["start"] : passage["end"]].strip() == "Drink water."
+    assert (passage["heading"], passage["place"]) == ("PLAN", "line 2")
+    done = command("show", "index", "nobody")
+    assert (done.code, "'nobody'; see them all: auscult list index" in done.err.replace("\n", " ")) == (2, True)
+
+
+def test_what_is_exported_is_read_back(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "hospital/ward/book.md").write_text("# Book\n\n## Gout\n\nAn illness.\n\n### Care\n\nRest it \u00e9.\n")
+    command("add", "index", "hospital/ward", "--read", "access=surgery, ward 3")
+    assert command("export", "index", "--out", "all.jsonl", "--vectors", "all.npz").code == 0
+    assert command("export", "index").out == (tmp_path / "all.jsonl").read_text()
+    assert len(lines(command("export", "index", "--where", "format=table"))) == 2
+    assert command("index", "all.jsonl", "-m", "model", "-o", "again", "--no-knowledge").code == 0
+    before, after = (PassageIndex.open(name).reader for name in ("index", "again"))
+    vectors = np.load("all.npz")
+    assert vectors["vectors"].shape == (len(vectors["passage_ids"]), 256)
+    for reader in (before, after):
+        by_id = {
+            reader.passage_id(row): row for row in range(len(reader.passage_documents)) if row not in reader.wordless
+        }
+        assert set(by_id) == {*vectors["passage_ids"].tolist()}
+        for name, vector in zip(vectors["passage_ids"].tolist(), vectors["vectors"], strict=True):
+            assert np.allclose(reader.passage_vectors[by_id[name]], vector, atol=1e-6)
+    for row in before.documents.tolist():
+        old = before.document(row)
+        new = after.document(after.document_rows[old.doc_id])
+        assert (new.title, new.source, new.metadata) == (old.title, old.source, old.metadata)
+        assert [(each.passage_id, each.heading, each.above, new.slice(each)) for each in new.passages] == [
+            (each.passage_id, each.heading, each.above, old.slice(each)) for each in old.passages
+        ]
