@@ -95,12 +95,14 @@ def export(
     opened = PassageIndex.open(index)
     reader = opened.reader
     rows = opened.documents_where(conditions(where)).tolist()
-    with nullcontext() if out is None else whole_or_nothing(out) as partial:
-        with nullcontext(sys.stdout) if partial is None else partial.open("w", encoding="utf-8") as file:
-            for row in rows:
-                # Half of a surrogate pair is nothing that a file of text can hold.
-                line = json.dumps(_record(reader.document(row)), ensure_ascii=False).encode("utf-8", "replace")
-                file.write(line.decode() + "\n")
+    with (
+        nullcontext() if out is None else whole_or_nothing(out) as partial,
+        nullcontext(sys.stdout) if partial is None else partial.open("w", encoding="utf-8") as file,
+    ):
+        for row in rows:
+            # Half of a surrogate pair is nothing that a file of text can hold.
+            line = json.dumps(_record(reader.document(row)), ensure_ascii=False).encode("utf-8", "replace")
+            file.write(line.decode() + "\n")
     if vectors is not None:
         passages = [passage for row in rows for passage in reader.passages_of(row)]
         ids = [reader.passage_id(passage) for passage in passages]
