@@ -206,7 +206,7 @@ class Held:
         with corpus.gather(index, prune=prune) as gathered:
             given = list(gathered.documents())
             for rewrite in gathered.rewrites:
-                self.documents[rewrite.doc_id] = (rewrite.origin, rewrite(self.documents[rewrite.source][1]))
+                self.documents[rewrite.doc_id] = (rewrite.origin, rewrite.apply(self.documents[rewrite.source][1]))
             for doc_id in gathered.dropped:
                 del self.documents[doc_id]
             for each in given:

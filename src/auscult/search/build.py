@@ -148,12 +148,16 @@ def update_index(
     """
     begun = time.perf_counter()
     standings: Counter[str] = Counter()
+    restores = gathered is not None
     gathered = gathered or Gathered()
     renewed = {each.doc_id for each in gathered.rewrites} & gathered.kept
     standings.update(unchanged=len(gathered.kept) - len(renewed), changed=len(renewed))
     seen: set[str] = set(gathered.kept)
     gone: list[str] = []
     with IndexUpdate(folder, encoder) as update:
+        # As they are now: documents may have been removed while files were read.
+        marks = update.files(REMOVED) if restores else {}
+        left = {mark: "" for mark in marks if mark not in gathered.restored}
 
         def differing(documents: Iterable[Document]) -> Iterator[Document]:
             for document in documents:
@@ -161,7 +165,7 @@ def update_index(
                     name = f"'{document.doc_id}' a second time"
                     raise DataError("every document id once", name, "give each document an id of its own")
                 seen.add(document.doc_id)
-                if gathered.removed and digest_of_id(document.doc_id) in gathered.removed:
+                if left and digest_of_id(document.doc_id) in left:
                     standings["removed"] += 1
                     continue
                 standing = update.standing(document)
@@ -169,8 +173,8 @@ def update_index(
                 if standing != "unchanged":
                     yield document
 
-        for rewrite in gathered.rewrites:
-            update.rewrite(rewrite.source, rewrite, origin=rewrite.origin)
+        for rewrite in (each for each in gathered.rewrites if update.holds(each.source)):
+            update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
         for origin, documents in sources.items():
             for batch in _batches(differing(documents), batch_size):
                 check_memory()
@@ -185,6 +189,7 @@ def update_index(
         copies = {each.doc_id for each in gathered.rewrites} - seen - gathered.missing
         gone = [doc_id for doc_id in dict.fromkeys(gone) if doc_id not in gathered.dropped and doc_id not in copies]
         update.delete(stale + gone if prune else stale)
+        files = {**files, **({REMOVED: left} if left != marks else {})}
         learned = {place: records for place, records in files.items() if update.files(place) != records}
         for place, records in learned.items():
             update.put_files(place, records)

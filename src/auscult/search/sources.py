@@ -61,8 +61,7 @@ class Sources:
     ) -> Iterator[Gathered]:
         """The files, read; see `FilesCorpus.gather`."""
         if self.files is None:
-            removed = {*index.removed} - {*map(digest_of_id, restored)} if index is not None else set()
-            yield Gathered(removed=removed)
+            yield Gathered(restored={*map(digest_of_id, restored)})
         else:
             with self.files.gather(index, progress, prune=prune, restored=restored) as gathered:
                 yield gathered
@@ -132,9 +131,8 @@ def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
         IndexFolderError: The index is damaged.
     """
     store = reader.store
-    removed = frozenset(store.files(REMOVED))
     if files is None:
-        return Index(removed=removed)
+        return Index()
     rows = np.flatnonzero(reader.values("also")[1] >= 0).tolist()
     repeated = map(reader.document_record, rows)
     return Index(
@@ -142,7 +140,7 @@ def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
         ids={origin: frozenset(store.ids_from(origin)) for origin in files.origins},
         taken=lambda doc_id: store.key_of(doc_id) is not None,
         also={each.doc_id: each.metadata["also"] for each in repeated},
-        removed=removed,
+        removed=frozenset(store.files(REMOVED)),
     )
 
 

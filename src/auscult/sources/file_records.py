@@ -143,6 +143,11 @@ def others(said: Iterable[tuple[Said, str]]) -> dict[str, tuple[str, ...] | None
     return found | {doc_id: tuple(dict.fromkeys(elsewhere)) for doc_id, elsewhere in places.items()}
 
 
+def is_hidden(origin: str) -> bool:
+    """Return whether an origin is a hash, as it is of files that are de-identified."""
+    return origin.startswith("sha256:")
+
+
 def path_at(origin: str, key: str) -> str:
     """Return the path of a file by where it was read and its name there; of a pattern's files, too."""
     base = place_of(origin)
@@ -151,7 +156,7 @@ def path_at(origin: str, key: str) -> str:
 
 def place_in(origin: str, key: str) -> str:
     """Return a file's name with that of the folder it was read in, as people know it; nothing of a hidden origin."""
-    if origin.startswith("sha256:"):
+    if is_hidden(origin):
         return key
     base = place_of(origin)
     name = base.parent.name if base.name == key else base.name

@@ -30,13 +30,13 @@ from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import name_of, place_of, walk
 from auscult.sources.file_records import (
-    REMOVED,
     FileRecord,
     Index,
     Said,
     WaitingDocuments,
     digest_of_id,
     digest_of_text,
+    is_hidden,
     others,
     path_at,
     place_in,
@@ -66,11 +66,12 @@ class Rewrite(NamedTuple):
     folders: tuple[str, str]
     also: tuple[str, ...]
 
-    def __call__(self, document: Document) -> Document:
+    def apply(self, document: Document) -> Document:
         """Return the document as it is then."""
         metadata = {name: value for name, value in document.metadata.items() if name != "also"}
         if self.doc_id != self.source:
-            metadata["file"] = self.file
+            if "file" in metadata:
+                metadata["file"] = self.file
             original = replace(document.original, name=self.file) if document.original else None
             passages = [
                 replace(each, passage_id=f"{self.doc_id}#{each.passage_id.rpartition('#')[2]}")
@@ -93,7 +94,7 @@ class Gathered:
         records: Of each origin, its files by key.
         origins: Of each document that is given, where it was read.
         rewrites: Documents that it holds otherwise.
-        removed: Digests of what stays removed.
+        restored: Marks of removed documents that may come again (`Index.removed`).
     """
 
     kept: set[str] = field(default_factory=set)
@@ -102,7 +103,7 @@ class Gathered:
     records: dict[str, dict[str, FileRecord]] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     rewrites: list[Rewrite] = field(default_factory=list)
-    removed: set[str] = field(default_factory=set)
+    restored: set[str] = field(default_factory=set)
     _give: Callable[[str], Document] | None = None
 
     def documents(self, origin: str | None = None) -> Iterator[Document]:
@@ -114,10 +115,9 @@ class Gathered:
 
     def files(self) -> dict[str, dict[str, str]]:
         """Return records as an index keeps them: by origin and key."""
-        told = {
+        return {
             origin: {key: each.to_json() for key, each in records.items()} for origin, records in self.records.items()
         }
-        return told | {REMOVED: dict.fromkeys(sorted(self.removed), "")}
 
 
 class Gathering:
@@ -151,6 +151,14 @@ class Gathering:
         self._columns, self._hide, self._access, self._without = columns, deidentifier, access, without
         self._ignoring = [Ignoring(place_of(path), exclude) for path in paths]
         self._ids: set[str] = set()
+        self._index = Index()
+        self._old: dict[_Key, FileRecord] = {}
+        self._now: dict[_Key, FileRecord] = {}
+        self._files: dict[_Key, Found] = {}
+        self._elsewhere: dict[str, dict[str, FileRecord]] = {}
+        self._restored: set[str] = set()
+        self._ordered: list[tuple[Said, str]] = []
+        self._places: dict[str, tuple[str, ...] | None] = {}
         named = deidentifier is None
         sources = [name_of(path) if named else "" for path in paths]
         self._waiting = WaitingDocuments(sources, named=named, originals=originals, access=access, splitter=splitter)
@@ -183,93 +191,113 @@ class Gathering:
         Raises:
             CorpusMissingError: A path leads nowhere.
         """
-        index = index or Index()
+        self._index = index = index or Index()
         walks = (walk(path, root, self._without, self._ignoring[root]) for root, path in enumerate(self._paths))
         found = sorted(chain.from_iterable(walks), key=lambda each: (each.root, each.name))
         self.report.ignored = sum(each.count for each in self._ignoring)
-        old = {
+        self._old = {
             (root, key): record
             for root, origin in enumerate(self._origins)
             for key, record in index.records.get(origin, {}).items()
         }
-        elsewhere = {origin: {**held} for origin, held in index.records.items() if origin not in self._origins}
-        changed = set() if self._hide else self._adopt(found, old, elsewhere)
-        foreign = {each.doc_id for held in elsewhere.values() for record in held.values() for each in record.said}
-        self._ids.update(record.stem for held in elsewhere.values() for record in held.values())
-        self._ids.update(foreign, (each.doc_id for record in old.values() for each in record.said))
+        self._elsewhere = {origin: {**held} for origin, held in index.records.items() if origin not in self._origins}
+        poorer = set() if self._hide else self._adopt(found)
+        self._read(found, progress)
+        self._restored = self._asked_for(restored)
+        self._order(prune)
+        if again := [self._files[key] for key in sorted(self._now) if self._is_lost(self._now[key])]:
+            # Their texts stood in other documents, which are there no more.
+            for read in Reading(self._columns).read(again, lambda found, digest: False):
+                key = self._key(read.found, read.digest)
+                self._now[key] = self._taken(key, read, self._old.get(key))
+            self._order(prune)
+        return self._gathered(prune, poorer)
+
+    def _read(self, found: Sequence[Found], progress: Callable[[Report], None] | None) -> None:
+        """Read the files that are not known, and fill the report."""
+        foreign = {each.doc_id for each, _ in self._foreign()}
+        self._ids.update(record.stem for held in self._elsewhere.values() for record in held.values())
+        self._ids.update(foreign, (each.doc_id for each, _ in self._said(self._old)))
         # Earlier versions gave an id twice: to a document, and to one whose text stands elsewhere.
-        known_of = {
-            key: record for key, record in old.items() if foreign.isdisjoint(each.doc_id for each in record.said)
-        }
-        now: dict[_Key, FileRecord] = {}
-        files: dict[_Key, Found] = {}
-        reading = Reading(self._columns)
+        old = {key: each for key, each in self._old.items() if foreign.isdisjoint(said.doc_id for said in each.said)}
 
         def known(found: Found, digest: str) -> bool:
             key = self._key(found, digest)
-            return key in known_of and old[key].digest == self._mixed(digest)
+            return key in old and old[key].digest == self._mixed(digest)
 
         self.report.total = len(found)
-        for read in reading.read(found, known):
+        for read in Reading(self._columns).read(found, known):
             self.report.files += 1
             key = self._key(read.found, read.digest)
-            if key in now and self._hide is None:
+            if key in self._now and self._hide is None:
                 problem = Problem(read.found.name, "repeated name", "every name once", "two files of it", "rename one")
                 self.report.problems.append(problem)
             else:
-                now[key] = old[key] if read.unchanged else self._taken(key, read, known_of.get(key), index)
-                files[key] = read.found
-                if now[key].problem:
-                    self.report.problems.append(Problem(read.found.name, *now[key].problem))
+                record = self._now[key] = old[key] if read.unchanged else self._taken(key, read, old.get(key))
+                self._files[key] = read.found
+                if record.problem:
+                    self.report.problems.append(Problem(read.found.name, *record.problem))
                 elif read.unchanged:
                     self.report.unchanged += 1
-                self.report.remarks += [(read.found.name, remark) for remark in now[key].remarks]
+                self.report.remarks += [(read.found.name, remark) for remark in record.remarks]
             if progress is not None:
                 progress(self.report)
-        # Who names a file, or a document, asks for it again.
+
+    def _asked_for(self, restored: Collection[str]) -> set[str]:
+        """Return the marks of removed documents that are asked for: by their ids, or by naming their file itself."""
+        single = {root for root, path in enumerate(self._paths) if Path(path).is_file()}
+        named = {key: record for key, record in self._now.items() if key[0] in single}
         asked = {*restored}
-        for (root, name), record in now.items():
-            if files[root, name].name == name_of(self._paths[root]) and Path(self._paths[root]).is_file():
+        for key, record in named.items():
+            # A member of an archive is not named by naming the archive.
+            if self._files[key].name == name_of(self._paths[key[0]]):
                 asked.update(each.doc_id for each in record.said)
-        every = [*old.values(), *now.values(), *(record for held in elsewhere.values() for record in held.values())]
-        texts = {each.text for record in every for each in record.said if each.doc_id in asked}
-        removed = {*index.removed} - texts - {*map(digest_of_id, asked)}
+        every = (*self._said(self._old), *self._said(self._now), *self._foreign())
+        return {*map(digest_of_id, asked), *(each.text for each, _ in every if each.doc_id in asked)}
 
-        def stays_out(each: Said) -> bool:
-            return bool(removed) and (each.text in removed or digest_of_id(each.doc_id) in removed)
+    def _stays_out(self, said: Said) -> bool:
+        """Whether a document was removed from the index, and nobody asks for it."""
+        marks = {digest_of_id(said.doc_id), said.text} if self._index.removed else set()
+        return any(mark in self._index.removed and mark not in self._restored for mark in marks)
 
-        gone = {key: record for key, record in old.items() if key not in now}
-        for is_last in (False, True):
-            present = self._said(now)
-            behind = [] if prune else [each for each in self._said(gone) if index.taken(each[0].doc_id)]
-            foreign_said = [
-                (each, origin) for origin, held in elsewhere.items() for record in held.values() for each in record.said
-            ]
-            holding = [each for each in foreign_said if index.taken(each[0].doc_id)]
-            order = [*holding, *present, *behind, *(each for each in foreign_said if not index.taken(each[0].doc_id))]
-            order = [each for each in order if not stays_out(each[0])]
-            places = others(order)
-            again = [
-                files[key]
-                for key, record in sorted(now.items(), key=lambda item: item[0])
-                if any(
-                    places.get(each.doc_id) is not None
-                    and each.doc_id not in self._waiting
-                    and not index.taken(each.doc_id)
-                    for each in record.said
-                )
-            ]
-            if is_last or not again:
-                break
-            # Files of texts that stood in another document, which is there no more.
-            for read in Reading(self._columns).read(again, lambda found, digest: False):
-                key = self._key(read.found, read.digest)
-                now[key] = self._taken(key, read, old.get(key), index)
-        gathered = Gathered(removed=removed, _give=lambda doc_id: self._waiting.document(doc_id, places[doc_id] or ()))
+    def _order(self, prune: bool) -> None:
+        """Work out which document each text is of: one that the index has from elsewhere, else the first by name."""
+        taken = self._index.taken
+        behind = {} if prune else {key: record for key, record in self._old.items() if key not in self._now}
+        foreign = [*self._foreign()]
+        ordered = (
+            *(each for each in foreign if taken(each[0].doc_id)),
+            *self._said(self._now),
+            *(each for each in self._said(behind) if taken(each[0].doc_id)),
+            *(each for each in foreign if not taken(each[0].doc_id)),
+        )
+        self._ordered = [each for each in ordered if not self._stays_out(each[0])]
+        self._places = others(self._ordered)
+
+    def _is_lost(self, record: FileRecord) -> bool:
+        """Whether a file has a document that neither the index has nor waits to be."""
+        return any(
+            self._places.get(each.doc_id) is not None
+            and each.doc_id not in self._waiting
+            and not self._index.taken(each.doc_id)
+            for each in record.said
+        )
+
+    def _gathered(self, prune: bool, poorer: Collection[str]) -> Gathered:
+        """Return what an index has to hold, and tell the report what it has not.
+
+        Args:
+            prune: Forget files that are there no more.
+            poorer: Other origins that lost files.
+        """
+        places = self._places
+        gathered = Gathered(
+            restored=self._restored, _give=lambda doc_id: self._waiting.document(doc_id, places[doc_id] or ())
+        )
         first: dict[str, str] = {}
-        for each, origin in order:
+        for each, origin in self._ordered:
             first.setdefault(each.text, each.place if origin in self._origins else place_in(origin, each.place))
-        for each, origin in present:
+        for each, origin in self._said(self._now):
             if each.doc_id not in places:
                 self.report.removed.append(each.place)
             elif places[each.doc_id] is None:
@@ -278,48 +306,56 @@ class Gathering:
                 gathered.origins[each.doc_id] = origin
             else:
                 gathered.kept.add(each.doc_id)
-        sources = {each.text: (each, origin) for each, origin in self._said(old) if index.taken(each.doc_id)}
-        for each, origin in order:
-            also = places[each.doc_id]
-            if also is None or each.doc_id in gathered.origins:
-                continue
-            if index.taken(each.doc_id):
-                if "\n".join(also) != index.also.get(each.doc_id, ""):
-                    gathered.rewrites.append(Rewrite(each.doc_id, each.doc_id, origin, "", ("", ""), also))
-            elif each.text in sources and origin not in self._origins:
-                source, home = sources[each.text]
-                folders = (name_of(home), name_of(origin))
-                file = each.place.partition("#")[0]
-                gathered.rewrites.append(Rewrite(source.doc_id, each.doc_id, origin, file, folders, also))
-        stays = {
-            key: record for key, record in gone.items() if any(places.get(e.doc_id) is not None for e in record.said)
-        }
+        gathered.rewrites = [*self._rewrites(gathered.origins)]
+        gone = {key: record for key, record in self._old.items() if key not in self._now}
+        if not prune:
+            # Whose text stands in another file now, is that.
+            gone = {
+                key: each
+                for key, each in gone.items()
+                if any(places.get(said.doc_id) is not None for said in each.said)
+            }
         for root, origin in enumerate(self._origins):
-            held = {**now, **({} if prune else stays)}
+            held = self._now if prune else gone | self._now
             gathered.records[origin] = gathered.records.get(origin, {}) | {
                 name: record for (place, name), record in held.items() if place == root
             }
-        gathered.records |= {origin: elsewhere[origin] for origin in changed}
-        held_before = {each.doc_id for each, _ in self._said(old) if index.taken(each.doc_id)} - foreign
-        gathered.missing = {each.doc_id for record in (gone if prune else stays).values() for each in record.said}
-        gathered.missing &= held_before
-        gathered.dropped = held_before - gathered.kept - set(gathered.origins) - gathered.missing
+        gathered.records |= {origin: self._elsewhere[origin] for origin in poorer}
+        had = {each.doc_id for each, _ in self._said(self._old) if self._index.taken(each.doc_id)}
+        had -= {each.doc_id for each, _ in self._foreign()}
+        gathered.missing = had & {each.doc_id for each, _ in self._said(gone)}
+        gathered.dropped = had - gathered.kept - set(gathered.origins) - gathered.missing
         return gathered
 
-    def _adopt(
-        self, found: Sequence[Found], old: dict[_Key, FileRecord], elsewhere: dict[str, dict[str, FileRecord]]
-    ) -> set[str]:
+    def _rewrites(self, given: Collection[str]) -> Iterator[Rewrite]:
+        """Yield documents with other places than before, and those whose file is gone while another has their text."""
+        sources = {
+            each.text: (each, origin) for each, origin in self._said(self._old) if self._index.taken(each.doc_id)
+        }
+        for each, origin in self._ordered:
+            also = self._places[each.doc_id]
+            if also is None or each.doc_id in given:
+                continue
+            if self._index.taken(each.doc_id):
+                if "\n".join(also) != self._index.also.get(each.doc_id, ""):
+                    yield Rewrite(each.doc_id, each.doc_id, origin, "", ("", ""), also)
+            elif each.text in sources and origin not in self._origins:
+                source, home = sources[each.text]
+                # A file that is kept as it is becomes none that says nothing of a person.
+                if is_hidden(origin) == is_hidden(home):
+                    folders = (name_of(home), name_of(origin))
+                    yield Rewrite(source.doc_id, each.doc_id, origin, each.place.partition("#")[0], folders, also)
+
+    def _adopt(self, found: Sequence[Found]) -> set[str]:
         """Move the records of files that were read from elsewhere, and are looked at now, to where that is.
 
         Returns:
             The origins that have fewer records then.
         """
         keys = {path_at(self._origins[each.root], each.name): (each.root, each.name) for each in reversed(found)}
-        folders = [
-            (f"{origin}/", root) for root, origin in enumerate(self._origins) if Path(origin).is_dir()
-        ]  # fmt: skip
-        changed = set()
-        for origin, held in elsewhere.items():
+        folders = [(f"{origin}/", root) for root, origin in enumerate(self._origins) if Path(origin).is_dir()]
+        poorer = set()
+        for origin, held in self._elsewhere.items():
             if not Path(origin).is_absolute():
                 continue
             for name in [*held]:
@@ -330,10 +366,9 @@ class Gathering:
                 key = keys.get(path, below)
                 if key is not None:
                     record = held.pop(name)
-                    changed.add(origin)
-                    if key not in old:
-                        old[key] = record
-        return changed
+                    poorer.add(origin)
+                    self._old.setdefault(key, record)
+        return poorer
 
     def _key(self, found: Found, digest: str) -> _Key:
         """Return what a file is known by: its name, or a hash where the name may tell of a person."""
@@ -344,12 +379,12 @@ class Gathering:
     def _mixed(self, digest: str) -> str:
         return hashlib.sha256(f"{self._how}\0{digest}".encode()).hexdigest()
 
-    def _taken(self, key: _Key, read: FileRead, old: FileRecord | None, index: Index) -> FileRecord:
+    def _taken(self, key: _Key, read: FileRead, old: FileRecord | None) -> FileRecord:
         """Put a file's drafts to wait, and return its record."""
         try:
             if read.problem is not None:
                 raise read.problem
-            stem = old.stem if old is not None and old.stem else self._stem(key, read.found, index)
+            stem = old.stem if old is not None and old.stem else self._stem(key, read.found)
             drafts = [(name, self._prepared(draft, read.found)) for name, draft in read.drafts]
             if not drafts:
                 raise UnreadableError("no words", "a file with words", "one without any", "leave it out")
@@ -374,7 +409,9 @@ class Gathering:
             self._ids.add(doc_id)
             access = self._access or draft.metadata.get("access", "")
             place = doc_id if self._hide else f"{read.found.name}{ending}"
-            said.append(Said(doc_id, place, digest_of_text(draft, access)))
+            text = digest_of_text(draft, access)
+            # Never one with a document that says who it is about.
+            said.append(Said(doc_id, place, f"~{text}" if self._hide else text))
             # Each of a file's many documents would keep the whole file.
             digest = read.digest if len(drafts) == 1 else ""
             self._waiting.put(doc_id, draft, name, read.found, digest)
@@ -398,12 +435,12 @@ class Gathering:
         except DataError as error:
             raise UnreadableError("cannot be de-identified", error.expected, error.got, error.remedy) from error
 
-    def _stem(self, key: _Key, found: Found, index: Index) -> str:
+    def _stem(self, key: _Key, found: Found) -> str:
         """Return what ids of a file's documents begin with: its name, where no other file has it."""
         name = found.name if self._hide is None else f"document-{key[1][:16]}"
-        own = index.ids.get(self._origins[found.root], ())
+        own = self._index.ids.get(self._origins[found.root], ())
         for each in (name, place_in(self._origins[found.root], name)):
-            if each not in self._ids and (each in own or not index.taken(each)):
+            if each not in self._ids and (each in own or not self._index.taken(each)):
                 return each
         return self._free(f"{name}~{hashlib.sha256(self._origins[found.root].encode()).hexdigest()[:8]}")
 
@@ -422,6 +459,12 @@ class Gathering:
         if last is not None:
             last[doc_id] = number
         return free
+
+    def _foreign(self) -> Iterator[tuple[Said, str]]:
+        """Yield all documents of files that are not looked at now, with their origins."""
+        for origin, held in self._elsewhere.items():
+            for record in held.values():
+                yield from ((each, origin) for each in record.said)
 
     def _said(self, records: Mapping[_Key, FileRecord]) -> list[tuple[Said, str]]:
         """Return all documents with their origins, in the order of paths and names."""
