@@ -338,7 +338,7 @@ def add(
         """Return the index' model, loaded once, when there is something to read."""
         return load_model(model) if model else load_model_of(open_current(index).manifest.model)
 
-    def update() -> UpdateReport:
+    def update(*, again: bool) -> UpdateReport:
         reader = open_current(index)
         held = held_files(reader, sources.files)
         with (
@@ -347,7 +347,8 @@ def add(
                 held,
                 lambda done: bar.update(task, description=progressed(done)),
                 prune=prune,
-                restored=restore or (),
+                # Only what is typed is asked for, and not each change that is noticed.
+                restored=None if again else restore or (),
             ) as gathered,
         ):
             reader.close()
@@ -369,7 +370,7 @@ def add(
     def once(*, again: bool = False) -> None:
         begun = time.perf_counter()
         try:
-            done = update()
+            done = update(again=again)
         except BaseException:
             tell(sources, report)
             raise

@@ -57,11 +57,11 @@ class Sources:
         progress: Callable[[Report], None],
         *,
         prune: bool = False,
-        restored: Collection[str] = (),
+        restored: Collection[str] | None = (),
     ) -> Iterator[Gathered]:
         """The files, read; see `FilesCorpus.gather`."""
         if self.files is None:
-            yield Gathered(restored={*map(digest_of_id, restored)})
+            yield Gathered(restored={*map(digest_of_id, restored or ())})
         else:
             with self.files.gather(index, progress, prune=prune, restored=restored) as gathered:
                 yield gathered

@@ -107,7 +107,7 @@ class FilesCorpus(WithoutQueries):
         progress: Progress | None = None,
         *,
         prune: bool = False,
-        restored: Collection[str] = (),
+        restored: Collection[str] | None = (),
     ) -> Iterator[Gathered]:
         """Read what has to be read, and work out what an index has to hold then.
 
@@ -115,7 +115,7 @@ class FilesCorpus(WithoutQueries):
             index: What it holds already; nothing where not given.
             progress: Called after every file.
             prune: Forget files that are there no more.
-            restored: Ids of documents that were removed and may come again.
+            restored: Ids of documents that were removed and may come again; None also asks for no file by name.
 
         Raises:
             CorpusMissingError: A path leads nowhere any more.

@@ -178,7 +178,7 @@ class Gathering:
         progress: Callable[[Report], None] | None,
         *,
         prune: bool = False,
-        restored: Collection[str] = (),
+        restored: Collection[str] | None = (),
     ) -> Gathered:
         """Read the files that have to be read, and return what an index has to hold.
 
@@ -186,7 +186,7 @@ class Gathering:
             index: What it holds already; nothing where None.
             progress: Called after every file.
             prune: Forget files that are there no more.
-            restored: Ids of documents that were removed and may come again.
+            restored: Ids of documents that were removed and may come again; None also asks for no file by name.
 
         Raises:
             CorpusMissingError: A path leads nowhere.
@@ -243,8 +243,10 @@ class Gathering:
             if progress is not None:
                 progress(self.report)
 
-    def _asked_for(self, restored: Collection[str]) -> set[str]:
+    def _asked_for(self, restored: Collection[str] | None) -> set[str]:
         """Return the marks of removed documents that are asked for: by their ids, or by naming their file itself."""
+        if restored is None:
+            return set()
         single = {root for root, path in enumerate(self._paths) if Path(path).is_file()}
         named = {key: record for key, record in self._now.items() if key[0] in single}
         asked = {*restored}
