@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Index:
     Attributes:
         folder: Where it is.
         counts: Documents, passages and sentences.
-        seconds: Wall-clock time of encoding and writing.
+        seconds: Wall-clock time of the whole build.
         left_out: What could not be read and why, a line each; the first line counts files.
     """
 
@@ -82,6 +83,7 @@ def build_index(
     Raises:
         AuscultError: There is nothing to index, a path or model is missing, or the folder cannot be written.
     """
+    begun = time.perf_counter()
     folder = Path(out)
     paths, documents = _parted(source)
     sources = None
@@ -105,7 +107,7 @@ def build_index(
                 _LOG.log(logging.WARNING if _is_trouble(line) else logging.INFO, "%s", line)
     if known is None and knowledge is None:
         _LOG.info("%s", NO_KNOWLEDGE)
-    return Index(folder, done.counts, done.seconds, tuple(left_out))
+    return Index(folder, done.counts, time.perf_counter() - begun, tuple(left_out))
 
 
 def open_index(folder: str | Path) -> Searcher:

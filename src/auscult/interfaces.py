@@ -88,6 +88,11 @@ class Hit:
         evidence: What each reason adds to the score (`search.evidence`); empty where the model alone scored.
         probability: That the passage answers, from its evidence; None where the model alone scored.
         above: The headings above its own, outermost first; empty where there is none.
+        title: Of the document; in a book of many articles, of the article.
+        book: The document's title, where `title` is an article's.
+        file: The file's name below what was named; empty where the document is of none.
+        place: Where in the file its answer stands: "page 3", "slide 2", "sheet Doses", "row 7" or "line 12"; empty
+            where that is not known.
     """
 
     rank: int
@@ -108,6 +113,9 @@ class Hit:
     evidence: Mapping[str, float] = field(default_factory=dict)
     probability: float | None = None
     above: tuple[str, ...] = ()
+    book: str = ""
+    file: str = ""
+    place: str = ""
 
     @property
     def answer(self) -> SentenceScore | None:

@@ -110,9 +110,14 @@ class Hit:
     index: str
     passage_id: str
     doc_id: str
-    title: str
+    title: str = described("Of the document; in a book of many articles, of the article.")
+    book: str = described("The document's title, where `title` is an article's; else empty.")
     heading: str
     above: list[str] = described("The headings above its own, outermost first.")
+    file: str = described("The file's name below what was indexed; empty where the document is of none.")
+    place: str = described(
+        "Where in the file it answers; empty where that is not known.", examples=["page 3", "line 12"]
+    )
     source: str
     url: str
     date: str = described("Of the document, where its metadata has one; else empty.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -79,9 +80,42 @@ def test_knowledge_is_repeatable_and_may_be_a_folder(command: Command, tmp_path:
     more = 'format-version: 1.2\n\n[Term]\nid: DOID:10264\nname: mumps\nsynonym: "parotitis" EXACT []\n'
     (tmp_path / "more.obo").write_text(more)
     for given in (["--knowledge", "taxonomy.obo", "--knowledge", "more.obo"], ["--knowledge", "."]):
-        assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index", *given).code == 0
+        assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--replace", *given).code == 0
         for entity, name in (("rubeola", "measles"), ("parotitis", "mumps")):
             assert name in command("search", "index", "-e", entity, "-k", "1").err.lower()
+
+
+def test_an_index_is_replaced_only_where_that_is_said(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = ("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--split", "train")
+    assert command(*again[:-2]).code == 0
+    before = PassageIndex.open(tmp_path / "index").manifest.identity
+    done = command(*again)
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert "no index at index yet, got an index of 3 documents" in done.err
+    assert "auscult add index PATH" in done.err
+    for answer, replaced in (("n", False), ("y", True)):
+        monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
+        done = command(*again)
+        assert "index holds an index of 3 documents. Replace it?" in done.err
+        assert (done.code, PassageIndex.open(tmp_path / "index").manifest.identity != before) == (
+            2 - 2 * replaced,
+            replaced,
+        )
+    assert command(*again, "--replace").code == 0
+    for path in (tmp_path / "index").glob("store*/*"):
+        path.unlink()
+    monkeypatch.setattr("sys.stdin", Terminal(""))
+    assert "an index that cannot be opened" in command(*again).err
+    assert command(*again, "--replace").code == 0
+
+
+class Terminal(io.StringIO):
+    """Standard input as a person has it."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def test_one_split_only(command: Command, tmp_path: Path) -> None:
@@ -91,11 +125,11 @@ def test_one_split_only(command: Command, tmp_path: Path) -> None:
 
 def test_bad_records_stop_the_build_or_are_counted(command: Command, tmp_path: Path) -> None:
     assert command("index", "leaflets.jsonl", "-m", "model", "-o", "index").code == 0
-    done = command("index", "bad.jsonl", "-m", "model", "-o", "index")
+    done = command("index", "bad.jsonl", "-m", "model", "-o", "index", "--replace")
     assert done.code == 2
     assert "bad.jsonl" in done.err
     assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 3, "the old index is still there"
-    done = command("index", "bad.jsonl", "-m", "model", "-o", "index", "--skip-bad")
+    done = command("index", "bad.jsonl", "-m", "model", "-o", "index", "--replace", "--skip-bad")
     assert done.code == 0
     assert "skipped: 1 x" in done.err
     assert PassageIndex.open(tmp_path / "index").manifest.counts.documents == 2

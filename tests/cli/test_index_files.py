@@ -56,7 +56,7 @@ def test_each_of_three_headings_without_text_is_found(command: Command, tmp_path
 def test_a_file_is_found_by_its_name_unless_it_is_de_identified(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ward" / "sub" / "AnnaWeber_letter.txt").write_text("She was well.\n")
     for how, sees in ((), True), (("--read", "deidentify=own_deidentifier:Numbers"), False):
-        assert command("index", "ward", *INDEX, *how).code == 0
+        assert command("index", "ward", *INDEX, "--replace", *how).code == 0
         words = PassageIndex.open(tmp_path / "index").reader.words
         assert [words.holds(term) for term in ("weber", "annaweb", "letter")] == [sees] * 3
         if sees:
@@ -88,9 +88,9 @@ def test_a_mapping_holds_for_a_single_table_and_json_lines_too(command: Command,
     assert command("index", "rows.csv", *INDEX, "--read", "map=id=nr,title=name,text=body").code == 0
     assert ids(tmp_path / "index") == ["1"]
     (tmp_path / "own.jsonl").write_text('{"no": 7, "note": {"body": "Rest."}}\n')
-    assert command("index", "own.jsonl", *INDEX, "--read", "map=text=note.body,id=no").code == 0
+    assert command("index", "own.jsonl", *INDEX, "--replace", "--read", "map=text=note.body,id=no").code == 0
     assert ids(tmp_path / "index") == ["7"]
-    done = command("index", "rows.csv", *INDEX, "--read", "map=text=Text")
+    done = command("index", "rows.csv", *INDEX, "--replace", "--read", "map=text=Text")
     assert done.code == 2
     assert "a column Text, got 3 others" in done.err
 

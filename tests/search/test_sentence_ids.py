@@ -46,7 +46,7 @@ def test_every_sentence_is_found_by_its_id(folder: Path) -> None:
             found = find_sentence(reader, written)
             assert (found.document, found.number, found.text) == (document, number, document.slice(sentence))
             passage = next(each for each in document.passages if sentence in each.sentences)
-            assert found.heading == passage.heading
+            assert found.passage == passage
 
 
 @pytest.mark.parametrize(

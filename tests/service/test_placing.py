@@ -38,7 +38,7 @@ def upload(
             ids.append(document.doc_id)
             yield document
 
-    return update_index({"upload": followed()}, ENCODER, folder), ids, placing
+    return update_index({"upload": followed()}, ENCODER, folder, files=placing.files), ids, placing
 
 
 def held(folder: Path) -> dict[str, tuple[str, str]]:
@@ -168,3 +168,19 @@ def test_a_group_whose_name_would_be_two_cannot_be_written() -> None:
     assert can_be_written([])
     assert not can_be_written(["CN=ward,OU=a"])
     assert not can_be_written([" ward-a"])
+
+
+def test_a_hidden_document_of_the_same_text_is_not_told_and_one_that_is_seen_is(folder: Path) -> None:
+    ward_4, everybody = note("The same."), note("The same.", doc_id="seen.md")
+    _, (hidden,), _ = upload(folder, WARD_4, WARD_4, [ward_4])
+    for caller, groups in ((NOBODY, NOBODY), (frozenset({"ward-5"}), frozenset({"ward-5"}))):
+        report, ids, placing = upload(folder, caller, groups, [everybody])
+        assert (report.new, len(ids), placing.known) == (1, 1, [])
+        # For the same groups, it is one.
+        other = replace(note("The  same."), doc_id="other.md", metadata={"file": "other.md"})
+        report, again, placing = upload(folder, caller, groups, [other])
+        assert (report.new, again, placing.known) == (0, [], [("other.md", ids[0])])
+    assert held(folder)[hidden][1] == "ward-4"
+    # Who sees the open one adds for ward 4 all the same: others would not be of the same groups.
+    report, _, placing = upload(folder, None, frozenset({"ward-6"}), [note("The same.", doc_id="third.md")])
+    assert (report.new, placing.known) == (1, [])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -16,16 +19,16 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from auscult.cli.options import IndexArgument, IndexModelOption, pairs_of
 from auscult.concepts.opening import ACCEPTED, DEFAULT, named_or_found
 from auscult.encoders import load_model
-from auscult.errors import ConfigError, naming_extra
+from auscult.errors import ConfigError, IndexFolderError, naming_extra, printable
 from auscult.files.limits import peak_memory
 from auscult.files.writing import write_json
-from auscult.index import IndexUpdate
+from auscult.index.manifest import CURRENT
 from auscult.index.reader import open_current
 from auscult.interfaces import DocumentEncoder
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Problem, Report
 from auscult.readers.walking import place_of
-from auscult.search.build import UpdateReport, update_index
+from auscult.search.build import UpdateReport, remove_documents, update_index
 from auscult.search.bulk import reading_in_bulk
 from auscult.search.searcher import load_model_of
 from auscult.search.sources import (
@@ -54,12 +57,21 @@ HowOption = Annotated[
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write what was read, and what was not and why, as JSON.")
 ]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="PATTERN",
+        help="Leave out files and folders, by a pattern as in .gitignore; repeatable. "
+        "Patterns in a file `.auscultignore` hold for its folder.",
+    ),
+]
 _KEYS = ("map", "deidentify", "originals", "access")
 _MAPPED = "map:"
 
 
-def reading_choices(given: Sequence[str] | None) -> Choices:
-    """Parse what `--read` says.
+def reading_choices(given: Sequence[str] | None, exclude: Sequence[str] | None = None) -> Choices:
+    """Parse what `--read` and `--exclude` say.
 
     Raises:
         ConfigError: A key is unknown or named twice, or its value is none.
@@ -80,6 +92,7 @@ def reading_choices(given: Sequence[str] | None) -> Choices:
         deidentify=told.get("deidentify", ""),
         originals=originals == "yes",
         access=told.get("access", ""),
+        exclude=tuple(exclude or ()),
     )
 
 
@@ -88,9 +101,15 @@ def progressed(report: Report) -> str:
     return f"read {report.files:,} of {report.total:,} files, {report.documents.total():,} documents"
 
 
-def tell(sources: Sources, report: Path | None) -> None:
-    """Print on stderr what was left out and why, and write the report where one is asked for."""
-    for line in sources.left_out():
+def tell(sources: Sources, report: Path | None, fresh: Sequence[Problem] | None = None) -> None:
+    """Print on stderr what was left out and why, and write the report where one is asked for.
+
+    Args:
+        sources: That were read.
+        report: The file to write.
+        fresh: Print these alone: all else was printed before.
+    """
+    for line in sources.left_out() if fresh is None else (printable(f"not read: {each}") for each in fresh):
         typer.echo(line, err=True)
     if report is not None and sources.files is not None:
         write_json(report, sources.files.report.to_json())
@@ -160,8 +179,11 @@ def index(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="The index folder; an index in it is replaced at the very end."),
+        typer.Option("--out", "-o", help="The index folder: a new one, unless --replace says otherwise."),
     ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an index that --out names; readers see it until the end.")
+    ] = False,
     quality: Annotated[
         Quality,
         typer.Option(help="Which shipped encoder reads: `fast`, or `best`, which takes several times as long."),
@@ -190,19 +212,23 @@ def index(
     ] = None,
     workers: Annotated[int, typer.Option(help="With --executor: how many; 0 for one a core.")] = 0,
     how: HowOption = None,
+    exclude: ExcludeOption = None,
     report: ReportOption = None,
 ) -> None:
     """Build an index of documents, to be asked with `search` and `explain`.
 
     Example: `auscult index leaflets/ notes.zip --out my-index`
     """
+    begun = time.perf_counter()
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
     if knowledge and no_knowledge:
         raise ConfigError("--knowledge or --no-knowledge", "both", "leave one out")
     if workers and executor in (None, ExecutorName.HERE):
         raise ConfigError("--executor processes or ray beside it", "--workers without", "leave --workers out")
-    sources = open_sources(corpora, reading_choices(how), index=out, skip_bad=skip_bad, report=report)
+    if not replace:
+        _check_new(out)
+    sources = open_sources(corpora, reading_choices(how, exclude), index=out, skip_bad=skip_bad, report=report)
     model = model or quality.value
     encoder = load_model(model)
     known = None if no_knowledge else named_or_found(knowledge)
@@ -224,10 +250,31 @@ def index(
         tell(sources, report)
     if known is None and not no_knowledge:
         typer.echo(NO_KNOWLEDGE, err=True)
+    seconds = time.perf_counter() - begun
     typer.echo(
-        f"{done.counts.in_words()} in {done.seconds:.1f} s ({done.sentences_per_second:,.0f} sentences/s), "
+        f"{done.counts.in_words()} in {seconds:.1f} s ({done.counts.sentences / seconds:,.0f} sentences/s), "
         f"peak memory {peak_memory() / 1e6:,.0f} MB: {out}"
     )
+
+
+def _check_new(out: Path) -> None:
+    """Ask on a terminal whether an index may be replaced.
+
+    Raises:
+        ConfigError: There is one, and nobody said so.
+    """
+    # Unlike a path's own method it says no where a name is none at all.
+    if not os.path.isfile(out / CURRENT):  # noqa: PTH113
+        return
+    try:
+        with closing(open_current(out)) as reader:
+            got = f"an index of {reader.manifest.counts.documents:,} documents"
+    except IndexFolderError:
+        got = "an index that cannot be opened"
+    if sys.stdin.isatty() and typer.confirm(f"{out} holds {got}. Replace it?", err=True):
+        return
+    remedy = f"name another folder, add to it (auscult add {out} PATH), or replace it with --replace"
+    raise ConfigError(f"no index at {out} yet", got, remedy)
 
 
 @contextmanager
@@ -264,10 +311,15 @@ def add(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that came from the same place and are there no more.")
     ] = False,
+    restore: Annotated[
+        list[str] | None,
+        typer.Option("--restore", metavar="ID", help="Let a document come again that was removed; repeatable."),
+    ] = None,
     model: IndexModelOption = "",
     skip_bad: SkipBadOption = False,
     batch_size: BatchSizeOption = 32,
     how: HowOption = None,
+    exclude: ExcludeOption = None,
     report: ReportOption = None,
     watch: Annotated[
         bool,
@@ -282,7 +334,7 @@ def add(
     """
     if batch_size < 1:
         raise ConfigError("a batch size of at least 1", str(batch_size), "choose a larger one")
-    choices = with_kept_columns(reading_choices(how), index)
+    choices = with_kept_columns(reading_choices(how, exclude), index)
     sources = open_sources(corpora, choices, index=index, skip_bad=skip_bad, report=report)
     if watch and (sources.files is None or sources.known):
         raise ConfigError("files and folders for --watch", "a corpus of its own format", "leave it out")
@@ -293,12 +345,18 @@ def add(
         """Return the index' model, loaded once, when there is something to read."""
         return load_model(model) if model else load_model_of(open_current(index).manifest.model)
 
-    def update() -> UpdateReport:
+    def update(*, again: bool) -> UpdateReport:
         reader = open_current(index)
         held = held_files(reader, sources.files)
         with (
             showing_progress() as (bar, task),
-            sources.gathered(held, lambda done: bar.update(task, description=progressed(done))) as gathered,
+            sources.gathered(
+                held,
+                lambda done: bar.update(task, description=progressed(done)),
+                prune=prune,
+                # Only what is typed is asked for, and not each change that is noticed.
+                restored=None if again else restore or (),
+            ) as gathered,
         ):
             reader.close()
             documents = {origin: corpus.documents() for origin, corpus in sources.known.items()}
@@ -308,9 +366,8 @@ def add(
                 encoder() if sources.known or gathered.origins else None,
                 index,
                 prune=prune,
-                kept=gathered.kept,
-                dropped=gathered.dropped,
-                files=sources.records(gathered, prune=prune),
+                gathered=gathered,
+                files=sources.records(gathered),
                 batch_size=batch_size,
                 progress=lambda counts: bar.update(task, description=counts.in_words()),
             )
@@ -318,21 +375,24 @@ def add(
     known: list[Problem] = []
 
     def once(*, again: bool = False) -> None:
+        begun = time.perf_counter()
         try:
-            done = update()
+            done = update(again=again)
         except BaseException:
             tell(sources, report)
             raise
         problems = sources.files.report.problems if sources.files is not None else []
-        if not again or done.new or done.changed or done.gone or problems != known:
-            known[:] = problems
-            tell(sources, report)
+        fresh = [problem for problem in problems if problem not in known]
+        known[:] = problems
+        tell(sources, report, fresh if again else None)
+        if not again or done.new or done.changed or done.gone or fresh:
             gone = f"gone: {len(done.gone):,}"
             if done.gone:
                 named = ", ".join(done.gone[:_NAMED]) + (", ..." if len(done.gone) > _NAMED else "")
                 gone += f" ({'removed' if prune else 'still in the index; --prune removes them'}: {named})"
             told = f"new: {done.new:,}, changed: {done.changed:,}, unchanged: {done.unchanged:,}, {gone}"
-            typer.echo(f"{told}; {done.counts.in_words()} in {done.seconds:.1f} s: {index}")
+            told += f", removed before: {done.removed:,} (--restore ID)" if done.removed else ""
+            typer.echo(f"{told}; {done.counts.in_words()} in {time.perf_counter() - begun:.1f} s: {index}")
 
     once()
     if watch and sources.files is not None:
@@ -347,9 +407,9 @@ def remove(
 ) -> None:
     """Remove documents from an index: they are found no more. `auscult optimize` frees their bytes.
 
+    They stay out when their files are read again, until `auscult add` is given their file itself, or `--restore ID`.
+
     Example: `auscult remove my-index leaflet-gout`
     """
-    with IndexUpdate(index) as update:
-        update.delete(doc_ids)
-        manifest = update.commit()
+    manifest = remove_documents(index, doc_ids)
     typer.echo(f"removed: {len(set(doc_ids)):,}; {manifest.counts.in_words()}: {index}")

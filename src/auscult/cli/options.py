@@ -12,6 +12,7 @@ import typer
 
 from auscult.documents import Document, Passage, Section, build_document
 from auscult.errors import ConfigError, DataError
+from auscult.index import Between, Where
 from auscult.interfaces import Precision
 from auscult.sources.opening import open_corpus
 
@@ -23,6 +24,15 @@ PrecisionOption = Annotated[
     Precision,
     typer.Option(
         help="What transformers compute in. `bf16` is about twice as fast on processors that have instructions for it."
+    ),
+]
+
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=VALUE",
+        help="Only documents whose field (`source`, or of metadata) has this value, or one between two "
+        "(`date=2019..2021-06`); repeatable.",
     ),
 ]
 
@@ -40,6 +50,23 @@ def pairs_of(option: str, given: Sequence[str] | None) -> list[tuple[str, str]]:
             raise ConfigError(f"{option} KEY=VALUE", repr(each), "put the value behind an equals sign")
         pairs.append((key.strip(), value.strip()))
     return pairs
+
+
+def conditions(given: Sequence[str] | None) -> Where:
+    """Return the filters that `--where` names; several values of one field are each allowed."""
+    values: dict[str, list[str]] = {}
+    for field, value in pairs_of("--where", given):
+        values.setdefault(field, []).append(value)
+    where: dict[str, Between | list[str]] = {}
+    for field, several in values.items():
+        is_range = any(".." in value for value in several)
+        if is_range and len(several) > 1:
+            raise ConfigError(
+                f"one range, or values, for --where {field}=", f"{len(several)} of them", "name one range"
+            )
+        first, _, last = several[0].partition("..")
+        where[field] = Between(first, last) if is_range else several
+    return where
 
 
 STANDARD_INPUT = "-"

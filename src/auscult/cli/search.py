@@ -12,11 +12,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from auscult.cli.options import IndexArgument, IndexModelOption, PrecisionOption, pairs_of
+from auscult.cli.options import IndexArgument, IndexModelOption, PrecisionOption, WhereOption, conditions
 from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
-from auscult.index import Between, Where
 from auscult.search import Pipeline, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.siblings import sibling_note
@@ -57,14 +56,7 @@ def search(
     group: Annotated[
         str, typer.Option(help="A hit for every `passage`, `document`, or value of a field (`source`, or of metadata).")
     ] = "passage",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FIELD=VALUE",
-            help="Only documents whose field (`source`, or of metadata) has this value, or one between two "
-            "(`date=2019..2021-06`); repeatable.",
-        ),
-    ] = None,
+    where: WhereOption = None,
     model: IndexModelOption = "",
     score: Annotated[
         Score, typer.Option(help="Rank by all evidence, words and vectors; or as the model's paper does, by it alone.")
@@ -111,7 +103,7 @@ def search(
     searcher = open_searcher(index, model, own)
     understanding = understand(searcher, entity, aspect or (), question)
     options = SearchOptions(
-        group_by=group, where=_conditions(where), scoring=score.value, rerank=0 if scorer else rerank
+        group_by=group, where=conditions(where), scoring=score.value, rerank=0 if scorer else rerank
     )
     asking = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse) if scorer else searcher
     hits = asking.search(understanding.query, k, options)
@@ -126,23 +118,6 @@ def search(
     console = Console(highlight=False)
     for hit, note in zip(hits, notes, strict=True):
         print_hit(console, hit, note)
-
-
-def _conditions(given: Sequence[str] | None) -> Where:
-    """Return the filters that `--where` names; several values of one field are each allowed."""
-    values: dict[str, list[str]] = {}
-    for field, value in pairs_of("--where", given):
-        values.setdefault(field, []).append(value)
-    where: dict[str, Between | list[str]] = {}
-    for field, several in values.items():
-        is_range = any(".." in value for value in several)
-        if is_range and len(several) > 1:
-            raise ConfigError(
-                f"one range, or values, for --where {field}=", f"{len(several)} of them", "name one range"
-            )
-        first, _, last = several[0].partition("..")
-        where[field] = Between(first, last) if is_range else several
-    return where
 
 
 def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:

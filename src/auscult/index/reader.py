@@ -111,6 +111,8 @@ class GenerationReader:
         self._documents = np.cumsum([0, *(len(each.keys) for each in self.segments)])
         self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
         self.words = Words([each.words for each in self.segments])
+        # Of documents of several articles, how many headings above them all articles share.
+        self._shared: dict[int, int | None] = {}
         self.expansions = Expansions([(each.file, int(each.starts[-1])) for each in self.segments])
         # What is kept does not hold the reader, so that the database is closed when nobody reads any more.
         self.titles = Titles(
@@ -266,6 +268,26 @@ class GenerationReader:
         """Return `original` without its content: where the text stands in it, quickly, again and again."""
         segment, place = self._place(row)
         return self._layouts(int(segment.keys[place]))
+
+    def article_title(self, row: int) -> str:
+        """Return the heading of the article that a passage is of; empty where its document is one article.
+
+        It is the outermost heading that articles of the document do not share (`index.articles`).
+        """
+        document = int(self.passage_documents[row])
+        rows = self.passages_of(document)
+        if document not in self._shared:
+            firsts = np.flatnonzero(np.diff(self.words.articles[rows.start : rows.stop], prepend=-1)) + rows.start
+            paths = [path for path in map(self._path, firsts.tolist()) if path] if len(firsts) > 1 else []
+            together = [len(set(headings)) == 1 for headings in zip(*paths, strict=False)]
+            self._shared[document] = [*together, False].index(False) if len(paths) > 1 else None
+        shared = self._shared[document]
+        path = self._path(row)
+        return path[shared] if shared is not None and len(path) > shared else ""
+
+    def _path(self, row: int) -> list[str]:
+        passage = self.passage(row)
+        return [*filter(None, (*passage.above, passage.heading))]
 
     def newcomers(self) -> Iterator[DocumentRecord]:
         """Yield the documents that the knowledge base does not know."""

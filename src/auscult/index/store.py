@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from auscult.documents import Document, Original, Passage, Sentence
 from auscult.errors import DataError, IndexFolderError
-from auscult.index.expansion import to_bytes
+from auscult.index.expansion import from_bytes, to_bytes
 from auscult.index.manifest import (
     BEGINS_PARAGRAPH,
     ENDS_PARAGRAPH,
@@ -353,6 +353,33 @@ class Store:
     def _keeps_files(self) -> bool:
         return bool(self._read("SELECT 1 FROM sqlite_master WHERE name = 'files'"))
 
+    def whole(self, key: int) -> tuple[Document, EncodedDocument]:
+        """Read a document with its file, and what its encoder made of it.
+
+        Raises:
+            IndexFolderError: A row is damaged, or not there.
+        """
+        stored = self.document(key)
+        passages = [self.passage(stored.first + number) for number in range(stored.passages)]
+        record = stored.record
+        document = Document(
+            doc_id=record.doc_id,
+            title=record.title,
+            text="".join((*(each.before + each.text for each in passages), stored.tail)),
+            passages=tuple(each.passage for each in passages),
+            source=record.source,
+            url=record.url,
+            entity_ids=record.entity_ids,
+            metadata=record.metadata,
+            original=self.original(key),
+        )
+        terms = [each.terms for each in passages]
+        return document, EncodedDocument(
+            np.concatenate([each.vectors for each in passages]).astype(np.float32),
+            np.stack([each.vector for each in passages]),
+            from_bytes(terms) if any(terms) else None,
+        )
+
     def passage(self, key: int) -> StoredPassage:
         """Read the row of a passage.
 
@@ -387,6 +414,12 @@ class Store:
         keys = self._read("SELECT key FROM files WHERE origin = ? ORDER BY key", (origin,))
         rows = [self._row("files", key) for (key,) in keys]
         return {_untext(name): record for _, name, record in rows}
+
+    def file_origins(self) -> list[str]:
+        """Return the places that something is kept of (`files`)."""
+        if not self._keeps_files:
+            return []
+        return [origin for (origin,) in self._read("SELECT DISTINCT origin FROM files ORDER BY origin")]
 
     def put_files(self, origin: str, records: Mapping[str, str]) -> None:
         """Keep this of the files that were read somewhere, in place of what was kept of them."""

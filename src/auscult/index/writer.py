@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ from auscult.index.storage import (
     write_current,
 )
 from auscult.index.store import DocumentRecord, Store, content_hash
-from auscult.interfaces import DocumentEncoder, FloatArray
+from auscult.interfaces import DocumentEncoder, EncodedDocument, FloatArray
 
 if TYPE_CHECKING:
     from auscult.concepts import KnowledgeBase
@@ -90,35 +90,39 @@ class _Transaction:
     def _encode_into(self, documents: Sequence[Document], origin: str) -> None:
         if self.encoder is None:
             raise RuntimeError("an update without an encoder only deletes")
-        store, segment = self._opened()
+        self._opened()
         try:
             encoded = encode_passages(self.encoder, documents)
             with storage_errors(self.folder):
                 for document, read in zip(documents, encoded, strict=True):
-                    manifest = self._manifest
-                    check_vectors(manifest.model, document, read.sentences)
-                    key, first = manifest.next_document, manifest.next_passage
-                    store.insert(document, key, first, read, origin)
-                    record = DocumentRecord(
-                        document.doc_id,
-                        document.title,
-                        document.source,
-                        document.url,
-                        document.entity_ids,
-                        document.metadata,
-                    )
-                    texts = [(each, document.slice(each)) for each in document.passages]
-                    segment.add(key, first, record, texts, read.passages, read.expansion)
-                    self._manifest = replace(
-                        manifest,
-                        next_document=key + 1,
-                        next_passage=first + len(texts),
-                        counts=manifest.counts + Counts(1, len(texts), len(read.sentences)),
-                    )
+                    check_vectors(self._manifest.model, document, read.sentences)
+                    self._insert(document, read, origin)
         except BaseException:
             # Part of the batch may be written, and what it replaces deleted: no commit may follow.
             self.close()
             raise
+
+    def _insert(self, document: Document, read: EncodedDocument, origin: str) -> None:
+        store, segment = self._opened()
+        manifest = self._manifest
+        key, first = manifest.next_document, manifest.next_passage
+        store.insert(document, key, first, read, origin)
+        record = DocumentRecord(
+            document.doc_id,
+            document.title,
+            document.source,
+            document.url,
+            document.entity_ids,
+            document.metadata,
+        )
+        texts = [(each, document.slice(each)) for each in document.passages]
+        segment.add(key, first, record, texts, read.passages, read.expansion)
+        self._manifest = replace(
+            manifest,
+            next_document=key + 1,
+            next_passage=first + len(texts),
+            counts=manifest.counts + Counts(1, len(texts), len(read.sentences)),
+        )
 
     def close(self) -> None:
         """Give up what has not been committed and let the next writer in; harmless when called twice."""
@@ -272,9 +276,17 @@ class IndexUpdate(_Transaction):
             return "new"
         return "unchanged" if store.hash_of(key) == content_hash(document) else "changed"
 
+    def holds(self, doc_id: str) -> bool:
+        """Return whether a document has an id."""
+        return self._opened()[0].key_of(doc_id) is not None
+
     def files(self, origin: str) -> dict[str, str]:
         """Return what is kept of the files that were read somewhere (`Store.files`)."""
         return self._opened()[0].files(origin)
+
+    def file_origins(self) -> list[str]:
+        """Return the places that something is kept of (`Store.file_origins`)."""
+        return self._opened()[0].file_origins()
 
     def ids_from(self, origin: str) -> list[str]:
         """Return the ids of the documents that were read somewhere, in the order in which they were added."""
@@ -299,12 +311,7 @@ class IndexUpdate(_Transaction):
             DataError: An id is not in the index.
         """
         store, _ = self._opened()
-        keys = {}
-        for doc_id in doc_ids:
-            key = store.key_of(doc_id)
-            if key is None:
-                raise DataError("the id of a document in the index", f"'{doc_id}'", "check the id")
-            keys[doc_id] = key
+        keys = {doc_id: self._key(doc_id) for doc_id in doc_ids}
         with storage_errors(self.folder):
             for key in keys.values():
                 self._manifest = replace(self._manifest, counts=self._manifest.counts - store.delete(key))
@@ -315,6 +322,35 @@ class IndexUpdate(_Transaction):
         store, _ = self._opened()
         self.delete([document.doc_id for document in documents if store.key_of(document.doc_id) is not None])
         self.add(documents, origin=origin)
+
+    def rewrite(self, doc_id: str, change: Callable[[Document], Document], *, origin: str) -> None:
+        """Write a document once more, changed in what is said of it; its text and its vectors stay.
+
+        Args:
+            doc_id: Of a document of the index.
+            change: Returns it as it is to be; with another id it is a copy.
+            origin: Where it was read.
+
+        Raises:
+            DataError: No document has the id.
+        """
+        key = self._key(doc_id)
+        try:
+            document, read = self._opened()[0].whole(key)
+            document = change(document)
+            if document.doc_id == doc_id:
+                self.delete([doc_id])
+            with storage_errors(self.folder):
+                self._insert(document, read, origin)
+        except BaseException:
+            self.close()
+            raise
+
+    def _key(self, doc_id: str) -> int:
+        key = self._opened()[0].key_of(doc_id)
+        if key is None:
+            raise DataError("the id of a document in the index", f"'{doc_id}'", "check the id")
+        return key
 
     def commit(self, knowledge_base: KnowledgeBase | None = None) -> Manifest:
         """Publish the changed index.

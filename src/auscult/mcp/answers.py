@@ -15,12 +15,20 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage that may answer: sentences of it, which of them answer, and how many stand before and behind."""
+    """A passage that may answer: sentences of it, which of them answer, and how many stand before and behind.
+
+    `above` has the headings above its own, outermost first: they tell what a heading such as "Treatment" is of. In a
+    book of many articles `title` is the article's, and `book` the book's. `place` says where in `file` it answers.
+    """
 
     index: str
     document: str
     title: str
+    book: str
+    above: list[str]
     heading: str
+    file: str
+    place: str
     source: str
     url: str
     date: str
@@ -43,8 +51,9 @@ class Found:
 
 @dataclass(frozen=True)
 class Section:
-    """Sentences that stand under one heading."""
+    """Sentences that stand under one heading, with the headings above it."""
 
+    above: tuple[str, ...]
     heading: str
     sentences: list[Sentence]
 
@@ -67,7 +76,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Citation:
-    """What an id names: the exact sentence, or that it does not exist, and why."""
+    """What an id names: the exact sentence, or that it does not exist, and why; `above` has the outer headings."""
 
     id: str
     exists: bool
@@ -75,7 +84,10 @@ class Citation:
     index: str = ""
     document: str = ""
     title: str = ""
+    above: tuple[str, ...] = ()
     heading: str = ""
+    file: str = ""
+    place: str = ""
     source: str = ""
     url: str = ""
     date: str = ""

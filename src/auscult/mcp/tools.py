@@ -245,7 +245,11 @@ def _passage(index: str, hit: Hit, note: str) -> Passage:
         index,
         hit.doc_id,
         hit.title,
+        hit.book,
+        list(hit.above),
         hit.heading,
+        hit.file,
+        hit.place,
         hit.source,
         hit.url,
         date_of(hit.metadata),
@@ -273,7 +277,7 @@ def _sections(document: Document, first: int, last: int) -> list[Section]:
         ]
         number += len(passage.sentences)
         if inside:
-            found.append(Section(passage.heading, inside))
+            found.append(Section(passage.above, passage.heading, inside))
     return found
 
 
@@ -290,7 +294,10 @@ def _citation(library: Library, written: str) -> Citation:
         index=name,
         document=document.doc_id,
         title=document.title,
-        heading=found.heading,
+        above=found.passage.above,
+        heading=found.passage.heading,
+        file=document.metadata.get("file", ""),
+        place=found.place,
         source=document.source,
         url=document.url,
         date=date_of(document.metadata),

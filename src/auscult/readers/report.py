@@ -52,6 +52,8 @@ class Report:
         unchanged: Of them, those that the index had, and that were not read again.
         documents: Documents by format, of the files that were read.
         duplicates: Per document that says what another says: its place, and the other's.
+        ignored: Files and folders that the user wants left out.
+        removed: Places of documents that were removed from the index before.
         problems: Files that were not read, in order.
         remarks: What a person should know of how a file was read: its name, and the remark.
     """
@@ -61,6 +63,8 @@ class Report:
     unchanged: int = 0
     documents: Counter[str] = field(default_factory=Counter)
     duplicates: list[tuple[str, str]] = field(default_factory=list)
+    ignored: int = 0
+    removed: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
 
@@ -88,6 +92,8 @@ class Report:
         parts += [f"unchanged: {self.unchanged:,}"] if self.unchanged else []
         parts += [f"documents read: {self.documents.total():,}" + (f" ({formats})" if formats else "")]
         parts += [f"same text as another: {len(self.duplicates):,}"] if self.duplicates else []
+        parts += [f"ignored: {self.ignored:,}"] if self.ignored else []
+        parts += [f"removed before: {len(self.removed):,} (--restore ID)"] if self.removed else []
         parts += [f"not read: {len(self.problems):,}"] if self.problems else []
         return "; ".join(parts)
 
@@ -99,6 +105,8 @@ class Report:
             "documents": self.documents.total(),
             "formats": dict(sorted(self.documents.items())),
             "duplicates": [{"file": place, "same_as": other} for place, other in self.duplicates],
+            "ignored": self.ignored,
+            "removed": self.removed,
             "not_read": [
                 {
                     "file": each.name,

@@ -19,6 +19,7 @@ from auscult.files.limits import limits
 from auscult.files.reading import GZIP
 from auscult.readers.archives import Found, gunzipped, is_shown, is_tar, plain, untarred, unzipped, within
 from auscult.readers.contract import UnreadableError
+from auscult.readers.ignoring import Ignoring
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _PATTERN = frozenset("*?[")
@@ -41,25 +42,32 @@ def name_of(named: str) -> str:
     return place_of(named).resolve().name
 
 
-def walk(named: str, root: int = 0, without: Collection[Path] = ()) -> Iterator[Found]:
+def walk(
+    named: str, root: int = 0, without: Collection[Path] = (), ignoring: Ignoring | None = None
+) -> Iterator[Found]:
     """The files below one path, in the order of their names.
 
     Args:
         named: A folder, a file, or a pattern of names ("notes/**/*.txt").
         root: Handed on.
         without: Resolved paths of folders that are passed over.
+        ignoring: Which files are left out; by default those of ignore files. A file that is named itself is not.
 
     Raises:
         CorpusMissingError: There is nothing of that name.
+        ConfigError: An ignore file has no patterns.
     """
     place = place_of(named)
     # Unlike a path's own method it says no where a name is none at all.
     folder = place.resolve() if os.path.isdir(place) else None  # noqa: PTH112
-    for name, path in _paths(named, without):
-        yield from _unpacked(name, path, root, folder, is_pattern(named))
+    ignoring = ignoring or Ignoring(place)
+    for name, path in _paths(named, without, ignoring):
+        for found in _unpacked(name, path, root, folder, is_pattern(named)):
+            if found.name == plain(name) or not ignoring(found.name):
+                yield found
 
 
-def _paths(named: str, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
+def _paths(named: str, without: Collection[Path], ignoring: Ignoring) -> Iterator[tuple[str, Path]]:
     """Names and paths of files."""
     if is_pattern(named):
         base = _base(named)
@@ -68,8 +76,11 @@ def _paths(named: str, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
             raise CorpusMissingError("files that the pattern names", f"none of '{named}'", "correct the pattern")
         seen: set[str] = set()
         for each in map(Path, found):
-            for inner, path in _below(each, without):
-                name = (PurePosixPath(each.relative_to(base).as_posix()) / inner).as_posix()
+            outer = PurePosixPath(each.relative_to(base).as_posix())
+            if ignoring(outer.as_posix(), is_folder=each.is_dir()):
+                continue
+            for inner, path in _below(each, without, ignoring, outer):
+                name = (outer / inner).as_posix()
                 if name not in seen:
                     seen.add(name)
                     yield name, path
@@ -81,7 +92,7 @@ def _paths(named: str, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
         reason = getattr(error, "strerror", None) or str(error)
         raise CorpusMissingError("a file or folder", f"{named[:80]!r} ({reason})", "correct the path") from error
     if path.is_dir():
-        yield from _below(path, without)
+        yield from _below(path, without, ignoring, PurePosixPath())
     else:
         yield path.name, path
 
@@ -93,8 +104,17 @@ def _base(pattern: str) -> Path:
     return Path(*parts[:fixed])
 
 
-def _below(path: Path, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
-    """Files below a folder by their names in it, hidden ones left out; a file itself has the empty name."""
+def _below(
+    path: Path, without: Collection[Path], ignoring: Ignoring, outer: PurePosixPath
+) -> Iterator[tuple[str, Path]]:
+    """Files below a folder by their names in it, hidden ones left out; a file itself has the empty name.
+
+    Args:
+        path: The folder.
+        without: Folders that are passed over.
+        ignoring: Which files are left out.
+        outer: The folder's name for it.
+    """
     if not path.is_dir():
         if path.resolve() not in without:
             yield "", path
@@ -108,10 +128,21 @@ def _below(path: Path, without: Collection[Path]) -> Iterator[tuple[str, Path]]:
     found = []
     for place, folders, files in os.walk(path, onerror=refuse):
         inside = Path(place)
-        folders[:] = [each for each in folders if is_shown(each) and (inside / each).resolve() not in without]
+        named_so = outer / inside.relative_to(path).as_posix()
+        folders[:] = [
+            each
+            for each in folders
+            if is_shown(each)
+            and (inside / each).resolve() not in without
+            and not ignoring((named_so / each).as_posix(), is_folder=True)
+        ]
         # What a link to a folder leads to is looked at by whoever opens it, as a link to a file is.
         linked = [each for each in folders if (inside / each).is_symlink()]
-        found += [inside / each for each in (*files, *linked) if is_shown(each)]
+        found += [
+            inside / each
+            for each in (*files, *linked)
+            if is_shown(each) and (each in linked or not ignoring((named_so / each).as_posix()))
+        ]
     named = [(each.relative_to(path).as_posix(), each) for each in found]
     yield from sorted(named)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -15,8 +16,11 @@ from auscult.documents import Document
 from auscult.errors import DataError
 from auscult.files.limits import check_memory
 from auscult.index import Counts, IndexUpdate, IndexWriter
+from auscult.index.manifest import Manifest
 from auscult.index.titles import subject
 from auscult.interfaces import DocumentEncoder
+from auscult.sources.file_records import NO_PLACES, REMOVED, FileRecord, digest_of_id
+from auscult.sources.gathering import Gathered
 
 #: A batch ends early when it holds so many sentences: memory is bounded by sentences, not by documents.
 _SENTENCES_PER_BATCH = 8_192
@@ -101,6 +105,7 @@ class UpdateReport:
         changed: Documents that took the place of others of the same ids.
         unchanged: Documents that the index had; they were not encoded.
         gone: Ids of documents that came from the same places before and no more.
+        removed: Documents of tables and corpora that were removed from the index before, and stay so.
         counts: What the index holds now.
         seconds: Wall-clock time.
     """
@@ -109,6 +114,7 @@ class UpdateReport:
     changed: int
     unchanged: int
     gone: tuple[str, ...]
+    removed: int
     counts: Counts
     seconds: float
 
@@ -119,8 +125,7 @@ def update_index(
     folder: str | Path,
     *,
     prune: bool = False,
-    kept: Collection[str] = (),
-    dropped: Collection[str] = (),
+    gathered: Gathered | None = None,
     files: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     batch_size: int = 32,
     progress: Callable[[Counts], None] | None = None,
@@ -132,8 +137,7 @@ def update_index(
         encoder: That made the index; None where the sources give no documents.
         folder: Of the index. Until the end readers see it as it was, and after a kill too.
         prune: Remove documents that are gone.
-        kept: Ids of further documents of these sources, which the index has as they are.
-        dropped: Ids of documents that are removed in any case: their file says something else now.
+        gathered: What is known of files besides the documents that they give.
         files: Of each origin what is kept of its files (`sources.files`).
         batch_size: Documents encoded at once.
         progress: Called with what the index will hold, after every batch.
@@ -144,10 +148,16 @@ def update_index(
     """
     begun = time.perf_counter()
     standings: Counter[str] = Counter()
-    standings["unchanged"] = len(kept)
-    seen: set[str] = set(kept)
+    restores = gathered is not None
+    gathered = gathered or Gathered()
+    renewed = {each.doc_id for each in gathered.rewrites} & gathered.kept
+    standings.update(unchanged=len(gathered.kept) - len(renewed), changed=len(renewed))
+    seen: set[str] = set(gathered.kept)
     gone: list[str] = []
     with IndexUpdate(folder, encoder) as update:
+        # As they are now: documents may have been removed while files were read.
+        marks = update.files(REMOVED) if restores else {}
+        left = {mark: "" for mark in marks if mark not in gathered.restored}
 
         def differing(documents: Iterable[Document]) -> Iterator[Document]:
             for document in documents:
@@ -155,11 +165,16 @@ def update_index(
                     name = f"'{document.doc_id}' a second time"
                     raise DataError("every document id once", name, "give each document an id of its own")
                 seen.add(document.doc_id)
+                if left and digest_of_id(document.doc_id) in left:
+                    standings["removed"] += 1
+                    continue
                 standing = update.standing(document)
                 standings[standing] += 1
                 if standing != "unchanged":
                     yield document
 
+        for rewrite in (each for each in gathered.rewrites if update.holds(each.source)):
+            update.rewrite(rewrite.source, rewrite.apply, origin=rewrite.origin)
         for origin, documents in sources.items():
             for batch in _batches(differing(documents), batch_size):
                 check_memory()
@@ -167,19 +182,62 @@ def update_index(
                 check_memory([document.doc_id for document in batch])
                 if progress is not None:
                     progress(update.counts)
+        stale = sorted(filter(update.holds, gathered.dropped - seen))
         for origin in sources:
             gone += [doc_id for doc_id in update.ids_from(origin) if doc_id not in seen]
-        stale = [doc_id for doc_id in gone if doc_id in dropped]
-        gone = [doc_id for doc_id in gone if doc_id not in dropped]
+        gone += sorted(filter(update.holds, gathered.missing - seen))
+        copies = {each.doc_id for each in gathered.rewrites} - seen - gathered.missing
+        gone = [doc_id for doc_id in dict.fromkeys(gone) if doc_id not in gathered.dropped and doc_id not in copies]
         update.delete(stale + gone if prune else stale)
+        files = {**files, **({REMOVED: left} if left != marks else {})}
         learned = {place: records for place, records in files.items() if update.files(place) != records}
         for place, records in learned.items():
             update.put_files(place, records)
-        if standings["new"] or standings["changed"] or stale or (prune and gone) or learned:
+        if standings["new"] or standings["changed"] or gathered.rewrites or stale or (prune and gone) or learned:
             update.commit()
         counts = update.counts
     taken = time.perf_counter() - begun
-    return UpdateReport(standings["new"], standings["changed"], standings["unchanged"], tuple(gone), counts, taken)
+    return UpdateReport(
+        new=standings["new"],
+        changed=standings["changed"],
+        unchanged=standings["unchanged"],
+        gone=tuple(gone),
+        removed=standings["removed"],
+        counts=counts,
+        seconds=taken,
+    )
+
+
+def remove_documents(folder: str | Path, doc_ids: Collection[str]) -> Manifest:
+    """Remove documents from an index, so that reading their files again does not bring them back.
+
+    Raises:
+        DataError: An id is not in the index.
+        IndexFolderError: There is no index, or another writer is at work.
+    """
+    with IndexUpdate(folder) as update:
+        remove_from(update, doc_ids)
+        return update.commit()
+
+
+def remove_from(update: IndexUpdate, doc_ids: Collection[str]) -> None:
+    """Do as `remove_documents` in an update that goes on.
+
+    Raises:
+        DataError: An id is not in the index.
+    """
+    names = [json.dumps(doc_id) for doc_id in doc_ids]
+    update.delete(doc_ids)
+    said = [
+        each
+        for origin in update.file_origins()
+        for record in (update.files(origin).values() if origin not in NO_PLACES else ())
+        if any(name in record for name in names)
+        for each in FileRecord.from_json(record).said
+        if each.doc_id in doc_ids
+    ]
+    marks = {*map(digest_of_id, doc_ids), *(each.text for each in said)}
+    update.put_files(REMOVED, update.files(REMOVED) | dict.fromkeys(sorted(marks), ""))
 
 
 def _batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:

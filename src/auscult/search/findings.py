@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from auscult.documents import Passage
 from auscult.encoders import RERANKER
 from auscult.index.reader import GenerationReader
 from auscult.interfaces import FloatArray, Hit, SentenceScore
@@ -80,7 +82,9 @@ class Findings:
     def hit(self, number: int) -> Hit:
         """A passage with its evidence; its rank counts from 1."""
         row, reader, weighed = self.rows[number], self.reader, self.weighed
-        record = reader.document_record(self.document(number))
+        document = self.document(number)
+        record = reader.document_record(document)
+        article = reader.article_title(row)
         passage, text = reader.passage(row), reader.passage_text(row)
         ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
         vectors = reader.sentence_vectors(row)
@@ -107,7 +111,8 @@ class Findings:
             rank=number + 1,
             passage_id=passage.passage_id,
             doc_id=record.doc_id,
-            title=record.title,
+            title=article or record.title,
+            book=record.title if article else "",
             heading=passage.heading,
             source=record.source,
             url=record.url,
@@ -122,7 +127,53 @@ class Findings:
             evidence={} if weighed is None else _told(weighed, number),
             probability=self.probability(number),
             above=passage.above,
+            file=record.metadata.get("file", ""),
+            place=place_of(reader, document, passage, *_answering(passage, marked)),
         )
+
+
+def _answering(passage: Passage, marked: Collection[int]) -> tuple[int, int]:
+    """Return the range from the first marked sentence of a passage to the last; all of it where none is."""
+    if not marked:
+        return passage.start, passage.end
+    return passage.sentences[min(marked)].start, passage.sentences[max(marked)].end
+
+
+def place_of(reader: GenerationReader, document: int, passage: Passage, start: int, end: int) -> str:
+    """Return where characters of a passage stand in the document's file, in words; empty where that is not known.
+
+    Args:
+        reader: Of the index.
+        document: Its row.
+        passage: Of the document.
+        start: Offset in the document's text.
+        end: One past the last character.
+    """
+    record, original = reader.document_record(document), reader.original_layout(document)
+    form = record.metadata.get("format", "")
+    if form == "table":
+        return f"row {record.doc_id.rpartition('#')[2]}"
+    if original is None:
+        return ""
+    pages = [box.page + 1 for box in original.boxes(start, end)]
+    if pages:
+        return f"page {pages[0]}" if pages[0] == pages[-1] else f"pages {pages[0]}\u2013{pages[-1]}"
+    outermost = next(filter(None, (*passage.above, passage.heading)), "")
+    if outermost and "presentation" in original.media_type:
+        return outermost.lower()
+    if outermost and any(kind in original.media_type for kind in ("spreadsheet", "excel")):
+        return f"sheet {outermost}"
+    ranges = original.source_ranges(start, end) if form in _OF_LINES else []
+    whole = reader.original(document) if ranges else None
+    if whole is None:
+        return ""
+    source = whole.content.decode(whole.encoding or "utf-8", "replace")
+    line = source.count("\n", 0, ranges[0][0]) + 1
+    return f"line {line}"
+
+
+#: Formats whose files people look at by lines.
+_OF_LINES: Final = ("text", "Markdown")
 
 
 def directions(vector: FloatArray, parts: Mapping[str, tuple[int, int]]) -> npt.NDArray[np.float64]:

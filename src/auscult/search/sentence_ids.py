@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from auscult.documents import Document
+from auscult.documents import Document, Passage
 from auscult.errors import QueryError
 from auscult.index.reader import GenerationReader
+from auscult.search.findings import place_of
 
 _FORM: Final = re.compile(r"(?P<doc_id>.+)#(?P<start>\d{1,12})-(?P<end>\d{1,12})-(?P<digest>[0-9a-f]{4})", re.DOTALL)
 _DIGITS: Final = 4
@@ -46,13 +47,15 @@ class FoundSentence:
         document: That holds it.
         number: In the document, from 0.
         text: Of the sentence.
-        heading: Of its passage.
+        passage: That holds it.
+        place: Where it stands in the document's file, in words (`Hit.place`).
     """
 
     document: Document
     number: int
     text: str
-    heading: str
+    passage: Passage
+    place: str
 
 
 def sentence_id(doc_id: str, start: int, end: int, text: str) -> str:
@@ -102,7 +105,8 @@ def find_sentence(reader: GenerationReader, written: str) -> FoundSentence:
                 text = document.slice(sentence)
                 if sentence_id(document.doc_id, named.start, named.end, text) != str(named):
                     break
-                return FoundSentence(document, number, text, passage.heading)
+                place = place_of(reader, row, passage, named.start, named.end)
+                return FoundSentence(document, number, text, passage, place)
             number += 1
     got = f"'{written}', which no sentence of that document has (now)"
     raise QueryError("the id of a sentence here", got, "search again, and take ids from answers only")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
 
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document
@@ -15,19 +17,18 @@ from auscult.files.records import left_out
 from auscult.files.writing import check_file
 from auscult.index import Counts
 from auscult.index.reader import GenerationReader, open_current
+from auscult.index.store import Store
 from auscult.interfaces import Corpus, DocumentEncoder
 from auscult.readers.records.rows import Columns
 from auscult.readers.report import Report
 from auscult.search.build import BuildReport, build_index
-from auscult.sources.file_records import FileRecord, Index
+from auscult.sources.file_records import MAPPED, NO_PLACES, REMOVED, FileRecord, Index, digest_of_id
 from auscult.sources.files import Choices, FilesCorpus
 from auscult.sources.gathering import Gathered
 from auscult.sources.opening import open_corpus, opens_as_files
 
 NO_KNOWLEDGE = "no knowledge base on this machine (auscult data show knowledge-base): names go by words"
 Stream = Callable[[Iterable[Document]], Iterable[Document]]
-#: Where an index keeps how files are read; no path is called so.
-_KEPT = "--read"
 _TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".json")
 
 
@@ -53,18 +54,25 @@ class Sources:
         return self.files.name if self.files is not None and not self.known else next(iter(self.known.values())).name
 
     @contextmanager
-    def gathered(self, index: Index | None, progress: Callable[[Report], None]) -> Iterator[Gathered]:
+    def gathered(
+        self,
+        index: Index | None,
+        progress: Callable[[Report], None],
+        *,
+        prune: bool = False,
+        restored: Collection[str] | None = (),
+    ) -> Iterator[Gathered]:
         """The files, read; see `FilesCorpus.gather`."""
         if self.files is None:
-            yield Gathered()
+            yield Gathered(restored={*map(digest_of_id, restored or ())})
         else:
-            with self.files.gather(index, progress) as gathered:
+            with self.files.gather(index, progress, prune=prune, restored=restored) as gathered:
                 yield gathered
 
-    def records(self, gathered: Gathered, *, prune: bool) -> dict[str, dict[str, str]]:
+    def records(self, gathered: Gathered) -> dict[str, dict[str, str]]:
         """What an index keeps of files and of how they are read (`Gathered.files`)."""
-        kept = {_KEPT: {"map": self.columns.to_json()}} if self.columns else {}
-        return gathered.files(prune=prune) | kept
+        kept = {MAPPED: {"map": self.columns.to_json()}} if self.columns else {}
+        return gathered.files() | kept
 
     def documents(self, gathered: Gathered, split: str | None) -> Iterator[Document]:
         """Of all that was named; files are of the split "train"."""
@@ -126,7 +134,7 @@ def with_kept_columns(choices: Choices, index: Path) -> Choices:
     """
     reader = open_current(index)
     try:
-        kept = reader.store.files(_KEPT).get("map")
+        kept = reader.store.files(MAPPED).get("map")
     finally:
         reader.close()
     return replace(choices, columns=choices.columns.over(Columns.from_json(kept))) if kept else choices
@@ -138,23 +146,37 @@ def _must_be_files(named: str, choices: Choices) -> bool:
     return asked and named.lower().endswith(_TABLES) and Path(named).is_file()
 
 
-def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index | None:
-    """What an index knows of files that are to be read; None where there are none.
+def held_files(reader: GenerationReader, files: FilesCorpus | None) -> Index:
+    """Return what an index knows of files, as far as those need it that are to be read.
 
     Raises:
         IndexFolderError: The index is damaged.
     """
-    if files is None:
-        return None
     store = reader.store
+    if files is None:
+        return Index()
+    rows = np.flatnonzero(reader.values("also")[1] >= 0).tolist()
+    repeated = map(reader.document_record, rows)
     return Index(
-        records={
-            origin: {name: FileRecord.from_json(record) for name, record in store.files(origin).items()}
-            for origin in files.origins
-        },
+        records=file_records(store),
         ids={origin: frozenset(store.ids_from(origin)) for origin in files.origins},
         taken=lambda doc_id: store.key_of(doc_id) is not None,
+        also={each.doc_id: each.metadata["also"] for each in repeated},
+        removed=frozenset(store.files(REMOVED)),
     )
+
+
+def file_records(store: Store) -> dict[str, dict[str, FileRecord]]:
+    """Return what an index keeps of all files that its documents are from, by origin and key.
+
+    Raises:
+        IndexFolderError: The index is damaged.
+    """
+    return {
+        origin: {name: FileRecord.from_json(record) for name, record in store.files(origin).items()}
+        for origin in store.file_origins()
+        if origin not in NO_PLACES
+    }
 
 
 def origin_of(corpus: str) -> str:
@@ -198,7 +220,7 @@ def index_sources(
             knowledge_base=knowledge_base,
             corpus=sources.name,
             origin=sources.origin(gathered),
-            files=sources.records(gathered, prune=True),
+            files=sources.records(gathered),
             model_path=model_path,
             batch_size=batch_size,
             progress=on_batch,

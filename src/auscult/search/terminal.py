@@ -121,7 +121,7 @@ def _table(curves: ScoreCurves) -> Table:
 
 
 def print_hit(console: Console, hit: Hit, note: str = "") -> None:
-    """Show one hit: heading, score and what it is made of, document, a note, and the marked sentences highlighted.
+    """Show one hit: heading, score and what it is made of, document, file and place, a note, and its marked sentences.
 
     Beside the score stands whether the passage answers (`certainty.verdict`).
     """
@@ -132,7 +132,8 @@ def print_hit(console: Console, hit: Hit, note: str = "") -> None:
     if hit.probability is not None:
         second.append(f"  {verdict(hit.probability)}", style="not dim green")
     second.append(f"   {printable(hit.title)}", style="cyan")
-    second.append(f"  {printable('  '.join(filter(None, (hit.source, hit.passage_id))))}", style="dim")
+    where = " ".join(filter(None, (hit.file, hit.place and f"({hit.place})")))
+    second.append(f"  {printable('  '.join(filter(None, (hit.book, hit.source, where, hit.passage_id))))}", style="dim")
     second.append(_made_of(hit), style="dim")
     console.print(first)
     _print_indented(console, second)

@@ -28,14 +28,14 @@ from auscult.schema import JobTold, SkippedFile
 from auscult.search.build import update_index
 from auscult.service.caller import Caller
 from auscult.service.errors import disk_refusal, refusal_of
-from auscult.service.placing import Placing
+from auscult.service.placing import ORIGIN, Placing
 from auscult.service.state import State
 from auscult.sources.files import FilesCorpus
 
 _CHUNK: Final = 1 << 20
 _STRANGE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:\"|?*]+")
 _LONGEST_NAME: Final = 120
-_SOURCE: Final = "upload"
+_SOURCE: Final = "uploaded"
 
 
 Skipped = tuple[str, str]
@@ -52,11 +52,24 @@ def reading(folder: Path, looked_at: Callable[[int], None]) -> Iterator[tuple[It
     """
     corpus = FilesCorpus(folder, name=_SOURCE, skip_bad=True)
     with corpus.gather(progress=lambda report: looked_at(report.files)) as gathered:
-        # A document without a source of its own has the folder's name, which is another one with every upload.
+        # A document without a source of its own has the job's name.
         documents = (
-            replace(each, source=_SOURCE) if each.source == folder.name else each for each in gathered.documents()
+            replace(each, source=_source_of(folder, each.metadata.get("file", "")))
+            if each.source == folder.name
+            else each
+            for each in gathered.documents()
         )
         yield documents, [(each.name, str(each).removeprefix(f"{each.name}: ")) for each in corpus.report.problems]
+
+
+def _source_of(folder: Path, file: str) -> str:
+    """Return the name of the folder that a file was uploaded with; "uploaded" where it was none."""
+    first, _, rest = file.partition("/")
+    if first.isdecimal() and rest and (folder / rest).exists():
+        # The number that `place_for` put before it.
+        first, _, rest = rest.partition("/")
+        folder = folder / file.partition("/")[0]
+    return first if rest and (folder / first).is_dir() else _SOURCE
 
 
 def place_for(folder: Path, name: str) -> Path:
@@ -83,7 +96,6 @@ def keep(file: BinaryIO, path: Path) -> int:
 
 
 _LOG: Final = logging.getLogger("auscult.service")
-_ORIGIN: Final = "upload"
 _BATCH: Final = 8
 _KEPT: Final = 500
 ENDED: Final = frozenset({"done", "failed", "interrupted"})
@@ -246,15 +258,16 @@ class Jobs:
             closing(placing.place(found)) as documents,
         ):
             report = update_index(
-                {_ORIGIN: self._followed(job, documents, ids)},
+                {ORIGIN: self._followed(job, documents, ids)},
                 served.opened.searcher.encoder,
                 served.folder,
+                files=placing.files,
                 batch_size=_BATCH,
                 progress=lambda _: self._go_on(),
             )
         self._state.refresh(job.index)
         skipped += placing.reasons()
-        empty = bool(skipped) and not ids
+        empty = len(skipped) > len(placing.known) and not ids
         self._keep(
             replace(
                 self._jobs[job.job_id],

@@ -28,9 +28,13 @@ import numpy as np
 from auscult.documents import Document
 from auscult.index.fields import ACCESS, groups_in
 from auscult.index.reader import GenerationReader, open_current
+from auscult.search.sources import file_records
+from auscult.sources.file_records import REMOVED, FileRecord, Said, digest_of_id, digest_of_words
 
 _ENDING: Final = re.compile(r"(.+)~[0-9a-f]{12}", re.DOTALL)
 _FILE: Final = "file"
+ORIGIN: Final = "upload"
+"""Where uploaded documents were read, for the index."""
 
 
 def access_field(groups: Collection[str]) -> str:
@@ -52,10 +56,15 @@ class Placing:
 
     Attributes:
         left_out: How many documents of each file were left out, since they name groups that the upload is not for.
+        known: File and id of each document that was left out, since the index has its text for the same groups, and the
+            caller sees it.
+        files: What the index is to keep of uploaded files, by origin, once documents were taken (`update_index`).
     """
 
     def __init__(self, folder: Path, caller: frozenset[str] | None, groups: frozenset[str]) -> None:
         self.left_out: Counter[str] = Counter()
+        self.known: list[tuple[str, str]] = []
+        self.files: dict[str, dict[str, str]] = {}
         self._folder = folder
         self._caller = caller
         self._groups = groups
@@ -68,17 +77,38 @@ class Placing:
         (`update_index` does), so that no other writer hides a document in between.
         """
         with closing(open_current(self._folder)) as whole:
-            seen = _Seen(whole if self._caller is None else whole.seen_by(self._caller))
+            visible = whole if self._caller is None else whole.seen_by(self._caller)
+            seen = _Seen(visible)
+            said: dict[str, list[str]] = {}
+            for records in file_records(whole.store).values():
+                for each in (each for record in records.values() for each in record.said):
+                    said.setdefault(each.text, []).append(each.doc_id)
+            kept = whole.store.files(ORIGIN)
+            self.files[ORIGIN] = {name: told for name, told in kept.items() if whole.row_of(name) is not None}
+            self.files[REMOVED] = removed = whole.store.files(REMOVED)
             for document in documents:
-                groups = self._groups_of(document)
+                groups, file = self._groups_of(document), document.metadata.get(_FILE, "")
                 if groups is None:
-                    self.left_out[document.metadata.get(_FILE, "")] += 1
-                else:
-                    yield self._placed(document, groups, seen, whole)
+                    self.left_out[file] += 1
+                    continue
+                placed = self._placed(document, groups, seen, whole)
+                # As `digest_of_text`: rows of a table have keys behind their file's name.
+                title = document.title if "#" in document.doc_id.removeprefix(file) else ""
+                patient, access = document.metadata.get("patient", ""), placed.metadata.get(ACCESS, "")
+                text = digest_of_words(document.text, patient, access, title)
+                same = next((doc_id for doc_id in said.get(text, ()) if visible.row_of(doc_id) is not None), "")
+                if same and visible.row_of(placed.doc_id) is None:
+                    self.known.append((file, same))
+                    continue
+                record = FileRecord(digest="", said=(Said(placed.doc_id, file, text),))
+                self.files[ORIGIN][placed.doc_id] = record.to_json()
+                for mark in (text, digest_of_id(placed.doc_id)):
+                    removed.pop(mark, None)
+                yield placed
 
     def reasons(self) -> list[tuple[str, str]]:
         """Return the name of each file that documents were left out of, and why."""
-        told = []
+        told = [(file, f"the index has its text already, as '{doc_id}'") for file, doc_id in self.known]
         for file, count in self.left_out.items():
             whose = "its field 'access'" if count == 1 else f"the field 'access' of {count} of its documents"
             remedy = "take them out of the field, or use a key that has them"

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from auscult.documents import Document, Original, Section, build_document
 from auscult.errors import IndexFolderError
@@ -18,6 +18,7 @@ from auscult.interfaces import SentenceSplitter
 from auscult.readers.archives import Found
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.process.wire import Place, Spool
+from auscult.readers.walking import place_of
 from auscult.sources.sectioned import numbered
 
 
@@ -77,14 +78,30 @@ class Index:
     """What an index holds, as far as files go.
 
     Attributes:
-        records: By origin and key of the file.
-        ids: Ids of documents, by origin.
+        records: By origin and key of the file, of all origins.
+        ids: Ids of documents, by origin, of those that are read.
         taken: Whether any document has an id.
+        also: By id, the field `also` of documents that have one.
+        removed: Digests of ids and texts that were removed and stay so (`digest_of_id`, `digest_of_text`).
     """
 
     records: Mapping[str, Mapping[str, FileRecord]] = field(default_factory=dict)
     ids: Mapping[str, Collection[str]] = field(default_factory=dict)
     taken: Callable[[str], bool] = lambda doc_id: False
+    also: Mapping[str, str] = field(default_factory=dict)
+    removed: Collection[str] = ()
+
+
+REMOVED: Final = ":removed"
+"""The origin whose records are `Index.removed`; no place is called so."""
+MAPPED: Final = ":map"
+"""The origin under which an index keeps what columns of tables mean."""
+NO_PLACES: Final = frozenset((REMOVED, MAPPED))
+
+
+def digest_of_id(doc_id: str) -> str:
+    """Return what an index keeps of the id of a document that was removed, which may name a person."""
+    return hashlib.sha256(f"id\0{doc_id}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def digest_of_text(draft: DraftDocument, access: str) -> str:
@@ -96,8 +113,11 @@ def digest_of_text(draft: DraftDocument, access: str) -> str:
         draft: The document.
         access: The group that may see it.
     """
-    metadata = draft.metadata
-    parts = (draft.text, metadata.get("patient", ""), access, draft.title if draft.key else "")
+    return digest_of_words(draft.text, draft.metadata.get("patient", ""), access, draft.title if draft.key else "")
+
+
+def digest_of_words(*parts: str) -> str:
+    """Return a digest of texts, whatever white space stands between their words."""
     said = hashlib.sha256()
     for part in parts:
         folded = " ".join(part.split()).encode("utf-8", "surrogatepass")
@@ -105,19 +125,45 @@ def digest_of_text(draft: DraftDocument, access: str) -> str:
     return said.hexdigest()
 
 
-def others(said: Iterable[Said]) -> dict[str, tuple[str, ...] | None]:
-    """Return where else each document's text stands; None for one whose text stands in an earlier document."""
-    first: dict[str, str] = {}
+def others(said: Iterable[tuple[Said, str]]) -> dict[str, tuple[str, ...] | None]:
+    """Return where else each document's text stands; None for one whose text stands in an earlier document.
+
+    Args:
+        said: Documents with their origins. Places of another origin than the first's have its name before them.
+    """
+    first: dict[str, tuple[Said, str]] = {}
     places: dict[str, list[str]] = {}
     found: dict[str, tuple[str, ...] | None] = {}
-    for each in said:
-        owner = first.setdefault(each.text, each.doc_id)
-        if owner == each.doc_id:
-            places[owner] = []
-        else:
-            places[owner].append(each.place)
-            found[each.doc_id] = None
-    return found | {doc_id: tuple(elsewhere) for doc_id, elsewhere in places.items()}
+    for each, origin in said:
+        owner, home = first.setdefault(each.text, (each, origin))
+        if owner is each:
+            places[owner.doc_id] = []
+            continue
+        found[each.doc_id] = None
+        # A file that was named in two ways is one place.
+        if origin == home or path_at(origin, each.place) != path_at(home, owner.place):
+            places[owner.doc_id].append(each.place if origin == home else place_in(origin, each.place))
+    return found | {doc_id: tuple(dict.fromkeys(elsewhere)) for doc_id, elsewhere in places.items()}
+
+
+def is_hidden(origin: str) -> bool:
+    """Return whether an origin is a hash, as it is of files that are de-identified."""
+    return origin.startswith("sha256:")
+
+
+def path_at(origin: str, key: str) -> str:
+    """Return the path of a file by where it was read and its name there; of a pattern's files, too."""
+    base = place_of(origin)
+    return str(base) if base.name == key and not base.is_dir() else f"{base}/{key}"
+
+
+def place_in(origin: str, key: str) -> str:
+    """Return a file's name with that of the folder it was read in, as people know it; nothing of a hidden origin."""
+    if is_hidden(origin):
+        return key
+    base = place_of(origin)
+    name = base.parent.name if base.name == key else base.name
+    return f"{name}/{key}" if name else key
 
 
 @dataclass(frozen=True, slots=True)

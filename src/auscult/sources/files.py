@@ -40,12 +40,14 @@ class Choices:
         deidentify: Name of what takes out who documents are about (`readers.deidentify`); empty for none.
         originals: Keep the files themselves, which highlights go back to.
         access: The group that may see the documents; empty for everybody who has the index.
+        exclude: Patterns of files that are left out, in the language of `.gitignore`.
     """
 
     columns: Columns = field(default_factory=Columns)
     deidentify: str = ""
     originals: bool = True
     access: str = ""
+    exclude: tuple[str, ...] = ()
 
 
 class FilesCorpus(WithoutQueries):
@@ -99,12 +101,21 @@ class FilesCorpus(WithoutQueries):
         return [origin_of(path, hidden=bool(self.choices.deidentify)) for path in self.paths]
 
     @contextmanager
-    def gather(self, index: Index | None = None, progress: Progress | None = None) -> Iterator[Gathered]:
+    def gather(
+        self,
+        index: Index | None = None,
+        progress: Progress | None = None,
+        *,
+        prune: bool = False,
+        restored: Collection[str] | None = (),
+    ) -> Iterator[Gathered]:
         """Read what has to be read, and work out what an index has to hold then.
 
         Args:
             index: What it holds already; nothing where not given.
             progress: Called after every file.
+            prune: Forget files that are there no more.
+            restored: Ids of documents that were removed and may come again; None also asks for no file by name.
 
         Raises:
             CorpusMissingError: A path leads nowhere any more.
@@ -119,10 +130,11 @@ class FilesCorpus(WithoutQueries):
             originals=self.choices.originals and hide is None,
             access=self.choices.access,
             without=self._without,
+            exclude=self.choices.exclude,
             splitter=self._splitter,
         ) as gathering:
             self.report = gathering.report
-            gathered = gathering.gather(index, progress)
+            gathered = gathering.gather(index, progress, prune=prune, restored=restored)
             # A single file that cannot be read is an error, and no line of a report.
             single = len(self.paths) == 1 and Path(self.paths[0]).is_file() and self.report.total == 1
             if single and self.report.problems and not self._skip_bad:

@@ -6,10 +6,10 @@ One JSON object a line, in UTF-8, plain or gzip-compressed:
     {"id": "note-12", "title": "", "text": "..."}
 
 `id` and either `sections` or `text` are required. `title` (what the document is about) and a section's
-`heading` may be missing or empty; a section may carry an `id` of its own. Optional: `url`, `source`, `split`
-(default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata` (object of strings). A `text` is read as
-a clinical note: its sections are found by their headings. Its `patient`, by which notes are split, is that of
-`metadata`, or else the record's id.
+`heading` may be missing or empty; a section may carry an `id` of its own, and the headings above its own (`above`).
+Optional: `url`, `source`, `split` (default "train"), `entity_ids` (list of strings, "UMLS:C0018099"), `metadata`
+(object of strings). A `text` is read as a clinical note: its sections are found by their headings. Its `patient`, by
+which notes are split, is that of `metadata`, or else the record's id.
 
 A table is such as a hospital's systems export: a row is one note, and a text of several lines stands in double quotes.
 The first line names the columns, in any case and order: `id` and `text` are required; `title`, `url`, `source` and
@@ -213,7 +213,12 @@ class JsonlCorpus(SectionedCorpus):
         elif "sections" in record.fields:
             sections = [
                 # A heading without text is what the section says.
-                Section(heading, text if any(map(str.isalnum, text)) else heading, passage_id=s.text("id", ""))
+                Section(
+                    heading,
+                    text if any(map(str.isalnum, text)) else heading,
+                    passage_id=s.text("id", ""),
+                    above=s.texts("above"),
+                )
                 for s in record.records("sections")
                 for heading, text in [(s.text("heading", ""), s.text("text"))]
             ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -220,3 +222,41 @@ def test_a_damaged_record_of_a_job_is_passed_over(index: Path) -> None:
     (records / "y.json").write_text(json.dumps({"strange": 1}))
     with served(settings(index)) as client:
         assert client.get("jobs").json() == {"jobs": []}
+
+
+def test_a_file_that_the_index_has_is_told_and_not_added(index: Path) -> None:
+    with served(settings(index)) as client:
+        first = ended(client, client.post("documents", files=[("files", NOTE)]).json())
+        generation = client.get("indexes").json()[0]["generation"]
+        files = [("files", ("ward 3/other.md", NOTE[1], "text/markdown"))]
+        job = ended(client, client.post("documents", files=files).json())
+        assert (job["standing"], job["new"], job["doc_ids"]) == ("done", 0, [])
+        assert [each["name"] for each in job["skipped"]] == ["ward 3/other.md"]
+        assert f"the index has its text already, as '{first['doc_ids'][0]}'" in job["skipped"][0]["reason"]
+        assert client.get("indexes").json()[0]["generation"] == generation
+        again = ended(client, client.post("documents", files=[("files", NOTE)]).json())
+        assert (again["unchanged"], again["skipped"]) == (1, [])
+        # Removed, and asked for by an upload: it comes again.
+        assert client.delete(f"documents/{first['doc_ids'][0]}").status_code == 200
+        assert ended(client, client.post("documents", files=files).json())["new"] == 1
+
+
+def test_an_uploads_source_is_its_folder(index: Path) -> None:
+    with served(settings(index)) as client:
+        names = ("ward 3/a.txt", "ward 3/sub/b.txt", "c.txt", "c.txt", "ward 3/a.txt")
+        files = [("files", (name, f"Words of number {n}.".encode(), "text/plain")) for n, name in enumerate(names)]
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("in/d.txt", "Words in an archive.")
+        files.append(("files", ("notes.zip", packed.getvalue(), "application/zip")))
+        job = ended(client, client.post("documents", files=files).json())
+        assert job["new"] == 6, job
+        found = {each["metadata"]["file"]: each["source"] for each in client.get("documents").json()["documents"][:6]}
+        assert found == {
+            "ward 3/a.txt": "ward 3",
+            "2/ward 3/a.txt": "ward 3",
+            "ward 3/sub/b.txt": "ward 3",
+            "c.txt": "uploaded",
+            "2/c.txt": "uploaded",
+            "notes.zip/in/d.txt": "uploaded",
+        }

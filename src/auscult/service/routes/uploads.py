@@ -12,6 +12,7 @@ from auscult.errors import DataError, IndexBusyError
 from auscult.index import IndexUpdate
 from auscult.index.fields import groups_in
 from auscult.index.reader import open_current
+from auscult.search.build import remove_from
 from auscult.service.caller import Asking, Caller, allowed, may_upload
 from auscult.service.errors import Refusal, busy, disk_refusal
 from auscult.service.jobs import Jobs, keep, place_for
@@ -86,7 +87,7 @@ def remove(request: Request, doc_id: DocId, caller: Asking, state: Stated, index
             # Once more, now that nobody else writes: another process may have hidden it a moment ago.
             with closing(open_current(served.folder)) as reader:
                 row_of(reader if caller.groups is None else reader.seen_by(caller.groups), doc_id)
-            update.delete([doc_id])
+            remove_from(update, [doc_id])
             update.commit()
     except IndexBusyError as error:
         raise busy() from error
