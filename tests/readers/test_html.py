@@ -88,7 +88,7 @@ def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> N
         ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "- a\n- b\n  - c\n- d\n\ne"),
         ("<ul><li></li><li> </li></ul><p>a", "a"),
         ("<pre>\n a  b\n\tc </pre>d", " a  b\n\tc \n\nd"),
-        ("<textarea>t</textarea><p>a<select><option>b</select>", "a"),
+        ("<textarea>t</textarea><p>a<select><option>b<option selected>c</select>", "t\n\nac"),
         ("<b>a</b> b<i> c </i>\n d&#32;e", "a b c d e"),
         ("a<!-- b -->c<!doctype x>d<?php e ?>f", "acdf"),
         ("a < b &amp c &notit; &bogus; &#x41;&#0;&#99999999999;", "a < b & c ¬it; &bogus; A\ufffd\ufffd"),
@@ -120,7 +120,7 @@ def test_markup_is_read_as_browsers_do(page: str, text: str) -> None:
          ["Drug: A | Dose old: 1 | Dose young: 2"]),
         ("<tr><th>Drug<th>Dose<tr><td colspan=2>Adults<tr><td>A<td>1", ["Adults", "Drug: A | Dose: 1"]),
         ("<tr><th>Drug<th>Use<tr><td>A<td><p>one<p>two<ul><li>three<li>four</ul>",
-         ["Drug: A | Use: one two; three; four"]),
+         ["Drug: A | Use: one; two; three; four"]),
         ("<tr><th>A<th>B", ["A | B"]),
     ],
 )  # fmt: skip
@@ -218,7 +218,7 @@ def test_the_encoding_is_found(content: bytes, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>", "<p hidden>x"]
+    "page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>"]
 )
 def test_a_page_without_words_is_refused(page: str) -> None:
     with pytest.raises(UnreadableError) as raised:

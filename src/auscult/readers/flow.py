@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -48,10 +49,12 @@ class Flow:
 
     Attributes:
         headings: Those so far.
+        left_out: Words that are left out on purpose, by why.
     """
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
+        self.left_out: Counter[str] = Counter()
         self._parts: list[str] = []
         self._length = 0
         self._runs = array("I")
@@ -160,9 +163,10 @@ class Flow:
         return self._last in WHITE
 
     @property
-    def after_digit(self) -> bool:
-        """Whether the next words go on behind a digit, with nothing between."""
-        return self._last.isdigit() and not (self._gap or self._marker or self._join or self._blank)
+    def tail(self) -> str:
+        """The last characters, behind which the next words go on with nothing between; empty where something is."""
+        parted = self._gap or self._marker or self._join or self._blank
+        return "" if parted else "".join(self._parts[-8:])[-8:]
 
     @property
     def text(self) -> str:
@@ -343,7 +347,14 @@ def draft_of(
         url=facts.url,
         entity_ids=tuple(facts.entity_ids),
         metadata=facts.fields(),
+        remarks=remarks_of(flow.left_out),
     )
+
+
+def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:
+    """Return one remark on the words that were left out, or none."""
+    told = [f"{number:,} {'word' if number == 1 else 'words'} ({why})" for why, number in left_out.items() if number]
+    return (f"left out: {', '.join(told)}",) if told else ()
 
 
 def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:

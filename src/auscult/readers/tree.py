@@ -12,7 +12,8 @@ class Role(Enum):
 
     INLINE goes on with the line. ITEM and NUMBERED stand in lists, which are BLOCKs, on lines of their own behind a
     marker. A DEFINITION goes on behind its TERM. BREAK ends a line. VERBATIM keeps its white space. A TABLE becomes
-    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read.
+    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read. STRUCK is not read, and
+    its words are counted.
     """
 
     INLINE = auto()
@@ -27,9 +28,12 @@ class Role(Enum):
     TABLE = auto()
     HEADING = auto()
     DROPPED = auto()
+    STRUCK = auto()
 
 
 NOWHERE: Final = -1
+NEVER_SHOWN: Final = "never shown"
+"""Why scripts, titles of windows and the like are left out, which nobody takes for text."""
 
 
 class Piece(NamedTuple):
@@ -56,7 +60,7 @@ class Element:
         tag: Its name, without a namespace.
         attributes: Those that readers look at, by name without namespace.
         children: In order.
-        dropped: Whether it is left out of the text.
+        dropped: Why it is left out of the text ("hidden"); empty where it is not.
     """
 
     __slots__ = ("attributes", "children", "dropped", "tag")
@@ -65,7 +69,7 @@ class Element:
         self.tag = tag
         self.attributes = attributes or {}
         self.children: list[Element | Piece] = []
-        self.dropped = False
+        self.dropped = ""
 
     def get(self, name: str) -> str:
         """An attribute; empty where there is none."""
