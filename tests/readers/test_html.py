@@ -217,9 +217,7 @@ def test_the_encoding_is_found(content: bytes, encoding: str) -> None:
     assert "ller" in draft.text
 
 
-@pytest.mark.parametrize(
-    "page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>"]
-)
+@pytest.mark.parametrize("page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>"])
 def test_a_page_without_words_is_refused(page: str) -> None:
     with pytest.raises(UnreadableError) as raised:
         list(READER.read(SourceFile("x.html", page.encode())))

@@ -25,7 +25,9 @@ def _in_brackets(text: str, operators: re.Pattern[str]) -> tuple[str, str]:
 
 def _around(parts: list[str], between: list[str], lowest: list[re.Pattern[str] | None]) -> list[str]:
     """What stands before, between and behind parts."""
-    brackets = [("", "") if each is None else _in_brackets(part, each) for part, each in zip(parts, lowest, strict=True)]
+    brackets = [
+        ("", "") if each is None else _in_brackets(part, each) for part, each in zip(parts, lowest, strict=True)
+    ]
     found = [brackets[0][0]]
     for number, sign in enumerate(between):
         found.append(brackets[number][1] + sign + brackets[number + 1][0])
@@ -50,7 +52,9 @@ _SIGNS: Final = {"msup": "^", "msub": "_", "msubsup": "_^", "munderover": "_^", 
 
 def write_mathml(root: Element) -> None:
     """Put the signs of its equations into a tree that holds MathML."""
-    found = [node for node in descend(root) if isinstance(node, Element) and node.tag in (*_SIGNS, "mfrac", "msqrt", "mroot")]
+    found = [
+        node for node in descend(root) if isinstance(node, Element) and node.tag in (*_SIGNS, "mfrac", "msqrt", "mroot")
+    ]
     # Inner ones first: their signs count when brackets are set around them.
     for element in reversed(found):
         parts = element.elements
@@ -119,7 +123,9 @@ def omml_text(element: Any, depth: int = 0) -> str:
             bounds = "".join(each + "".join((*_wrapped(limit),)) for each, limit in limits)
             return f"{sign}{bounds} {part('e')}"
         case "d":
-            inside = told("dPr", "sepChr", "|").join(omml_text(each, depth + 1) for each in element if _local(each) == "e")
+            inside = told("dPr", "sepChr", "|").join(
+                omml_text(each, depth + 1) for each in element if _local(each) == "e"
+            )
             return f"{told('dPr', 'begChr', '(')}{inside}{told('dPr', 'endChr', ')')}"
         case "func":
             argument = part("e")

@@ -4,7 +4,8 @@ White space of the source is one blank in the text. A single character of it is 
 them are a run of their own, of one character of the text and several of the source. Gaps between blocks ("\n\n"),
 between lines ("\n"), list markers and repeated column headings stand in no source and are in no run.
 
-At the end the flow becomes a draft: one heading is the title, and sections stand between the others.
+At the end the flow becomes a draft: one heading is the title, and sections stand between the others. Where it is a
+clinical note, its sections are those of notes (`with_note_headings`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.documents.building import Section
+from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, UnreadableError
 from auscult.readers.tree import NOWHERE, Piece
@@ -335,6 +337,7 @@ def draft_of(
     sections, paths = flow.sections(title, without)
     if not sections:
         sections, paths = flow.sections(title)
+    sections, paths = with_note_headings(text, sections, paths, title.text if title else "")
     return DraftDocument(
         text=text,
         sections=sections,
@@ -349,6 +352,58 @@ def draft_of(
         metadata=facts.fields(),
         remarks=remarks_of(flow.left_out),
     )
+
+
+_PLAIN: Final = re.compile(r"[\W_]+")
+# So many headings of notes tell a note, whatever headings of another kind stand in it.
+_FEWEST_OF_NOTE: Final = 4
+
+
+def with_note_headings(
+    text: str, sections: Sequence[Section], paths: Sequence[tuple[str, ...]], title: str = ""
+) -> tuple[list[Section], list[tuple[str, ...]]]:
+    """Return the sections of a document, by the headings of clinical notes where it is one.
+
+    The same note has the same sections in every format. A document without headings of its own, or with none but a
+    note's, is divided as plain text is. Where it has others, and many more of a note's, its sections are divided.
+
+    Args:
+        text: The whole text.
+        sections: Those between its own headings, each with its `start`.
+        paths: Per section, the headings above its own.
+        title: Its heading that is the title, which has no section.
+    """
+    noted = note_sections(text)
+    named = [_PLAIN.sub(" ", each.heading).strip().casefold() for each in noted if each.heading]
+    known = set(named)
+    own = {
+        _PLAIN.sub(" ", name).strip().casefold()
+        for each, path in zip(sections, paths, strict=True)
+        for name in (each.heading, *path)
+    }
+    own.discard("")
+    if not named or len(own) >= len(known):
+        return list(sections), list(paths)
+    if own <= known:
+        # A title that is no heading of a note is no text of it either.
+        first = noted[0]
+        lead = len(title) if title and not first.heading and first.text.startswith(title) else 0
+        rest = first.text[lead:]
+        start = (first.start or 0) + lead + len(rest) - len(rest.lstrip())
+        begin = [replace(first, text=rest.lstrip(), start=start)] if has_words(rest) else []
+        found = [*begin, *noted[1:]]
+        return found, [()] * len(found)
+    if len(known) < max(_FEWEST_OF_NOTE, 2 * len(own)):
+        return list(sections), list(paths)
+    divided: list[Section] = []
+    above: list[tuple[str, ...]] = []
+    for section, path in zip(sections, paths, strict=True):
+        for each in note_sections(section.text):
+            inner = bool(each.heading and section.heading)
+            above.append((*path, section.heading) if inner else path)
+            heading = each.heading or section.heading
+            divided.append(replace(each, heading=heading, start=(section.start or 0) + (each.start or 0)))
+    return divided, above
 
 
 def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:

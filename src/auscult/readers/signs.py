@@ -1,37 +1,55 @@
 """Signs of fonts that have pictures in place of letters: boxes that are ticked or not, arrows, Greek letters.
 
-Files hold a letter's code and the font's name. Without the font the code says nothing: "þ" of Wingdings is a ticked box.
+Files hold a letter's code and the font's name. Without the font the code says nothing: "þ" of Wingdings is a ticked
+box.
 The codes are those of the Unicode Consortium's mapping of these fonts.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 TICKED: Final = "\u2612"
 EMPTY: Final = "\u2610"
 BOXES: Final = "\u2610\u2611\u2612"
 
-_GREEK: Final = dict(zip("abgdezhqiklmnxprstufcyw", "αβγδεζηθικλμνξπρστυφχψω", strict=True))
+_FILE_NAME: Final = re.compile(
+    r"[^\s/]*\.(?:bmp|emf|gif|jpe?g|png|svg|tiff?|webp|wmf)|(?:https?:)?//\S*", re.IGNORECASE
+)
+
+
+def _table(codes: str, shown: str) -> dict[str, str]:
+    return dict(zip(codes, shown, strict=True))
+
+
 _SIGNS: Final = {
-    "symbol": _GREEK | {
-        "D": "Δ", "S": "Σ", "W": "Ω", "F": "Φ", "G": "Γ", "L": "Λ", "P": "Π", "Q": "Θ", "Y": "Ψ", "\xa3": "≤", "\xb3": "≥",
-        "\xb1": "±", "\xb4": "×", "\xb8": "÷", "\xb0": "°", "\xae": "→", "\xac": "←", "\xad": "↑", "\xaf": "↓", "\xab": "↔",
-        "\xb7": "•", "\xb9": "≠", "\xbb": "≈", "\xa5": "∞", "\xd6": "√", "\xe5": "∑", "\xa2": "′", "\xb2": "″", "\xd7": "·",
-        "\xbc": "…", "\xa6": "ƒ", "\xd2": "®", "\xd3": "©", "\xd4": "™",
-    },
-    "wingdings": {
-        "o": "☐", "p": "☐", "q": "☐", "r": "☐", "\xa8": "☐", "x": "☒", "\xfd": "☒", "\xfe": "☑", "\xfb": "✗", "\xfc": "✓",
-        "\xa1": "○", "\xa4": "◉", "l": "●", "n": "■", "\xa7": "▪", "J": "☺", "K": "😐", "L": "☹", "\xdf": "←", "\xe0": "→",
-        "\xe1": "↑", "\xe2": "↓", "\xe7": "←", "\xe8": "→", "\xe9": "↑", "\xea": "↓", "\xef": "⇦", "\xf0": "⇨", "\xf1": "⇧",
-        "\xf2": "⇩", "\xd8": "➢", "v": "❖", "(": "☎", "*": "✉",
-    },
-    "wingdings 2": {
-        "P": "✓", "O": "✗", "Q": "☒", "R": "☑", "S": "☒", "T": "☒", "\xa3": "☐", "\x97": "●", "\x98": "●",
-    },
-    "wingdings 3": {"f": "←", "g": "→", "h": "↑", "i": "↓", "p": "▲", "q": "▼", "t": "◀", "u": "▶"},
-    "webdings": {"a": "✓", "r": "✗", "c": "☐", "g": "■", "n": "●", "<": "■", "=": "■"},
-}  # fmt: skip
+    "symbol": _table(
+        "abgdezhqiklmnxprstufcywDSWFGLPQY\xa3\xb3\xb1\xb4\xb8\xb0\xae\xac\xad\xaf\xab\xb7\xb9\xbb\xa5\xd6\xe5\xa2\xb2\xd7\xbc\xa6\xd2\xd3\xd4",
+        "αβγδεζηθικλμνξπρστυφχψωΔΣΩΦΓΛΠΘΨ≤≥±×÷°→←↑↓↔•≠≈∞√∑′″·…ƒ®©™",
+    ),
+    "wingdings": _table(
+        "opqr\xa8x\xfd\xfe\xfb\xfc\xa1\xa4ln\xa7JKL\xdf\xe0\xe1\xe2\xe7\xe8\xe9\xea\xef\xf0\xf1\xf2\xd8v(*",
+        "☐☐☐☐☐☒☒☑✗✓○◉●■▪☺😐☹←→↑↓←→↑↓⇦⇨⇧⇩➢❖☎✉",
+    ),
+    "wingdings 2": _table(
+        "POQRST\xa3\x97\x98",
+        "✓✗☒☑☒☒☐●●",
+    ),
+    "wingdings 3": _table(
+        "fghipqtu",
+        "←→↑↓▲▼◀▶",
+    ),
+    "webdings": _table(
+        "arcgn<=",
+        "✓✗☐■●■■",
+    ),
+}
+
+
+def is_file_name(text: str) -> bool:
+    """Whether what describes a picture is the name of its file."""
+    return _FILE_NAME.fullmatch(text.strip()) is not None
 
 
 def is_sign_font(font: str) -> bool:

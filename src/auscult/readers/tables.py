@@ -65,7 +65,7 @@ def parting(before: str, after: str, gap: str) -> str:
     Args:
         before: The words before, or the last of them.
         after: Those behind.
-        gap: What parts them: "\n\n" for paragraphs and items, "\n" for a line break, else it is the answer.
+        gap: What parts them: `flow.BLOCK` for paragraphs and items, `flow.LINE` for a line break, else the answer.
     """
     before, after = before.rstrip(), after.lstrip()
     if gap not in ("\n", "\n\n"):

@@ -12,8 +12,8 @@ class Role(Enum):
 
     INLINE goes on with the line. ITEM and NUMBERED stand in lists, which are BLOCKs, on lines of their own behind a
     marker. A DEFINITION goes on behind its TERM. BREAK ends a line. VERBATIM keeps its white space. A TABLE becomes
-    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read. STRUCK is not read, and
-    its words are counted.
+    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read. STRUCK is not
+    read either, and its words are counted.
     """
 
     INLINE = auto()

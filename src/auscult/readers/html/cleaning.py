@@ -50,9 +50,13 @@ _NAMED_AROUND: Final = re.compile(
     r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
     re.IGNORECASE,
 )
-_VISITORS: Final = re.compile(r"comment[-_]?(?:author|meta|metadata|reply|date|list)|commentmetadata|avatar|reply|vcard|says")
+_VISITORS: Final = re.compile(
+    r"comment[-_]?(?:author|meta|metadata|reply|date|list)|commentmetadata|avatar|reply|vcard|says"
+)
 _COMMENTS: Final = re.compile(r"comments?|respond|disqus", re.IGNORECASE)
-_MARK_OF_SITE: Final = re.compile(r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE)
+_MARK_OF_SITE: Final = re.compile(
+    r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE
+)
 _MOST_AROUND: Final = 1 / 3
 _LONGEST_BANNER: Final = 3000
 _LONGEST_LABEL: Final = 40
@@ -283,8 +287,8 @@ def _outermost_hidden(page: Element, measures: dict[int, Measure], panels: set[i
 
 # What a button says of what it does, which is no heading.
 _DOES: Final = re.compile(
-    r"(?:show|read|see|view|hide|toggle|expand|collapse|open|close|load|learn|go to)\b.*|(?:more|less|menu|next|previous"
-    r"|back|search|share|filter|login|log in)|\W*",
+    r"(?:show|read|see|view|hide|toggle|expand|collapse|open|close|load|learn|go to)\b.*|(?:more|less|menu|next"
+    r"|previous|back|search|share|filter|login|log in)|\W*",
     re.IGNORECASE | re.DOTALL,
 )
 _POPS_UP: Final = frozenset({"dialog", "grid", "listbox", "menu", "tree", "true"})
@@ -320,9 +324,9 @@ def open_panels(page: Element) -> set[int]:
                 beside[id(after)] = before
         stack.extend((each, in_heading) for each in reversed(inner))
     for element in [*named.values()]:
-        if element.get("role") == "tabpanel" and (control := named.get(element.get("aria-labelledby"))):
-            if not any(control is each for each, _, _ in controls):
-                controls.append((control, [element.get("id")], 2))
+        control = named.get(element.get("aria-labelledby")) if element.get("role") == "tabpanel" else None
+        if control is not None and id(control) not in {id(each) for each, _, _ in controls}:
+            controls.append((control, [element.get("id")], 2))
     panels: set[int] = set()
     for control, targets, below in controls:
         for target in targets:
@@ -332,7 +336,13 @@ def open_panels(page: Element) -> set[int]:
             first = id(panel) not in panels
             panels.add(id(panel))
             words = control.words()
-            if first and below and len(targets) == 1 and not _DOES.fullmatch(words) and not panel.words().startswith(words):
+            if (
+                first
+                and below
+                and len(targets) == 1
+                and not _DOES.fullmatch(words)
+                and not panel.words().startswith(words)
+            ):
                 heading = Element("div", {"role": "heading", "aria-level": str(below)})
                 heading.children, control.children = control.children, []
                 panel.children.insert(0, heading)
@@ -359,7 +369,11 @@ def _targets(element: Element) -> list[str]:
 
 def _is_panel(element: Element) -> bool:
     given = element.attributes
-    shut = "hidden" in given or given.get("aria-hidden", "").lower() == "true" or _HIDDEN_STYLE.search(given.get("style", ""))
+    shut = (
+        "hidden" in given
+        or given.get("aria-hidden", "").lower() == "true"
+        or _HIDDEN_STYLE.search(given.get("style", ""))
+    )
     return bool(shut) or given.get("role") == "tabpanel" or _PANEL.search(given.get("class", "")) is not None
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from auscult.readers.html import standard as known
 from auscult.readers.html.standard import pieces, unescaped
-from auscult.readers.signs import EMPTY, TICKED
+from auscult.readers.signs import EMPTY, TICKED, is_file_name
 from auscult.readers.tree import Element, Piece
 
 _NAME: Final = re.compile(r"[^\s/>]++")
@@ -152,7 +152,8 @@ class _Parser:
         name = "alt" if element.tag == "img" else "value"
         if name not in shown or (name == "value" and kind not in _FILLED_IN):
             return []
-        return [*pieces(self._source, *shown[name])]
+        found = [*pieces(self._source, *shown[name])]
+        return [] if is_file_name("".join(each.text for each in found)) else found
 
     def _raw(self, element: Element, place: int) -> int:
         """The text of an element that holds no others; where to go on."""
@@ -216,7 +217,7 @@ class _Parser:
                 self._containers.pop()
 
     def _attributes(self, place: int) -> tuple[int, dict[str, str], bool, dict[str, tuple[int, int]]]:
-        """The attributes of a tag: where it ends, those that are kept, whether it closes itself, where words of it are."""
+        """The attributes of a tag: its end, those that are kept, whether it closes itself, where words of it are."""
         source = self._source
         kept: dict[str, str] = {}
         shown: dict[str, tuple[int, int]] = {}

@@ -154,7 +154,8 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     source, encoding = decoded(content, declared_encoding(content[:4096]))
     page = parse_html(source)
     facts = facts_of(page)
-    write_mathml(page)
+    if "<m" in source:
+        write_mathml(page)
     write_signs(page)
     clean(page, care)
     mark_bold_headings(page)
@@ -186,7 +187,9 @@ def role_of(element: Element) -> Role:
 
 
 def _is_struck(element: Element) -> bool:
-    return "line-through" in element.get("style").lower() or not _STRUCK_CLASSES.isdisjoint(element.get("class").split())
+    return "line-through" in element.get("style").lower() or not _STRUCK_CLASSES.isdisjoint(
+        element.get("class").split()
+    )
 
 
 def write_signs(page: Element) -> None:
@@ -213,7 +216,12 @@ def mark_bold_headings(page: Element) -> None:
     headings = [each for each in elements if role_of(each) is Role.HEADING and has_words(each.words())]
     if len(headings) > 1 or any(level_of(each) > 1 for each in headings):
         return
-    cells = {id(each) for table in elements if table.tag == "table" and is_data(table, role_of) for each in table.all("p", "div")}
+    cells = {
+        id(each)
+        for table in elements
+        if table.tag == "table" and is_data(table, role_of)
+        for each in table.all("p", "div")
+    }
     for element in elements:
         if element.tag not in ("p", "div", "center", "section", "body") or id(element) in cells:
             continue
@@ -246,7 +254,11 @@ def _is_bold_line(line: list[Element | Piece]) -> bool:
             return False
         elif not node.dropped:
             told = _WEIGHT.search(node.get("style")) if node.attributes else None
-            heavy = told[1].lower().startswith("bold") or told[1][0] in "6789" if told else bold or node.tag in ("b", "strong")
+            heavy = (
+                told[1].lower().startswith("bold") or told[1][0] in "6789"
+                if told
+                else bold or node.tag in ("b", "strong")
+            )
             waiting += [(each, heavy) for each in reversed(node.children)]
     words = words.strip()
     return has_words(words) and len(words) <= _LONGEST_BOLD and words[-1] not in ".,;"
