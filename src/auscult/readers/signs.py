@@ -12,6 +12,7 @@ from typing import Final
 
 TICKED: Final = "\u2612"
 EMPTY: Final = "\u2610"
+_LONGEST_SIGNS: Final = 8
 BOXES: Final = "\u2610\u2611\u2612"
 
 _FILE_NAME: Final = re.compile(
@@ -80,5 +81,7 @@ def sign(font: str, code: int) -> str:
 
 
 def shown(font: str, text: str) -> str:
-    """A text that is set in a font."""
-    return "".join(each if each.isspace() else sign(font, ord(each)) for each in text) if is_sign_font(font) else text
+    """A text that is set in a font. Words that are set in one of signs by mistake stay what they are."""
+    if not is_sign_font(font) or (len(text.strip()) > _LONGEST_SIGNS and text.isascii()):
+        return text
+    return "".join(each if each.isspace() else sign(font, ord(each)) for each in text)

@@ -3,7 +3,8 @@
 Tracked deletions, hidden and struck-out text, comments, headers, footers and tables of contents are left out; tracked
 insertions count; text boxes stand behind the paragraph that they hang on, footnotes at the end. A Word file has no
 source of characters that a person could look at, so there is a plain one, which `word_source` gives: the texts of all
-paragraphs in the order of the file, those of cells among them, a line break behind each. Runs say where in it the text stands.
+paragraphs in the order of the file, those of cells among them, a line break behind each. Runs say where in it the text
+stands.
 """
 
 from __future__ import annotations
