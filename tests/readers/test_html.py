@@ -88,7 +88,7 @@ def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> N
         ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "- a\n- b\n  - c\n- d\n\ne"),
         ("<ul><li></li><li> </li></ul><p>a", "a"),
         ("<pre>\n a  b\n\tc </pre>d", " a  b\n\tc \n\nd"),
-        ("<textarea>t</textarea><p>a<select><option>b<option selected>c</select>", "t\n\nac"),
+        ("<textarea>t</textarea><p>a<select><option>b<option selected>c</select>", "t\n\na c"),
         ("<b>a</b> b<i> c </i>\n d&#32;e", "a b c d e"),
         ("a<!-- b -->c<!doctype x>d<?php e ?>f", "acdf"),
         ("a < b &amp c &notit; &bogus; &#x41;&#0;&#99999999999;", "a < b & c ¬it; &bogus; A\ufffd\ufffd"),

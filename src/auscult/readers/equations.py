@@ -11,6 +11,7 @@ from typing import Any, Final
 from auscult.readers.tree import Element, Piece, descend, written
 
 _DEEPEST: Final = 40
+_LONGEST: Final = 200
 # A product needs no brackets above the line, but below it.
 _SUM: Final = re.compile(r"(?<!^)[+\-\u2212\u2013\u00b1=<>\u2264\u2265/]")
 _OPERATOR: Final = re.compile(r"(?<!^)[+\-\u2212\u2013\u00b1=<>\u2264\u2265/\u00d7\u00b7*\u22c5\s]")
@@ -58,11 +59,11 @@ def write_mathml(root: Element) -> None:
     # Inner ones first: their signs count when brackets are set around them.
     for element in reversed(found):
         parts = element.elements
-        texts = [each.words() for each in parts]
+        texts = [each.beginning(_LONGEST) for each in parts]
         if element.tag == "mfrac" and len(parts) == 2:
             signs = _fraction(texts)
         elif element.tag == "msqrt":
-            texts = [element.words()]
+            texts = [element.beginning(_LONGEST)]
             inner = Element("mrow")
             inner.children = element.children
             parts, signs = [inner], _root(texts[0])

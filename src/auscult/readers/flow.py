@@ -71,7 +71,10 @@ class Flow:
         """Words of the source, or of ours, with white space collapsed."""
         text, start, end = piece
         if start == NOWHERE:
-            self._blank = None
+            if text == " ":
+                self._blank = self._blank or (NOWHERE, NOWHERE)
+                return
+            self._blank = self._blank if self._blank == (NOWHERE, NOWHERE) else None
             self._begin()
             self._put(text, NOWHERE, NOWHERE)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
+from itertools import islice
 from typing import Final, NamedTuple
 
 
@@ -100,6 +101,15 @@ class Element:
     def words(self) -> str:
         """All text below it, white space one blank."""
         return " ".join("".join(node.text for node in descend(self) if isinstance(node, Piece)).split())
+
+    def beginning(self, most: int) -> str:
+        """The beginning of `words`: all of it, or more characters than that."""
+        text = ""
+        for node in islice(descend(self), most):
+            text += node.text if isinstance(node, Piece) else ""
+            if len(text) > 4 * most:
+                break
+        return " ".join(text.split())
 
     def words_apart(self) -> str:
         """The text of its children with blanks between them, as of the parts of a name; its own where it has none."""

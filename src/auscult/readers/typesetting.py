@@ -210,7 +210,7 @@ def _is_raised(before: list[Piece], raised: Element) -> bool:
 
 
 def _first(element: Element) -> str:
-    return next((node.text for node in descend(element) if isinstance(node, Piece) and node.text.strip()), "")
+    return element.beginning(8)
 
 
 def raises(before: str, raised: str) -> bool:

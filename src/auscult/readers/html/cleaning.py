@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from auscult.readers.flow import has_words
@@ -59,7 +59,7 @@ _MARK_OF_SITE: Final = re.compile(
 )
 _MOST_AROUND: Final = 1 / 3
 _LONGEST_BANNER: Final = 3000
-_LONGEST_LABEL: Final = 40
+_MOST_LABEL_WORDS: Final = 3
 _LEAST_LINKED: Final = 1 / 4
 _LONGEST_FORM: Final = 300
 _FEWEST_TICKS: Final = 3
@@ -194,9 +194,12 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
 def _is_site(element: Element, measure: Measure) -> bool:
     """Whether what looks as if around the text is a site's, and no part of the text."""
     links = measure.links >= _FEWEST_LINKS or measure.linked >= _LEAST_LINKED * measure.length
-    if (measure.links and links) or measure.asks or measure.length < _LONGEST_LABEL:
+    if (measure.links and links) or measure.asks:
         return True
-    return measure.length < _LONGEST_BANNER and _MARK_OF_SITE.search(element.words()) is not None
+    if measure.length >= _LONGEST_BANNER:
+        return False
+    words = element.words()
+    return len(words.split()) <= _MOST_LABEL_WORDS or _MARK_OF_SITE.search(words) is not None
 
 
 _ELSEWHERE: Final = re.compile(
@@ -291,6 +294,8 @@ _DOES: Final = re.compile(
     r"|previous|back|search|share|filter|login|log in)|\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_LONGEST_HEADING: Final = 200
+_MOST_IN_HEADING: Final = 30
 _POPS_UP: Final = frozenset({"dialog", "grid", "listbox", "menu", "tree", "true"})
 _TOGGLES: Final = frozenset({"collapse", "pill", "tab"})
 _PANEL: Final = re.compile(r"(?:^|\s)(?:tab-pane|tab-?panel|accordion-(?:panel|content|body)|collapse)(?:\s|$)")
@@ -307,7 +312,7 @@ def open_panels(page: Element) -> set[int]:
     """
     named: dict[str, Element] = {}
     controls: list[tuple[Element, list[str], int]] = []
-    beside: dict[int, Element] = {}
+    beside: dict[int, tuple[Element, int]] = {}
     level = 1
     stack: list[tuple[Element, bool]] = [(page, False)]
     while stack:
@@ -316,16 +321,21 @@ def open_panels(page: Element) -> set[int]:
             level, in_heading = int(element.tag[1]) if element.tag in HEADINGS else level, True
         if name := element.get("id"):
             named.setdefault(name, element)
+        headed = in_heading or any(each.tag in HEADINGS for each in element.elements)
+        if element.tag == "summary" and not headed and _is_heading(element):
+            element.attributes.update({"role": "heading", "aria-level": str(min(level + 1, 6))})
         if targets := _targets(element):
             controls.append((element, targets, 0 if in_heading else min(level + 1, 6)))
         inner = element.elements
         for before, after in pairwise(inner):
-            if before.tag == "button" or before.get("aria-expanded") or before.child("button"):
-                beside[id(after)] = before
+            button = before if before.tag == "button" or before.get("aria-expanded") else before.child("button")
+            if button and button.get("aria-haspopup").lower() not in _POPS_UP and after.tag not in LISTS:
+                beside[id(after)] = button, 0 if in_heading or before.tag in HEADINGS else min(level + 1, 6)
         stack.extend((each, in_heading) for each in reversed(inner))
-    for element in [*named.values()]:
+    naming = {id(each) for each, _, _ in controls}
+    for element in named.values():
         control = named.get(element.get("aria-labelledby")) if element.get("role") == "tabpanel" else None
-        if control is not None and id(control) not in {id(each) for each, _, _ in controls}:
+        if control is not None and id(control) not in naming:
             controls.append((control, [element.get("id")], 2))
     panels: set[int] = set()
     for control, targets, below in controls:
@@ -333,24 +343,38 @@ def open_panels(page: Element) -> set[int]:
             panel = named.get(target)
             if panel is None or not (_is_panel(panel) or control.get("aria-expanded")):
                 continue
-            first = id(panel) not in panels
+            if id(panel) not in panels and below and len(targets) == 1:
+                _head_panel(panel, control, below)
             panels.add(id(panel))
-            words = control.words()
-            if (
-                first
-                and below
-                and len(targets) == 1
-                and not _DOES.fullmatch(words)
-                and not panel.words().startswith(words)
+    # Some name no panel: what is hidden behind a button is what it opens, and what has a label that is seen is a part.
+    for node in [*descend(page)]:
+        if isinstance(node, Element) and id(node) not in panels and _is_panel(node):
+            if id(node) in beside:
+                control, below = beside[id(node)]
+                if below and control.tag == "button":
+                    _head_panel(node, control, below)
+                panels.add(id(node))
+            elif (
+                node.get("aria-labelledby") in named and node.get("role") not in _ROLES_AROUND and node.tag != "dialog"
             ):
-                heading = Element("div", {"role": "heading", "aria-level": str(below)})
-                heading.children, control.children = control.children, []
-                panel.children.insert(0, heading)
-    # Some name no panel: what is hidden behind a button is what it opens.
-    for node in descend(page):
-        if isinstance(node, Element) and id(node) in beside and _is_panel(node):
-            panels.add(id(node))
+                panels.add(id(node))
     return panels
+
+
+def _head_panel(panel: Element, control: Element, level: int) -> None:
+    """Make the words of its control the heading of a panel, unless it begins with them."""
+    # A control that holds its panel, or a page, is no heading of it.
+    inside = [*islice(descend(control), _MOST_IN_HEADING)]
+    apart = len(inside) < _MOST_IN_HEADING and all(each is not panel for each in inside)
+    if apart and _is_heading(control) and not panel.beginning(_LONGEST_HEADING).startswith(control.words()):
+        heading = Element("div", {"role": "heading", "aria-level": str(level)})
+        heading.children, control.children = control.children, []
+        panel.children.insert(0, heading)
+
+
+def _is_heading(control: Element) -> bool:
+    words = control.beginning(_LONGEST_HEADING)
+    return len(words) <= _LONGEST_HEADING and not _DOES.fullmatch(words)
 
 
 def _targets(element: Element) -> list[str]:

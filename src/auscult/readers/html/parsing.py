@@ -15,7 +15,7 @@ from typing import Final
 from auscult.readers.html import standard as known
 from auscult.readers.html.standard import pieces, unescaped
 from auscult.readers.signs import EMPTY, TICKED, is_file_name
-from auscult.readers.tree import Element, Piece
+from auscult.readers.tree import Element, Piece, written
 
 _NAME: Final = re.compile(r"[^\s/>]++")
 _ATTRIBUTE: Final = re.compile(r"[\s/]*+(?:([^\s/>=][^\s/>=]*+|=)(\s*+=\s*+)?)?")
@@ -148,7 +148,7 @@ class _Parser:
         kind = element.get("type").strip().lower()
         if element.tag == "input" and kind in ("checkbox", "radio"):
             box = TICKED if "checked" in element.attributes else EMPTY
-            return [Piece(text, begin, min(end, self._end)) for text in (" ", box, " ")]
+            return [written(" "), Piece(box, begin, min(end, self._end)), written(" ")]
         name = "alt" if element.tag == "img" else "value"
         if name not in shown or (name == "value" and kind not in _FILLED_IN):
             return []

@@ -114,6 +114,8 @@ _ROLES: Final = {
 
 _STRUCK: Final = frozenset({"del", "s", "strike"})
 _STRUCK_CLASSES: Final = frozenset({"line-through", "strikethrough", "text-decoration-line-through"})
+_FIELDS: Final = frozenset({"label", "output", "select", "textarea"})
+_SUPER: Final = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
 _FONT: Final = re.compile(r"font-family\s*:\s*([^;,]+)", re.IGNORECASE)
 _WEIGHT: Final = re.compile(r"font-weight\s*:\s*(\w+)", re.IGNORECASE)
 _LONGEST_BOLD: Final = 100
@@ -156,7 +158,7 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     facts = facts_of(page)
     if "<m" in source:
         write_mathml(page)
-    write_signs(page)
+    write_looks(page)
     clean(page, care)
     mark_bold_headings(page)
     flow = Flow()
@@ -192,14 +194,18 @@ def _is_struck(element: Element) -> bool:
     )
 
 
-def write_signs(page: Element) -> None:
-    """Write what fonts of signs show in place of their letters: boxes that are ticked or not, arrows."""
+def write_looks(page: Element) -> None:
+    """Write what styles show: the signs of fonts (boxes that are ticked or not), raised letters, fields apart."""
     last = ""
     waiting = [(child, page, place, "") for place, child in reversed([*enumerate(page.children)])]
     while waiting:
         node, parent, place, font = waiting.pop()
         if isinstance(node, Element):
+            if node.tag in _FIELDS:
+                node.children = [written(" "), *node.children, written(" ")]
             if node.attributes:
+                if _SUPER.search(node.get("style")):
+                    node.tag = "sup"
                 named = _FONT.search(node.get("style"))
                 font = node.get("face") or (named[1].strip("\"' ") if named else font)
             waiting += [(child, node, at, font) for at, child in reversed([*enumerate(node.children)])]
@@ -213,7 +219,7 @@ def mark_bold_headings(page: Element) -> None:
     """Mark the bold lines of a page as headings, where it has no others but its title."""
     nodes = [*descend(page, lambda each: not each.dropped)]
     elements = [each for each in nodes if isinstance(each, Element) and not each.dropped]
-    headings = [each for each in elements if role_of(each) is Role.HEADING and has_words(each.words())]
+    headings = [each for each in elements if role_of(each) is Role.HEADING and has_words(each.beginning(_LONGEST_BOLD))]
     if len(headings) > 1 or any(level_of(each) > 1 for each in headings):
         return
     cells = {
@@ -222,16 +228,17 @@ def mark_bold_headings(page: Element) -> None:
         if table.tag == "table" and is_data(table, role_of)
         for each in table.all("p", "div")
     }
-    for element in elements:
-        if element.tag not in ("p", "div", "center", "section", "body") or id(element) in cells:
+    for element in [page, *elements]:
+        if element.tag not in ("", "p", "div", "center", "section", "body") or id(element) in cells:
             continue
+        heavy = _weight(element, bold=False)
         children: list[Element | Piece] = []
         line: list[Element | Piece] = []
         for child in [*element.children, Element("br")]:
             if isinstance(child, Piece) or role_of(child) is Role.INLINE:
                 line.append(child)
                 continue
-            if _is_bold_line(line):
+            if _is_bold_line(line, heavy):
                 heading = Element("div", {"role": "heading", "aria-level": "2"})
                 heading.children = line
                 line = [heading]
@@ -240,10 +247,17 @@ def mark_bold_headings(page: Element) -> None:
         element.children = children[:-1]
 
 
-def _is_bold_line(line: list[Element | Piece]) -> bool:
+def _weight(element: Element, *, bold: bool) -> bool:
+    """Whether letters of an element are bold, in one whose letters are or are not."""
+    if told := _WEIGHT.search(element.get("style")) if element.attributes else None:
+        return told[1].lower().startswith("bold") or told[1][0] in "6789"
+    return bold or element.tag in ("b", "strong")
+
+
+def _is_bold_line(line: list[Element | Piece], heavy: bool) -> bool:
     """Whether all words of a line are bold, and it is short and ends as headings do."""
     words = ""
-    waiting: list[tuple[Element | Piece, bool]] = [(each, False) for each in reversed(line)]
+    waiting: list[tuple[Element | Piece, bool]] = [(each, heavy) for each in reversed(line)]
     while waiting:
         node, bold = waiting.pop()
         if isinstance(node, Piece):
@@ -253,13 +267,8 @@ def _is_bold_line(line: list[Element | Piece]) -> bool:
         elif role_of(node) is not Role.INLINE or node.tag in ("input", "img"):
             return False
         elif not node.dropped:
-            told = _WEIGHT.search(node.get("style")) if node.attributes else None
-            heavy = (
-                told[1].lower().startswith("bold") or told[1][0] in "6789"
-                if told
-                else bold or node.tag in ("b", "strong")
-            )
-            waiting += [(each, heavy) for each in reversed(node.children)]
+            inner = _weight(node, bold=bold)
+            waiting += [(each, inner) for each in reversed(node.children)]
     words = words.strip()
     return has_words(words) and len(words) <= _LONGEST_BOLD and words[-1] not in ".,;"
 
