@@ -358,6 +358,7 @@ def draft_of(
 
 
 _PLAIN: Final = re.compile(r"[\W_]+")
+_BEFORE_ITEM: Final = re.compile(r"\n\n(?=[ \t]*\(?\d{1,2}[.)][ \t])")
 # So many headings of notes tell a note, whatever headings of another kind stand in it.
 _FEWEST_OF_NOTE: Final = 4
 
@@ -376,7 +377,7 @@ def with_note_headings(
         paths: Per section, the headings above its own.
         title: Its heading that is the title, which has no section.
     """
-    noted = note_sections(text)
+    noted = _noted(text)
     named = [_PLAIN.sub(" ", each.heading).strip().casefold() for each in noted if each.heading]
     known = set(named)
     own = {
@@ -401,12 +402,18 @@ def with_note_headings(
     divided: list[Section] = []
     above: list[tuple[str, ...]] = []
     for section, path in zip(sections, paths, strict=True):
-        for each in note_sections(section.text):
+        for each in _noted(section.text):
             inner = bool(each.heading and section.heading)
             above.append((*path, section.heading) if inner else path)
             heading = each.heading or section.heading
             divided.append(replace(each, heading=heading, start=(section.start or 0) + (each.start or 0)))
     return divided, above
+
+
+def _noted(text: str) -> list[Section]:
+    """The sections of a note whose paragraphs may all be parted by empty lines, which makes no item a heading."""
+    found = note_sections(_BEFORE_ITEM.sub(" \n", text))
+    return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
 
 
 def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:

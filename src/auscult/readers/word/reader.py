@@ -129,7 +129,10 @@ class _Walk:
             headings += style.level > 0
         # The first level is the title's: a title has its style, or is the one heading above all others.
         alone = not titles and highest == 1
-        return (0 if alone and headings > 1 else 1), not headings or (alone and headings == 1)
+        if alone and headings == 1:
+            bold = any(self._is_bold_line(paragraph_text(each, self._styles)) for each in _paragraphs(self._body))
+            return (0 if bold else 1), bold
+        return (0 if alone else 1), not headings
 
     def _blocks(self, holder: Any, depth: int) -> None:
         for element in holder:
@@ -180,8 +183,12 @@ class _Walk:
             return 1
         if level or title:
             return max(level, 1) + self._lower
-        looks = self._by_bold and found.bold and not marked and len(words) <= _LONGEST_BOLD and words[-1:] not in ".,;"
-        return 2 if looks and has_words(words) else 0
+        return 2 if self._by_bold and not marked and self._is_bold_line(found) else 0
+
+    @staticmethod
+    def _is_bold_line(found: ParagraphText) -> bool:
+        words = found.text.strip()
+        return found.bold and len(words) <= _LONGEST_BOLD and words[-1:] not in ".,;" and has_words(words)
 
     def _lines(self, initial: list[Piece], pieces: list[Piece]) -> None:
         """A paragraph's lines, the first behind its large first letter, where it has one."""
