@@ -6,6 +6,7 @@ What has an operator of its own stands in brackets, so that no part changes its 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from auscult.readers.tree import Element, Piece, descend, written
@@ -141,7 +142,7 @@ def omml_text(element: Any, depth: int = 0) -> str:
     return "".join(omml_text(each, depth + 1) for each in element)
 
 
-def _joined(parts: list[str], signs_of: Any) -> str:
+def _joined(parts: list[str], signs_of: Callable[[list[str]], list[str]]) -> str:
     signs = signs_of(parts)
     return signs[0] + "".join(part + sign for part, sign in zip(parts, signs[1:], strict=True))
 
