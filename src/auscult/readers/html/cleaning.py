@@ -239,17 +239,13 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
     elements = [node for node in descend(page) if isinstance(node, Element)]
     _restore(elements)
     measures = measured(page)
-    # Where more is hidden than shown, a script shows it.
-    shut = _outermost_hidden(page, measures, panels)
-    seen = measures[id(page)].length - _unseen(page, measures)
-    unseen = sum(measures[id(each)].length for each in shut)
     whole = most >= Care.AROUND
-    sure = not whole or unseen < _LONGEST_UNSEEN or 2 * unseen <= seen
-    hidden = {id(each) for each in shut}
-    for shown in (set(), hidden) if sure and whole else (set(),) if sure else (hidden,):
+    hidden = _hidden(page, measures, panels, whole=whole)
+    # A page of which nothing is left is shown by a script, however it is hidden.
+    for left_out in (hidden, set[int]()) if whole else (hidden,):
         for care in range(most, -1, -1):
             _restore(elements)
-            _drop_around(page, measures, care, hidden - shown)
+            _drop_around(page, measures, care, left_out)
             if care >= Care.MAIN_ONLY:
                 _keep_main(page, elements)
             if care >= Care.LINKS:
@@ -274,18 +270,23 @@ def _is_invisible(element: Element) -> bool:
     return element.tag in _INVISIBLE or (element.tag == "dialog" and "open" not in element.attributes)
 
 
-def _unseen(page: Element, measures: dict[int, Measure]) -> int:
-    """Characters in elements that are never shown."""
-    nodes = descend(page, lambda each: not _is_invisible(each))
-    return sum(measures[id(node)].length for node in nodes if isinstance(node, Element) and _is_invisible(node))
-
-
-def _outermost_hidden(page: Element, measures: dict[int, Measure], panels: set[int]) -> list[Element]:
-    def is_shut(element: Element) -> bool:
-        return id(element) not in panels and not _is_invisible(element) and is_hidden(element, measures[id(element)])
-
-    nodes = descend(page, lambda each: not (is_shut(each) or _is_invisible(each)))
-    return [node for node in nodes if isinstance(node, Element) and is_shut(node)]
+def _hidden(page: Element, measures: dict[int, Measure], panels: set[int], *, whole: bool) -> set[int]:
+    """The ids of the outermost elements that are hidden; none where a page hides more than it shows, for a script."""
+    shut: set[int] = set()
+    unseen = never = 0
+    stack = [page]
+    while stack:
+        element = stack.pop()
+        length = measures[id(element)].length
+        if _is_invisible(element):
+            never += length
+        elif id(element) not in panels and is_hidden(element, measures[id(element)]):
+            shut.add(id(element))
+            unseen += length
+        else:
+            stack += element.elements
+    seen = measures[id(page)].length - never - unseen
+    return set() if whole and unseen >= _LONGEST_UNSEEN and unseen > seen else shut
 
 
 # What a button says of what it does, which is no heading.
