@@ -145,8 +145,16 @@ def test_headers_footers_and_comments_are_left_out_and_footnotes_stand_at_the_en
     draft = read(with_parts(content, {"word/footnotes.xml": notes, "word/_rels/document.xml.rels": relations}))
     assert draft.text.endswith("Drink water.\n\nFootnotes\n\nIn 2023 by ACR.")
     assert outline(draft)[-1] == "Footnotes"
+    assert draft.remarks == ("left out: 4 words (headers and footers), 2 words (comments)",)
     for word in ("Confidential", "footer", "comment", "-----"):
         assert word not in draft.text
+
+
+def test_a_broken_header_is_no_reason_to_refuse_a_text() -> None:
+    document = word_leaflet()
+    document.sections[0].header.paragraphs[0].text = "Header"
+    content = saved(document)
+    assert read(with_parts(content, {"word/header1.xml": b"<w:hdr"})).text == read(content).text
 
 
 def test_a_table_of_contents_is_left_out_and_content_controls_are_read() -> None:
@@ -161,6 +169,7 @@ def test_a_table_of_contents_is_left_out_and_content_controls_are_read() -> None
     changed = with_parts(content, {MAIN: body.replace(b"<w:body>", b"<w:body>" + control)})
     draft = read(changed)
     assert "Treatment 2" not in draft.text
+    assert draft.remarks == ("left out: 2 words (table of contents)",)
     assert draft.text.startswith("A controlled line\n\nGout")
 
 

@@ -76,9 +76,9 @@ def _prepare(part: Element, depth: int) -> None:
             elif element.tag in _NESTED:
                 inner = depth + 1
             elif element.tag == "label":
-                element.dropped = "label" if parent.tag in (*_PARTS, "list-item", "fn") else ""
+                element.dropped = "labels" if parent.tag in (*_PARTS, "list-item", "fn") else ""
             elif element.tag == "sup":
-                element.dropped = "citation" if _is_citation(element) else ""
+                element.dropped = "marks of references" if _is_citation(element) else ""
             stack.append((element, inner))
 
 

@@ -24,6 +24,7 @@ _HIGHEST_RATIO: Final = 250
 _SMALL: Final = 4 << 20
 """A part of less is no bomb, however well it was packed."""
 _OFFICE_DOCUMENT: Final = "/officeDocument"
+_AROUND: Final = {"header": "headers and footers", "footer": "headers and footers", "comments": "comments"}
 _KINDS: Final = ("styles", "numbering", "footnotes", "endnotes")
 # "Strict" Word files name the same elements by other addresses.
 _STRICT: Final = (
@@ -45,6 +46,7 @@ class WordParts:
         document: The text itself.
         properties: Title, author and dates.
         pictures: How many pictures are in the file.
+        around: Words of headers and footers, and of comments.
         chunks: Files of other kinds that are part of the text, by the id of their relationship: name and bytes.
     """
 
@@ -55,6 +57,7 @@ class WordParts:
     endnotes: Any
     properties: Any
     pictures: int
+    around: dict[str, int]
     chunks: dict[str, tuple[str, bytes]]
 
 
@@ -132,9 +135,12 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
         raise broken("an archive without a document's text")
     # By the end of the relationship's name; the first of a kind counts.
     found: dict[str, str] = {}
+    around = dict.fromkeys(_AROUND.values(), 0)
     chunks: dict[str, tuple[str, bytes]] = {}
     for name, kind, target in _relations(archive, members, main):
         found.setdefault(kind.rpartition("/")[2], target)
+        if (named := _AROUND.get(kind.rpartition("/")[2])) is not None:
+            around[named] += _count_words(archive, members, target)
         if kind.endswith("/aFChunk") and target in members:
             chunks[name] = target, _bytes(archive, members[target])
     others = {kind: _part(archive, members, found.get(kind, "")) for kind in _KINDS}
@@ -143,7 +149,7 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
         raise broken("an archive whose main part is no Word document")
     told = _part(archive, members, properties)
     pictures = sum("/media/" in name for name in members)
-    return WordParts(document=document, properties=told, pictures=pictures, chunks=chunks, **others)
+    return WordParts(document=document, properties=told, pictures=pictures, around=around, chunks=chunks, **others)
 
 
 def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> Iterator[tuple[str, str, str]]:
@@ -170,6 +176,15 @@ def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
     for strict, usual in _STRICT:
         held = held.replace(strict, usual)
     return _parsed(held)
+
+
+def _count_words(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> int:
+    """Words of a part that is not read; none where it is broken, which is no reason to refuse the text."""
+    try:
+        root = _part(archive, members, name)
+    except UnreadableError:
+        return 0
+    return sum(len((each.text or "").split()) for each in root.iter() if local(each) == "t") if root is not None else 0
 
 
 def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

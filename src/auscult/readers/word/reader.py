@@ -83,6 +83,7 @@ class _Walk:
 
     def __init__(self, parts: WordParts, depth: int = 0) -> None:
         self.flow = Flow()
+        self.flow.left_out.update(parts.around)
         self.source: list[str] = []
         self.remarks: list[str] = []
         self._parts = parts
@@ -143,7 +144,10 @@ class _Walk:
                 self._table(element, depth)
             elif name == "altChunk":
                 self._chunk(value(element, "id"))
-            elif name in _AROUND and depth < _DEEPEST and not _is_contents(element):
+            elif name == "sdt" and _is_contents(element):
+                words = " ".join(paragraph_text(each).text for each in _paragraphs(element))
+                self.flow.left_out["table of contents"] += len(words.split())
+            elif name in _AROUND and depth < _DEEPEST:
                 self._blocks(element, depth + 1)
 
     def _paragraph(self, paragraph: Any) -> None:
@@ -158,7 +162,9 @@ class _Walk:
             initial, self._initial = self._initial, []
         marker = self._lists.marker(style.list_id, style.list_level) if style.list_id and has_words(found.text) else ""
         level = self._level(style.title, style.level, found, bool(marker))
-        if style.contents or not found.text.strip():
+        if style.contents:
+            self.flow.left_out["table of contents"] += len(found.text.split())
+        elif not found.text.strip():
             pass
         elif level:
             self.flow.begin_heading(level)
