@@ -99,6 +99,7 @@ def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> N
         ("<dl><dt>a<dd>b<dt>c:<dd>d<dt>e<dd></dl>f", "a: b\n\nc: d\n\ne\n\nf"),
         ("<head><title>t</title><style>s</style><p>a<body>b", "a\n\nb"),
         ("<head><title>t</title>a", "a"),
+        ("<math><mfrac><mi>a</mi></mfrac><msup><mi>b</mi></msup></math>", "ab"),
         ("<p>a<p>&nbsp;<p>\u00a0&nbsp;b&nbsp;c", "a\n\nb\u00a0c"),
         ("<details><summary>a</summary>b</details>", "a\n\nb"),
         ("x<script>a</scripty>b</SCRIPT >y", "xy"),

@@ -214,6 +214,17 @@ def test_a_page_with_headings_is_not_divided_by_a_line_that_looks_like_a_notes()
     assert [section.heading for section in of(HtmlReader(), page.encode()).sections] == ["Gout", "Asthma"]
 
 
+def test_the_label_of_a_column_is_no_heading_of_a_note() -> None:
+    table = "<table><tr><th>Test<th>Result"
+    table += "<tr><td>Potassium<td>6.9<tr><td>Sodium<td>139<tr><td>Calcium<td><tr><td><td>none</table>"
+    draft = of(HtmlReader(), f"<p>From the ward.</p>{table}<p>PLAN: Send another.</p>".encode())
+    rows = "Test: Potassium | Result: 6.9\nTest: Sodium | Result: 139\nTest: Calcium\nResult: none"
+    assert [(each.heading, each.text) for each in draft.sections] == [
+        ("", f"From the ward.\n\n{rows}"),
+        ("PLAN", "Send another."),
+    ]
+
+
 def of(reader: Reader, content: bytes) -> DraftDocument:
     if isinstance(reader, DocxReader | PdfReader):
         (draft,) = reader.read(SourceFile("a", content))

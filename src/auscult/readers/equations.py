@@ -71,7 +71,7 @@ def write_mathml(root: Element) -> None:
         elif element.tag == "mroot" and len(parts) == 2:
             signs = _around(texts, ["^(1/"], [_OPERATOR, None])
             signs[-1] += ")"
-        elif len(parts) == len(_SIGNS.get(element.tag, "")) + 1:
+        elif element.tag in _SIGNS and len(parts) == len(_SIGNS[element.tag]) + 1:
             signs = _scripts(texts, _SIGNS[element.tag])
         else:
             continue

@@ -24,6 +24,7 @@ from auscult.documents.building import Section
 from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, UnreadableError
+from auscult.readers.tables import BETWEEN
 from auscult.readers.tree import NOWHERE, Piece
 
 WHITE: Final = " \t\n\r\f\v"
@@ -359,6 +360,7 @@ def draft_of(
 
 _PLAIN: Final = re.compile(r"[\W_]+")
 _BEFORE_ITEM: Final = re.compile(r"\n\n(?=[ \t]*\(?\d{1,2}[.)][ \t])")
+_LABELLED: Final = re.compile(r"^([^:\n]{1,80}):.*$", re.MULTILINE)
 # So many headings of notes tell a note, whatever headings of another kind stand in it.
 _FEWEST_OF_NOTE: Final = 4
 
@@ -411,8 +413,14 @@ def with_note_headings(
 
 
 def _noted(text: str) -> list[Section]:
-    """The sections of a note whose paragraphs may all be parted by empty lines, which makes no item a heading."""
-    found = note_sections(_BEFORE_ITEM.sub(" \n", text))
+    """The sections of a note whose paragraphs may all be parted by empty lines, and which may have tables.
+
+    An item behind an empty line is no heading, and neither is the label of a column.
+    """
+    rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
+    labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
+    sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], text)
+    found = note_sections(_BEFORE_ITEM.sub(" \n", sought))
     return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
 
 
