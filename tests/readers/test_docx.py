@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from docx import Document
+from docx.document import Document as WordDocument
+from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.text import WD_BREAK
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
@@ -104,7 +106,7 @@ def test_deletions_are_left_out_and_insertions_kept() -> None:
     )
     draft = read(saved(document))
     assert draft.text == "Take two tablets daily"
-    assert draft.remarks == ("tracked deletions are left out",)
+    assert draft.remarks == ("left out: 2 words (tracked deletions), 1 word (hidden)",)
 
 
 def test_breaks_tabs_hyphens_and_signs() -> None:
@@ -143,8 +145,16 @@ def test_headers_footers_and_comments_are_left_out_and_footnotes_stand_at_the_en
     draft = read(with_parts(content, {"word/footnotes.xml": notes, "word/_rels/document.xml.rels": relations}))
     assert draft.text.endswith("Drink water.\n\nFootnotes\n\nIn 2023 by ACR.")
     assert outline(draft)[-1] == "Footnotes"
+    assert draft.remarks == ("left out: 4 words (headers and footers), 2 words (comments)",)
     for word in ("Confidential", "footer", "comment", "-----"):
         assert word not in draft.text
+
+
+def test_a_broken_header_is_no_reason_to_refuse_a_text() -> None:
+    document = word_leaflet()
+    document.sections[0].header.paragraphs[0].text = "Header"
+    content = saved(document)
+    assert read(with_parts(content, {"word/header1.xml": b"<w:hdr"})).text == read(content).text
 
 
 def test_a_table_of_contents_is_left_out_and_content_controls_are_read() -> None:
@@ -159,6 +169,7 @@ def test_a_table_of_contents_is_left_out_and_content_controls_are_read() -> None
     changed = with_parts(content, {MAIN: body.replace(b"<w:body>", b"<w:body>" + control)})
     draft = read(changed)
     assert "Treatment 2" not in draft.text
+    assert draft.remarks == ("left out: 2 words (table of contents)",)
     assert draft.text.startswith("A controlled line\n\nGout")
 
 
@@ -186,7 +197,7 @@ def test_cells_that_span_and_tables_that_lay_out() -> None:
     layout = document.add_table(rows=1, cols=1)
     layout.cell(0, 0).paragraphs[0].text = "In a frame"
     layout.cell(0, 0).add_paragraph("of its own")
-    assert read(saved(document)).text == "A: x | B: 1 | C: 2\nB: 3 | C: 4\n\nIn a frame\n\nof its own"
+    assert read(saved(document)).text == "A: x | B: 1 | C: 2\nA: x | B: 3 | C: 4\n\nIn a frame\n\nof its own"
 
 
 def test_a_table_without_a_header_has_none_made_up() -> None:
@@ -307,3 +318,125 @@ def test_recognises_by_what_is_in_it() -> None:
     assert DocxReader().recognises(SourceFile("a.docx", content[:500]))
     assert not DocxReader().recognises(SourceFile("a.docx", b"plain words"))
     assert not DocxReader().recognises(SourceFile("a.zip", with_parts(content, {})[:100]))
+
+
+def with_chunk(document: WordDocument, name: str, chunk: bytes) -> bytes:
+    """A file whose last part is a file of another kind."""
+    content = saved(document)
+    relation = (
+        f'<Relationship Id="rC" Target="{name}" Type="http://schemas.openxmlformats.org/x/aFChunk"/></Relationships>'
+    )
+    relations = part_of(content, "word/_rels/document.xml.rels").replace(b"</Relationships>", relation.encode())
+    body = part_of(content, MAIN).replace(b"<w:sectPr", b'<w:altChunk r:id="rC"/><w:sectPr', 1)
+    return with_parts(content, {MAIN: body, "word/_rels/document.xml.rels": relations, f"word/{name}": chunk})
+
+
+@pytest.mark.parametrize(
+    ("name", "chunk", "text"),
+    [
+        ("c.html", b"<h2>Care</h2><p>Rest.<ul><li>ice<li>water</ul>", "Care\n\nRest.\n\n- ice\n- water"),
+        ("c.txt", b"CARE: Rest.\nAnd water.", "CARE: Rest.\nAnd water."),
+    ],
+)
+def test_a_file_inside_is_read_where_it_stands(name: str, chunk: bytes, text: str) -> None:
+    document = Document()
+    document.add_paragraph("Before.")
+    draft = read(with_chunk(document, name, chunk))
+    assert draft.text == f"Before.\n\n{text}"
+    assert [each.casefold() for each in outline(draft)] == ["", "care"]
+    assert read(with_chunk(Document(), name, chunk)).text == text
+
+
+def test_word_files_inside_of_each_other_are_read_to_a_depth() -> None:
+    content = saved(word_leaflet())
+    for number in range(5):
+        document = Document()
+        document.add_paragraph(f"Cover {number}.")
+        content = with_chunk(document, "c.docx", content)
+    draft = read(content)
+    assert "Cover 4." in draft.text
+    assert "Cover 1." in draft.text
+    assert "crystals" not in draft.text
+    assert draft.remarks == ("a file inside is not read: a kind that is not read there",)
+
+
+def test_a_file_inside_that_is_not_read_is_told() -> None:
+    document = Document()
+    document.add_paragraph("Before.")
+    assert read(with_chunk(document, "c.mht", b"MIME-Version: 1.0\n\nSGUgd2Fz")).text == "Before."
+    assert "not read" in read(with_chunk(document, "c.mht", b"MIME-Version: 1.0\n\nSGUgd2Fz")).remarks[0]
+    assert "not read" in refused(with_chunk(Document(), "c.mht", b"x")).got
+
+
+def test_a_large_first_letter_belongs_to_its_paragraph() -> None:
+    document = Document()
+    frame = '<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>'
+    add_xml(document, f"{frame}<w:r><w:t>D</w:t></w:r>")
+    add_xml(document, "<w:r><w:t>iabetes is treated.</w:t><w:br/><w:t>At once.</w:t></w:r>")
+    add_xml(document, f"{frame}<w:r><w:t>End</w:t></w:r>")
+    assert read(saved(document)).text == "Diabetes is treated.\nAt once.\n\nEnd"
+
+
+def test_words_that_only_the_older_form_of_a_box_has_are_read() -> None:
+    document = Document()
+    box = "<w:pict><w:txbxContent><w:p><w:r><w:t>In a box</w:t></w:r></w:p></w:txbxContent></w:pict>"
+    add_xml(
+        document,
+        "<w:r><mc:AlternateContent xmlns:mc='http://schemas.openxmlformats.org/markup-compatibility/2006'>"
+        f"<mc:Choice><w:drawing/></mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r>",
+    )
+    assert read(saved(document)).text == "In a box"
+
+
+def test_styles_say_what_is_struck_hidden_and_bold() -> None:
+    document = Document()
+    for name, flag in (("Gone", "strike"), ("Unseen", "hidden"), ("Heavy", "bold")):
+        setattr(document.styles.add_style(name, WD_STYLE_TYPE.CHARACTER).font, flag, True)
+    document.add_paragraph().add_run("Care", style="Heavy")
+    paragraph = document.add_paragraph("Takes ")
+    paragraph.add_run("warfarin 5 mg ", style="Gone")
+    paragraph.add_run("unseen", style="Unseen")
+    paragraph.add_run("apixaban", style="Gone").font.strike = False
+    draft = read(saved(document))
+    assert (outline(draft), draft.sections[0].text) == (["Care"], "Takes apixaban")
+    assert draft.remarks == ("left out: 3 words (struck out), 1 word (hidden)",)
+
+
+def test_bold_lines_below_the_one_heading_of_a_file_are_headings() -> None:
+    document = Document()
+    document.add_heading("Naproxen", 1)
+    document.add_paragraph().add_run("Storage").bold = True
+    document.add_paragraph("Below 25 °C.")
+    assert (read(saved(document)).title, outline(read(saved(document)))) == ("Naproxen", ["Storage"])
+
+
+def test_what_an_author_wrote_of_a_picture_is_read_and_what_word_wrote_is_not() -> None:
+    import io
+
+    for described, text in (
+        ("Shake it five times.", "Shake it five times."),
+        ("A blue tube Description automatically generated", "A blue tube"),
+        ("IMG_12.png", ""),
+    ):
+        document = Document()
+        document.add_paragraph("See:")
+        document.add_picture(io.BytesIO(grey_png()))
+        document.inline_shapes[0]._inline.docPr.set("descr", described)
+        assert read(saved(document)).text == f"See:\n\n{text}".strip()
+
+
+def test_boxes_of_a_list_say_whether_they_are_ticked() -> None:
+    font = '<w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr>'
+    level = f'<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="{{}}"/>{font}</w:lvl>'
+    lists = ((1, "\uf0fe"), (2, "\uf0a8"), (3, "\uf0a7"))
+    numbering = (
+        '<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        + "".join(f'<w:abstractNum w:abstractNumId="{key}">{level.format(sign)}</w:abstractNum>' for key, sign in lists)
+        + "".join(f'<w:num w:numId="{key}"><w:abstractNumId w:val="{key}"/></w:num>' for key, _ in lists)
+        + "</w:numbering>"
+    )
+    document = Document()
+    for key, word in ((1, "asthma"), (2, "gout"), (3, "none")):
+        add_xml(document, f'<w:pPr><w:numPr><w:numId w:val="{key}"/></w:numPr></w:pPr><w:r><w:t>{word}</w:t></w:r>')
+    content = with_parts(saved(document), {"word/numbering.xml": numbering.encode()})
+    assert read(content).text == "☑ asthma\n☐ gout\n• none"

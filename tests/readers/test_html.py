@@ -88,7 +88,7 @@ def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> N
         ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "- a\n- b\n  - c\n- d\n\ne"),
         ("<ul><li></li><li> </li></ul><p>a", "a"),
         ("<pre>\n a  b\n\tc </pre>d", " a  b\n\tc \n\nd"),
-        ("<textarea>t</textarea><p>a<select><option>b</select>", "a"),
+        ("<textarea>t</textarea><p>a<select><option>b<option selected>c</select>", "t\n\na c"),
         ("<b>a</b> b<i> c </i>\n d&#32;e", "a b c d e"),
         ("a<!-- b -->c<!doctype x>d<?php e ?>f", "acdf"),
         ("a < b &amp c &notit; &bogus; &#x41;&#0;&#99999999999;", "a < b & c ¬it; &bogus; A\ufffd\ufffd"),
@@ -99,6 +99,7 @@ def test_a_highlight_goes_back_to_the_source(words: str, marked: list[str]) -> N
         ("<dl><dt>a<dd>b<dt>c:<dd>d<dt>e<dd></dl>f", "a: b\n\nc: d\n\ne\n\nf"),
         ("<head><title>t</title><style>s</style><p>a<body>b", "a\n\nb"),
         ("<head><title>t</title>a", "a"),
+        ("<math><mfrac><mi>a</mi></mfrac><msup><mi>b</mi></msup></math>", "ab"),
         ("<p>a<p>&nbsp;<p>\u00a0&nbsp;b&nbsp;c", "a\n\nb\u00a0c"),
         ("<details><summary>a</summary>b</details>", "a\n\nb"),
         ("x<script>a</scripty>b</SCRIPT >y", "xy"),
@@ -120,7 +121,7 @@ def test_markup_is_read_as_browsers_do(page: str, text: str) -> None:
          ["Drug: A | Dose old: 1 | Dose young: 2"]),
         ("<tr><th>Drug<th>Dose<tr><td colspan=2>Adults<tr><td>A<td>1", ["Adults", "Drug: A | Dose: 1"]),
         ("<tr><th>Drug<th>Use<tr><td>A<td><p>one<p>two<ul><li>three<li>four</ul>",
-         ["Drug: A | Use: one two; three; four"]),
+         ["Drug: A | Use: one; two; three; four"]),
         ("<tr><th>A<th>B", ["A | B"]),
     ],
 )  # fmt: skip
@@ -217,9 +218,7 @@ def test_the_encoding_is_found(content: bytes, encoding: str) -> None:
     assert "ller" in draft.text
 
 
-@pytest.mark.parametrize(
-    "page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>", "<p hidden>x"]
-)
+@pytest.mark.parametrize("page", ["", " ", "<html><body></body></html>", "<p>…</p>", "<script>words</script>"])
 def test_a_page_without_words_is_refused(page: str) -> None:
     with pytest.raises(UnreadableError) as raised:
         list(READER.read(SourceFile("x.html", page.encode())))
@@ -254,3 +253,118 @@ def test_a_heading_alone_is_read_but_not_one_whose_links_are_left_out() -> None:
 def test_a_page_of_such_headings_alone_is_read() -> None:
     (draft,) = read(READER, "<h2>Related conditions</h2><h2>Contents</h2>")
     assert [section.text for section in draft.sections] == ["Related conditions", "Contents"]
+
+
+TEXT = f"<p>{'The text of a page. ' * 20}</p>"
+LONG = "a long cell " * 7 + "end"
+SHOWN = ("The text of a page. " * 20).strip()
+
+
+@pytest.mark.parametrize(
+    "panels",
+    [
+        "<h2><button aria-expanded=false aria-controls=a>Signs</button></h2><div id=a hidden><p>Pain.</p></div>",
+        "<button aria-controls=a>Signs</button><div id=a aria-hidden=true style='display:none'>Pain.</div>",
+        "<button class=accordion>Signs</button><div style='display: none'>Pain.</div>",
+        "<details><summary>Signs</summary><p>Pain.</p></details>",
+        "<ul class=nav><li><a data-toggle=tab href=#a>Signs</a></ul><div class=tab-pane id=a hidden>Pain.</div>",
+        "<div><button role=tab id=t>Signs</button></div><div role=tabpanel id=a aria-labelledby=t hidden>Pain.</div>",
+        "<div><button role=tab aria-controls=a>Signs</button></div><div role=tabpanel id=a><h2>Signs</h2>Pain.</div>",
+        "<h2 id=t>Signs</h2><div role=region aria-labelledby=t hidden>Pain.</div>",
+    ],
+)
+def test_what_is_hidden_until_a_reader_opens_it_stands_below_the_words_that_open_it(panels: str) -> None:
+    (draft,) = read(READER, f"<h1>Gout</h1>{TEXT}{panels}")
+    assert [(section.heading, section.text) for section in draft.sections] == [("", SHOWN), ("Signs", "Pain.")]
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<div hidden>Loading</div>",
+        "<div style='display:none'>Loading</div>",
+        "<button aria-haspopup=true aria-controls=m>Menu</button><div id=m hidden>Loading</div>",
+        "<div role=dialog aria-labelledby=t hidden><b id=t>Loading</b></div>",
+    ],
+)
+def test_what_is_hidden_otherwise_is_left_out_and_counted(hidden: str) -> None:
+    (draft,) = read(READER, TEXT + hidden)
+    assert draft.text == SHOWN
+    (remark,) = draft.remarks
+    assert "1 word (" in remark
+
+
+def test_a_page_that_is_hidden_until_a_script_shows_it_is_read() -> None:
+    assert text_of(f"<body style='visibility: hidden'>{TEXT}") == SHOWN
+    assert text_of(f"<p>Please wait.</p><div style='display:none'>{TEXT}</div>").endswith(SHOWN)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "<div class=comments><p>The sample was haemolysed: send another.</p></div>",
+        "<aside><p>Do not give it to children under twelve.</p></aside>",
+        "<div class=sidebar><p>Stop it before contrast medium is given.</p></div>",
+        "<footer><p>Store it in a dry and dark place.</p></footer>",
+        "<div><label>Diagnosis</label> <span>acute gout</span></div>",
+        "<p>Step one: <img alt='Shake the inhaler five times.' src=1.png></p>",
+    ],
+)
+def test_names_alone_do_not_make_a_part_one_around_the_text(kept: str) -> None:
+    (draft,) = read(READER, TEXT + kept)
+    words = kept.replace("<img alt='", "<b>").replace("' src=1.png>", "</b>")
+    assert draft.text == f"{SHOWN}\n\n{text_of(words)}"
+    assert not draft.remarks
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<div id=comments><p>I think so, too.</p><div class=comment-reply><a href=/r>Reply</a></div></div>",
+        "<form><label>Your address</label><input type=email><input type=submit value=Send></form>",
+        "<form role=search><label>Search</label><input name=q></form>",
+        "<footer>\u00a9 2024 The clinic in the town</footer>",
+        "<div class=sidebar><a href=/a>What is new in the clinic</a></div>",
+        "<img alt=IMG_1234.jpg src=x><img alt='' src=y>",
+    ],
+)
+def test_parts_of_a_site_are_left_out(around: str) -> None:
+    assert text_of(TEXT + around) == SHOWN
+
+
+def test_a_questionnaire_says_what_is_ticked_and_what_was_filled_in() -> None:
+    form = (
+        "<form><fieldset><legend>Do you smoke?</legend><label><input type=radio checked>Yes</label>"
+        "<label><input type=radio>No</label></fieldset><label>How many a day <input type=number value=12></label>"
+        "<select><option>some<option selected>weekly</select><textarea>since March</textarea></form>"
+    )
+    asked = "Do you smoke?\n\n☒ Yes ☐ No\n\nHow many a day 12 weekly since March"
+    assert text_of(TEXT + form) == f"{SHOWN}\n\n{asked}"
+
+
+def test_bold_lines_are_headings_where_a_page_has_no_others() -> None:
+    page = (
+        "<h1>Naproxen</h1><p><b>Side effects</b></p><p>Pain.</p><div><strong>Storage:</strong><br>Below 25 °C.</div>"
+        "<p style='font-weight: 700'>Overdose</p><p><b>At once</b> call for help.</p><p><b>Take it with food.</b></p>"
+    )
+    (draft,) = read(READER, page)
+    assert [section.heading for section in draft.sections] == ["Side effects", "Storage:", "Overdose"]
+    (draft,) = read(READER, f"<h2>Uses</h2><p>Gout.</p>{page}")
+    assert [section.heading for section in draft.sections] == ["Uses", ""]
+
+
+@pytest.mark.parametrize(
+    ("table", "lines"),
+    [
+        ("<tr><th>Age<th>Weight<th>Dose<tr><td>Child<td colspan=2>7 mg", ["Age: Child | 7 mg"]),
+        ("<tr><th>Age<th>Dose old<th>Dose new<tr><td>Child<td colspan=2>7 mg", ["Age: Child | Dose: 7 mg"]),
+        (f"<tr><th>A<th>B<tr><td rowspan=2>{LONG}<td>1<tr><td>2", [f"A: {LONG} | B: 1", "B: 2"]),
+        ("<tr><th>A<th>B<th>C<tr><td rowspan=0>x<td>1<td>2<tr><td colspan=2>3", ["A: x | B: 1 | C: 2", "A: x | 3"]),
+        ("<tr><th>A<th>B<tr><td>x<td><div>one</div>two<p>three", ["A: x | B: one; two; three"]),
+        ("<tr><th>A<th>B<tr><td>x<td><b>5</b> <i>mg</i><span> a </span>day", ["A: x | B: 5 mg a day"]),
+        ("<tr><th>Serum<br>salt<th>B<tr><td>x<td>36<br>hours<br>(or so)", ["Serum salt: x | B: 36 hours (or so)"]),
+        ("<tr><th>Drug<th>Dose<tr><td><del>Old</del>New<td><s>1</s>2", ["Drug: New | Dose: 2"]),
+    ],
+)  # fmt: skip
+def test_cells_have_the_labels_of_their_columns(table: str, lines: list[str]) -> None:
+    assert text_of(f"<p>Table</p><table>{table}</table>").split("\n\n")[1].split("\n") == lines

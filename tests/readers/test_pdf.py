@@ -480,18 +480,18 @@ def test_lines_in_capitals_are_headings_and_abbreviations_are_none() -> None:
 
 def test_the_outline_names_headings_that_do_not_look_like_ones() -> None:
     drawn = Drawn()
-    drawn.line(60, 100, "Overview")
+    drawn.line(60, 100, "In short")
     drawn.paragraph(60, 130, 470, GOUT)
     drawn.line(60, 200, "Causes")
     drawn.paragraph(60, 230, 470, CAUSES)
     assert outline(read(drawn.content())) == [""]
     drawn = Drawn()
-    for y, name, text, level in ((100, "Overview", GOUT, 0), (200, "Causes", CAUSES, 1)):
+    for y, name, text, level in ((100, "In short", GOUT, 0), (200, "Causes", CAUSES, 1)):
         drawn.canvas.bookmarkPage(name)
         drawn.canvas.addOutlineEntry(name, name, level)
         drawn.line(60, y, name)
         drawn.paragraph(60, y + 30, 470, text)
-    assert outline(read(drawn.content())) == ["Overview", "Overview > Causes"]
+    assert outline(read(drawn.content())) == ["In short", "In short > Causes"]
 
 
 @pytest.mark.parametrize(

@@ -302,3 +302,33 @@ def test_deep_fhir_as_xml_is_refused() -> None:
             )
         )
     assert raised.value.kind == "deep nesting"
+
+
+CDA = (
+    "<ClinicalDocument xmlns='urn:hl7-org:v3'><title>Letter</title><component><structuredBody><component><section>"
+    "<title>{}</title>{}</section></component></structuredBody></component></ClinicalDocument>"
+)
+
+
+@pytest.mark.parametrize(
+    ("narrative", "text"),
+    [
+        ("<paragraph><content styleCode='Bold Strikethrough'>Warfarin</content> none</paragraph>", "none"),
+        ("<list><item revised='delete'>Warfarin</item><item>Apixaban</item></list>", "- Apixaban"),
+        ("<paragraph>150 x 10<sup>9</sup>/L, 1.7 m<sup>2</sup></paragraph>", "150 x 10^9/L, 1.7 m2"),
+        ("<table><thead><tr><th>Drug</th><th>Dose</th></tr></thead><tbody><tr styleCode='Strikethrough'>"
+         "<td>Warfarin</td><td>5</td></tr><tr><td>Apixaban</td><td><list><item>5 mg</item><item>at night</item></list>"
+         "</td></tr></tbody></table>",
+         "Drug: Apixaban | Dose: 5 mg; at night"),
+    ],
+)  # fmt: skip
+def test_struck_out_words_of_a_clinical_document_are_left_out_and_counted(narrative: str, text: str) -> None:
+    (draft,) = read(READER, CDA.format("Medication", f"<text>{narrative}</text>"))
+    assert [section.text for section in draft.sections] == [text]
+    assert bool(draft.remarks) == ("Warfarin" in narrative)
+
+
+def test_a_section_without_a_narrative_says_what_its_entries_say() -> None:
+    entry = "<text/><entry><act><text>Rash after <b>penicillin</b></text><code><originalText/></code></act></entry>"
+    (draft,) = read(READER, CDA.format("Allergies", entry))
+    assert [(section.heading, section.text) for section in draft.sections] == [("Allergies", "Rash after penicillin")]

@@ -4,23 +4,27 @@ White space of the source is one blank in the text. A single character of it is 
 them are a run of their own, of one character of the text and several of the source. Gaps between blocks ("\n\n"),
 between lines ("\n"), list markers and repeated column headings stand in no source and are in no run.
 
-At the end the flow becomes a draft: one heading is the title, and sections stand between the others.
+At the end the flow becomes a draft: one heading is the title, and sections stand between the others. Where it is a
+clinical note, its sections are those of notes (`with_note_headings`).
 """
 
 from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from auscult.documents.building import Section
+from auscult.documents.note_headings import note_sections
 from auscult.documents.original import RUN
 from auscult.readers.contract import DraftDocument, UnreadableError
+from auscult.readers.tables import BETWEEN
 from auscult.readers.tree import NOWHERE, Piece
 
 WHITE: Final = " \t\n\r\f\v"
@@ -48,10 +52,12 @@ class Flow:
 
     Attributes:
         headings: Those so far.
+        left_out: Words that are left out on purpose, by why.
     """
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
+        self.left_out: Counter[str] = Counter()
         self._parts: list[str] = []
         self._length = 0
         self._runs = array("I")
@@ -66,7 +72,10 @@ class Flow:
         """Words of the source, or of ours, with white space collapsed."""
         text, start, end = piece
         if start == NOWHERE:
-            self._blank = None
+            if text == " ":
+                self._blank = self._blank or (NOWHERE, NOWHERE)
+                return
+            self._blank = self._blank if self._blank == (NOWHERE, NOWHERE) else None
             self._begin()
             self._put(text, NOWHERE, NOWHERE)
             return
@@ -160,9 +169,10 @@ class Flow:
         return self._last in WHITE
 
     @property
-    def after_digit(self) -> bool:
-        """Whether the next words go on behind a digit, with nothing between."""
-        return self._last.isdigit() and not (self._gap or self._marker or self._join or self._blank)
+    def tail(self) -> str:
+        """The last characters, behind which the next words go on with nothing between; empty where something is."""
+        parted = self._gap or self._marker or self._join or self._blank
+        return "" if parted else "".join(self._parts[-8:])[-8:]
 
     @property
     def text(self) -> str:
@@ -331,6 +341,7 @@ def draft_of(
     sections, paths = flow.sections(title, without)
     if not sections:
         sections, paths = flow.sections(title)
+    sections, paths = with_note_headings(text, sections, paths, title.text if title else "")
     return DraftDocument(
         text=text,
         sections=sections,
@@ -343,7 +354,80 @@ def draft_of(
         url=facts.url,
         entity_ids=tuple(facts.entity_ids),
         metadata=facts.fields(),
+        remarks=remarks_of(flow.left_out),
     )
+
+
+_PLAIN: Final = re.compile(r"[\W_]+")
+_BEFORE_ITEM: Final = re.compile(r"\n\n(?=[ \t]*\(?\d{1,2}[.)][ \t])")
+_LABELLED: Final = re.compile(r"^([^:\n]{1,80}):.*$", re.MULTILINE)
+# So many headings of notes tell a note, whatever headings of another kind stand in it.
+_FEWEST_OF_NOTE: Final = 4
+
+
+def with_note_headings(
+    text: str, sections: Sequence[Section], paths: Sequence[tuple[str, ...]], title: str = ""
+) -> tuple[list[Section], list[tuple[str, ...]]]:
+    """Return the sections of a document, by the headings of clinical notes where it is one.
+
+    The same note has the same sections in every format. A document without headings of its own, or with none but a
+    note's, is divided as plain text is. Where it has others, and many more of a note's, its sections are divided.
+
+    Args:
+        text: The whole text.
+        sections: Those between its own headings, each with its `start`.
+        paths: Per section, the headings above its own.
+        title: Its heading that is the title, which has no section.
+    """
+    noted = _noted(text)
+    named = [_PLAIN.sub(" ", each.heading).strip().casefold() for each in noted if each.heading]
+    known = set(named)
+    own = {
+        _PLAIN.sub(" ", name).strip().casefold()
+        for each, path in zip(sections, paths, strict=True)
+        for name in (each.heading, *path)
+    }
+    own.discard("")
+    if not named or len(own) >= len(known):
+        return list(sections), list(paths)
+    if own <= known:
+        # A title that is no heading of a note is no text of it either.
+        first = noted[0]
+        lead = len(title) if title and not first.heading and first.text.startswith(title) else 0
+        rest = first.text[lead:]
+        start = (first.start or 0) + lead + len(rest) - len(rest.lstrip())
+        begin = [replace(first, text=rest.lstrip(), start=start)] if has_words(rest) else []
+        found = [*begin, *noted[1:]]
+        return found, [()] * len(found)
+    if len(known) < max(_FEWEST_OF_NOTE, 2 * len(own)):
+        return list(sections), list(paths)
+    divided: list[Section] = []
+    above: list[tuple[str, ...]] = []
+    for section, path in zip(sections, paths, strict=True):
+        for each in _noted(section.text):
+            inner = bool(each.heading and section.heading)
+            above.append((*path, section.heading) if inner else path)
+            heading = each.heading or section.heading
+            divided.append(replace(each, heading=heading, start=(section.start or 0) + (each.start or 0)))
+    return divided, above
+
+
+def _noted(text: str) -> list[Section]:
+    """The sections of a note whose paragraphs may all be parted by empty lines, and which may have tables.
+
+    An item behind an empty line is no heading, and neither is the label of a column.
+    """
+    rows = [line.split(BETWEEN) for line in text.split("\n") if BETWEEN in line]
+    labels = {cell.partition(":")[0] for row in rows for cell in row if ":" in cell}
+    sought = _LABELLED.sub(lambda row: row[0].replace(":", ";") if row[1] in labels else row[0], text)
+    found = note_sections(_BEFORE_ITEM.sub(" \n", sought))
+    return [replace(each, text=text[each.start or 0 : (each.start or 0) + len(each.text)]) for each in found]
+
+
+def remarks_of(left_out: Mapping[str, int]) -> tuple[str, ...]:
+    """Return one remark on the words that were left out, or none."""
+    told = [f"{number:,} {'word' if number == 1 else 'words'} ({why})" for why, number in left_out.items() if number]
+    return (f"left out: {', '.join(told)}",) if told else ()
 
 
 def _title(headings: Sequence[Heading], facts: Facts, told_first: bool) -> Heading | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import takewhile
 from typing import Final, TypeVar
 
 from auscult.readers.tree import Element, Piece, Role, descend, written
@@ -28,7 +28,7 @@ _LONGEST_LABEL: Final = 80
 
 def readable_rows(
     header: Sequence[str] | None,
-    rows: Sequence[Sequence[Sequence[Part]]],
+    rows: Sequence[Sequence[Sequence[Part] | None]],
     written: Callable[[str], Part],
 ) -> list[list[Part]]:
     """One line of pieces a row, without line breaks between them.
@@ -37,7 +37,9 @@ def readable_rows(
         header: The columns' headings, from the left; None, or empty ones, where there are none. One longer than 80
             characters is no label: the header is then a line of its own, and is not repeated.
         rows: Each row's cells, each cell's pieces in order. A row may be longer or shorter than the header; a cell
-            without pieces is left out with its label.
+            without pieces is left out with its label. None is a column that the cell to its left reaches into: such a
+            cell is labelled with the words that the headings of its columns begin with, and with none where it is the
+            whole row.
         written: Makes a piece of what stands in no cell: labels, ": " and " | ".
 
     Returns:
@@ -57,6 +59,24 @@ def readable_lines(header: Sequence[str] | None, rows: Sequence[Sequence[str]]) 
     return ["".join(line) for line in readable_rows(header, cells, str)]
 
 
+def parting(before: str, after: str, gap: str) -> str:
+    """What stands between two lines of a cell that become one.
+
+    Args:
+        before: The words before, or the last of them.
+        after: Those behind.
+        gap: What parts them: `flow.BLOCK` for paragraphs and items, `flow.LINE` for a line break, else the answer.
+    """
+    before, after = before.rstrip(), after.lstrip()
+    if gap not in ("\n", "\n\n"):
+        return gap
+    if before[-1:] in ".,;:!?/(|-\u2013\u2014" or after[:1] in "(":
+        return " "
+    # Authors break lines for looks, too: only what begins as a line of its own is one.
+    begins = after[:1].isupper() and len(before.split()) > 1
+    return "; " if gap == "\n\n" or begins else " "
+
+
 def merged_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """One heading a column of a header of several rows: "Dose" above "adults" is "Dose adults"."""
     width = max(map(len, rows), default=0)
@@ -64,17 +84,32 @@ def merged_header(rows: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, map(str.strip, column)))) for column in columns]
 
 
-def _line(labels: Sequence[str], row: Sequence[Sequence[Part]], written: Callable[[str], Part]) -> list[Part]:
+def _line(labels: Sequence[str], row: Sequence[Sequence[Part] | None], written: Callable[[str], Part]) -> list[Part]:
     line: list[Part] = []
     for column, cell in enumerate(row):
         if not cell:
             continue
-        label = labels[column] if column < len(labels) else ""
+        end = column + 1
+        while end < len(row) and row[end] is None:
+            end += 1
+        whole = end - column == len(row) > 1
+        label = "" if whole else _shared(labels[column:end])
         before = (BETWEEN if line else "") + (label.rstrip(":") + _BEHIND_LABEL if label else "")
         if before:
             line.append(written(before))
         line.extend(cell)
     return line
+
+
+def _shared(labels: Sequence[str]) -> str:
+    """The words that all labels begin with."""
+    words = zip(*(label.split() for label in labels), strict=False)
+    return " ".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, words))
+
+
+def repeated(text: str) -> list[Piece]:
+    """What a cell that spans rows says in those below its first: short cells are repeated, long ones are not."""
+    return [written(text)] if 0 < len(text) <= _LONGEST_REPEATED else []
 
 
 ROWS: Final = ("tr", "row")
@@ -83,6 +118,7 @@ _CAPTIONS: Final = ("caption", "title")
 # What a cell that spans rows says is repeated in each of them: short cells, and few of them.
 _LONGEST_REPEATED: Final = 80
 _WIDEST: Final = 40
+_TALLEST: Final = 1000
 _LONGEST_CELL: Final = 1000
 
 
@@ -101,17 +137,17 @@ def heads(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-Pieces = Callable[[Element], list[Piece]]
+Pieces = Callable[[Element, bool], list[Piece]]
+Cells = list[list[Piece] | None]
 
 
 @dataclass(slots=True)
 class _Row:
-    """One row: the pieces of each column, and whether they are a header, a heading of rows, or one cell for all."""
+    """One row: the pieces of each column, whether they are a header, and whether the first is the row's heading."""
 
     header: bool
-    cells: list[list[Piece]] = field(default_factory=list)
+    cells: Cells = field(default_factory=list)
     labelled: bool = False
-    alone: bool = False
 
 
 def is_data(table: Element, role: Callable[[Element], Role]) -> bool:
@@ -124,7 +160,7 @@ def is_data(table: Element, role: Callable[[Element], Role]) -> bool:
     if table.get("role") in ("presentation", "none"):
         return False
     widest = width = length = 0
-    for node in descend(table, lambda each: role(each) not in (Role.DROPPED, Role.TABLE)):
+    for node in descend(table, lambda each: role(each) not in (Role.DROPPED, Role.STRUCK, Role.TABLE)):
         if isinstance(node, Piece):
             length += len(node.text)
         elif node.tag in ROWS:
@@ -139,15 +175,16 @@ def is_data(table: Element, role: Callable[[Element], Role]) -> bool:
     return widest > 1
 
 
-def readable_table(table: Element, pieces: Pieces) -> list[list[Piece]]:
+def readable_table(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> list[list[Piece]]:
     """Lines of a table of data: its caption, then a line a row, the header's words with each.
 
     Args:
         table: `is_data`.
-        pieces: The words of a cell on one line.
+        role: The part that an element plays.
+        pieces: The words of an element on one line; whether it is a label.
     """
-    captions = [line for each in table.elements if each.tag in _CAPTIONS and (line := pieces(each))]
-    rows = _rows(table, pieces)
+    captions = [line for each in table.elements if each.tag in _CAPTIONS and (line := pieces(each, True))]
+    rows = _rows(table, role, pieces)
     above = 0
     while above < len(rows) and rows[above].header:
         above += 1
@@ -156,48 +193,46 @@ def readable_table(table: Element, pieces: Pieces) -> list[list[Piece]]:
         # Nothing but headers: the first column's headings, each with its cells, are all that there is.
         return captions + [line for row in rows for line in readable_rows(None, [row.cells], written)]
     filled = [row for row in rows[above:] if any(row.cells)]
-    lines = [] if filled else readable_rows(header, [], written)
-    for alone, together in groupby(filled, lambda row: row.alone):
-        cells = [_with_row_heading(row.cells) if row.labelled and not header else row.cells for row in together]
-        lines += readable_rows(None if alone else header, cells, written)
-    return captions + lines
+    cells = [_with_row_heading(row.cells) if row.labelled and not header else row.cells for row in filled]
+    return captions + readable_rows(header, cells, written)
 
 
-def _rows(table: Element, pieces: Pieces) -> list[_Row]:
+def _rows(table: Element, role: Callable[[Element], Role], pieces: Pieces) -> list[_Row]:
     """All rows, with what reaches into them from above."""
+    out = (Role.DROPPED, Role.STRUCK)
     rows: list[_Row] = []
-    below: dict[int, tuple[int, list[Piece]]] = {}
+    below: dict[int, tuple[int, list[Piece] | None]] = {}
     in_head = {id(row) for head in table.all("thead") for row in head.all(*ROWS)}
     for element in table.all(*ROWS):
-        if element.dropped:
+        if role(element) in out:
             continue
-        cells = [each for each in element.elements if each.tag in CELLS and not each.dropped]
+        cells = [each for each in element.elements if each.tag in CELLS]
         header = id(element) in in_head or (not in_head and all(each.tag == "th" for each in cells))
         row = _Row(header and bool(cells))
         row.labelled = len(cells) > 1 and cells[0].tag == "th" and all(each.tag != "th" for each in cells[1:])
-        row.alone = len(cells) == 1 and _span(cells[0], "colspan") > 1
         waiting = dict(below)
         below = {column: (left - 1, cell) for column, (left, cell) in waiting.items() if left > 1}
         for cell in cells:
             _from_above(row, waiting)
-            found = pieces(cell)
-            column, rowspan = len(row.cells), _span(cell, "rowspan")
-            if rowspan > 1 and column < _WIDEST and len(text := _text(found)) <= _LONGEST_REPEATED:
-                below[column] = (rowspan - 1, [written(text)] if text else [])
-            row.cells.append(found)
-            across = _span(cell, "colspan") - 1
-            row.cells += [[written(_text(found))] if header and found else [] for _ in range(across)]
+            # A cell that is left out keeps its place, so that those beside it keep their labels.
+            found = [] if role(cell) in out else pieces(cell, header or cell.tag == "th")
+            column, rowspan = len(row.cells), _span(cell, "rowspan", _TALLEST)
+            reached: list[Piece] | None = [written(_text(found))] if header else None
+            row.cells += [found, *(reached for _ in range(_span(cell, "colspan", _WIDEST) - 1))]
+            if rowspan > 1:
+                for place in range(column, min(len(row.cells), _WIDEST)):
+                    below[place] = rowspan - 1, repeated(_text(found)) if header or place == column else None
         _from_above(row, waiting)
         rows.append(row)
     return rows
 
 
-def _from_above(row: _Row, waiting: dict[int, tuple[int, list[Piece]]]) -> None:
+def _from_above(row: _Row, waiting: dict[int, tuple[int, list[Piece] | None]]) -> None:
     while (column := len(row.cells)) in waiting:
         row.cells.append(waiting.pop(column)[1])
 
 
-def _with_row_heading(cells: list[list[Piece]]) -> list[list[Piece]]:
+def _with_row_heading(cells: Cells) -> Cells:
     """The first cell as the label of the second."""
     if len(cells) < 2 or not cells[0] or not cells[1]:
         return cells
@@ -205,10 +240,13 @@ def _with_row_heading(cells: list[list[Piece]]) -> list[list[Piece]]:
     return [[*cells[0], *colon, written(" "), *cells[1]], *cells[2:]]
 
 
-def _span(cell: Element, name: str) -> int:
-    told = cell.get(name)
-    return min(int(told), _WIDEST) if told.isascii() and told.isdigit() and len(told) < 6 and int(told) else 1
+def _span(cell: Element, name: str, most: int) -> int:
+    told = cell.get(name).strip()
+    if not (told.isascii() and told.isdigit() and len(told) < 6):
+        return 1
+    # No rows are all that follow.
+    return min(int(told), most) or (most if name == "rowspan" else 1)
 
 
-def _text(pieces: list[Piece]) -> str:
-    return " ".join("".join(piece.text for piece in pieces).split())
+def _text(pieces: list[Piece] | None) -> str:
+    return " ".join("".join(piece.text for piece in pieces or ()).split())

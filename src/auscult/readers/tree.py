@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
+from itertools import islice
 from typing import Final, NamedTuple
 
 
@@ -12,7 +13,8 @@ class Role(Enum):
 
     INLINE goes on with the line. ITEM and NUMBERED stand in lists, which are BLOCKs, on lines of their own behind a
     marker. A DEFINITION goes on behind its TERM. BREAK ends a line. VERBATIM keeps its white space. A TABLE becomes
-    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read.
+    lines that can be read alone, or, where it only lays out a page, blocks. DROPPED is not read. STRUCK is not
+    read either, and its words are counted.
     """
 
     INLINE = auto()
@@ -27,9 +29,12 @@ class Role(Enum):
     TABLE = auto()
     HEADING = auto()
     DROPPED = auto()
+    STRUCK = auto()
 
 
 NOWHERE: Final = -1
+NEVER_SHOWN: Final = "never shown"
+"""Why scripts, titles of windows and the like are left out, which nobody takes for text."""
 
 
 class Piece(NamedTuple):
@@ -56,7 +61,7 @@ class Element:
         tag: Its name, without a namespace.
         attributes: Those that readers look at, by name without namespace.
         children: In order.
-        dropped: Whether it is left out of the text.
+        dropped: Why it is left out of the text ("hidden"); empty where it is not.
     """
 
     __slots__ = ("attributes", "children", "dropped", "tag")
@@ -65,7 +70,7 @@ class Element:
         self.tag = tag
         self.attributes = attributes or {}
         self.children: list[Element | Piece] = []
-        self.dropped = False
+        self.dropped = ""
 
     def get(self, name: str) -> str:
         """An attribute; empty where there is none."""
@@ -96,6 +101,15 @@ class Element:
     def words(self) -> str:
         """All text below it, white space one blank."""
         return " ".join("".join(node.text for node in descend(self) if isinstance(node, Piece)).split())
+
+    def beginning(self, most: int) -> str:
+        """The beginning of `words`: all of it, or more characters than that."""
+        text = ""
+        for node in islice(descend(self), most):
+            text += node.text if isinstance(node, Piece) else ""
+            if len(text) > 4 * most:
+                break
+        return " ".join(text.split())
 
     def words_apart(self) -> str:
         """The text of its children with blanks between them, as of the parts of a name; its own where it has none."""

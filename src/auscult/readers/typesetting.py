@@ -5,16 +5,19 @@ A format says what part each of its elements plays; from there on HTML, JATS and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from auscult.readers.flow import Flow
-from auscult.readers.tables import is_data, readable_table
-from auscult.readers.tree import Element, Piece, Role, descend, written
+from auscult.readers.tables import is_data, parting, readable_table
+from auscult.readers.tree import NEVER_SHOWN, Element, Piece, Role, descend, written
 
 _DEEPEST_INDENT: Final = 6
 # 10<sup>9</sup> is no 109: a raised number behind a number is parted from it.
 _RAISED: Final = "sup"
+# Units of areas, volumes and rates have up to three letters.
+_BEFORE_RAISED: Final = re.compile(r"(?:[\d)\].,;:]|[^\W\d_]{4})$")
 _POWER: Final = written("^")
 
 
@@ -39,6 +42,9 @@ class Typesetter:
 
     def set(self, root: Element) -> None:
         """All that stands in an element, in order."""
+        for node in descend(root, lambda each: not self._left_out(each)):
+            if isinstance(node, Element) and (why := self._left_out(node)) and why != NEVER_SHOWN:
+                self._flow.left_out[why] += len(node.words().split())
         stack: list[tuple[Role, Iterator[Element | Piece]]] = [(Role.INLINE, iter(root.children))]
         while stack:
             role, rest = stack[-1]
@@ -57,6 +63,9 @@ class Typesetter:
     def _role(self, element: Element) -> Role:
         return Role.DROPPED if element.dropped else self._given_role(element)
 
+    def _left_out(self, element: Element) -> str:
+        return element.dropped or ("struck out" if self._given_role(element) is Role.STRUCK else "")
+
     def _words(self, piece: Piece) -> None:
         if self._verbatim:
             self._flow.verbatim(piece)
@@ -66,7 +75,7 @@ class Typesetter:
     def _enter(self, element: Element, role: Role) -> bool:
         """Prepare the flow for an element; False where there is nothing to go into."""
         flow = self._flow
-        if role is Role.DROPPED:
+        if role in (Role.DROPPED, Role.STRUCK):
             return False
         if role is Role.BREAK:
             flow.broken()
@@ -74,7 +83,7 @@ class Typesetter:
         if role is Role.TABLE:
             self._part()
             if is_data(element, self._role):
-                for line in readable_table(element, self.pieces):
+                for line in readable_table(element, self._role, lambda each, label: self.pieces(each, label=label)):
                     flow.line()
                     for piece in line:
                         flow.add(piece)
@@ -85,14 +94,14 @@ class Typesetter:
         elif role is Role.ITEM:
             flow.marker(self._marker())
         elif role is Role.INLINE:
-            if element.tag == _RAISED and flow.after_digit and _is_number(element):
+            if element.tag == _RAISED and raises(flow.tail, _first(element)):
                 flow.add(_POWER)
         elif role is Role.DEFINITION and self._term:
             flow.join()
         else:
             self._part()
             if role in (Role.LIST, Role.NUMBERED):
-                self._lists.append(0 if role is Role.NUMBERED else None)
+                self._lists.append(_start(element) - 1 if role is Role.NUMBERED else None)
             elif role is Role.VERBATIM:
                 self._verbatim += 1
             elif role is Role.TERM:
@@ -137,26 +146,39 @@ class Typesetter:
     def heading(self, element: Element, level: int) -> None:
         """The words of an element as a heading."""
         self._flow.begin_heading(level)
-        for piece in self.pieces(element):
+        for piece in self.pieces(element, label=True):
             self._flow.add(piece)
         self._flow.end_heading()
 
-    def pieces(self, element: Element) -> list[Piece]:
-        """The words of an element on one line, blocks parted by a blank and items by "; "."""
+    def pieces(self, element: Element, *, label: bool = False) -> list[Piece]:
+        """The words of an element on one line, its paragraphs and items parted as `tables.parting` says.
+
+        Args:
+            element: A cell, or any other.
+            label: Whether it is a heading or a label, which is parted by blanks alone.
+        """
         found: list[Piece] = []
         gap = ""
-        for node in descend(element, lambda each: self._role(each) is not Role.DROPPED):
+        # The role of an element stands where it ends.
+        waiting: list[Element | Piece | Role] = [*reversed(element.children)]
+        while waiting:
+            node = waiting.pop()
             if isinstance(node, Element):
                 role = self._role(node)
-                if role is Role.ITEM:
-                    gap = "; "
-                elif role is not Role.INLINE:
-                    gap = gap or " "
-                elif node.tag == _RAISED and not gap and found and found[-1].text[-1:].isdigit() and _is_number(node):
-                    found.append(_POWER)
+                if role in (Role.DROPPED, Role.STRUCK):
+                    continue
+                if role is Role.INLINE:
+                    if node.tag == _RAISED and not gap and found and _is_raised(found, node):
+                        found.append(_POWER)
+                else:
+                    gap = _wider(gap, role)
+                    waiting.append(role)
+                waiting.extend(reversed(node.children))
+            elif isinstance(node, Role):
+                gap = _wider(gap, node)
             elif node.text.strip():
                 if gap and found:
-                    found.append(written(gap))
+                    found.append(written(" " if label else parting("".join(_tail(found)), node.text, gap)))
                 gap = ""
                 found.append(node)
             elif found:
@@ -164,7 +186,41 @@ class Typesetter:
         return found
 
 
-def _is_number(raised: Element) -> bool:
-    """Whether raised characters begin as a number does."""
-    first = next((node.text for node in descend(raised) if isinstance(node, Piece) and node.text.strip()), "")
-    return first.lstrip().lstrip("-\u2212\u2013+")[:1].isdigit()
+def _start(numbered: Element) -> int:
+    told = numbered.get("start")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 1
+
+
+def _wider(gap: str, role: Role) -> str:
+    """What stands between words with an element of a role between them."""
+    wanted = "\n" if role is Role.BREAK else ": " if role is Role.DEFINITION else "\n\n"
+    return wanted if gap in ("", "\n") else gap
+
+
+def _tail(pieces: list[Piece]) -> list[str]:
+    """The texts of the last pieces, without white space at the end."""
+    last = len(pieces)
+    while last and not pieces[last - 1].text.strip():
+        last -= 1
+    return [each.text for each in pieces[max(0, last - 8) : last]]
+
+
+def _is_raised(before: list[Piece], raised: Element) -> bool:
+    return raises("".join(each.text for each in before[-8:]), _first(raised))
+
+
+def _first(element: Element) -> str:
+    return element.beginning(8)
+
+
+def raises(before: str, raised: str) -> bool:
+    """Whether raised characters are parted by "^" from what stands before them.
+
+    So are numbers behind a number ("10^9"), and the marks of notes behind a word or a sentence ("again^12"); those of
+    units ("m2") and all that is no number are not.
+
+    Args:
+        before: The words before them, up to there.
+        raised: They, or their beginning.
+    """
+    return raised.lstrip().lstrip("-\u2212\u2013+")[:1].isdigit() and _BEFORE_RAISED.search(before) is not None

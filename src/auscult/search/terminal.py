@@ -171,12 +171,16 @@ def _excerpt(hit: Hit, colours: bool) -> Text:
         return text
     shown = excerpt(hit.sentences)
     text.append("… " if shown.start else "")
+    end = -1
     for sentence in hit.sentences[shown.start : shown.stop]:
+        # An item of a list stands on a line of its own, as its bullet is none inside a line.
+        if end >= 0:
+            text.append("\n" if "\n" in hit.text[end - hit.start : sentence.start - hit.start] else " ")
+        end = sentence.end
         words = printable(" ".join(sentence.text.split()))
         if sentence.marked and colours:
             text.append(words, style="bold yellow")
         else:
             text.append(f"**{words}**" if sentence.marked else words)
-        text.append(" ")
-    text.append("…" if shown.stop < len(hit.sentences) else "")
+    text.append(" …" if shown.stop < len(hit.sentences) else "")
     return text

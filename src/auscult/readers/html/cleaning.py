@@ -2,8 +2,9 @@
 
 An element's kind, role, names and measure tell that it is not seen, or stands around the text. Nothing is guessed away
 that could be what the page says: a list of links below "Symptoms include:" stays, and where the rules would leave no
-words, fewer of them hold. Names of classes and ids count where what they name is a small part of the page and holds
-neither its title nor its main part.
+words, fewer of them hold. Names of classes and ids count where what they name is a small part of the page, holds
+neither its title nor its main part, and has links or fields of its own, as all that stands around a text has: a
+laboratory's "comments" have none. What is hidden until a reader opens it (panels of accordions and tabs) is text.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice, pairwise
 from typing import Final
 
 from auscult.readers.flow import has_words
 from auscult.readers.html.standard import HEADINGS, LISTS
-from auscult.readers.tree import Element, Piece, descend
+from auscult.readers.tree import NEVER_SHOWN, Element, Piece, descend
 
 # fmt: off
 _INVISIBLE: Final = frozenset({
@@ -23,13 +25,12 @@ _INVISIBLE: Final = frozenset({
     "noframes", "noscript", "object", "param", "picture", "rp", "rt", "script", "source", "style", "svg", "template",
     "title", "track", "video",
 })
-_CONTROLS: Final = frozenset({
-    "button", "input", "label", "legend", "optgroup", "option", "output", "select", "textarea",
-})
 # fmt: on
+_ASKING: Final = frozenset({"email", "password", "search", "tel", "url"})
 _ROLES_AROUND: Final = frozenset({"alertdialog", "banner", "contentinfo", "dialog", "menu", "navigation", "search"})
 _AROUND: Final = frozenset({"aside", "footer", "header"})
 _CONTENT: Final = frozenset({"article", "main"})
+_AROUND_TEXT: Final = "around the text"
 _WHOLE: Final = frozenset({"article", "body", "html", "main"})
 _HIDDEN_STYLE: Final = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _BANNER: Final = re.compile(
@@ -49,8 +50,20 @@ _NAMED_AROUND: Final = re.compile(
     r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
     re.IGNORECASE,
 )
+_VISITORS: Final = re.compile(
+    r"comment[-_]?(?:author|meta|metadata|reply|date|list)|commentmetadata|avatar|reply|vcard|says"
+)
+_COMMENTS: Final = re.compile(r"comments?|respond|disqus", re.IGNORECASE)
+_MARK_OF_SITE: Final = re.compile(
+    r"\u00a9|\(c\)|copyright|all rights reserved|cookie|newsletter|subscribe", re.IGNORECASE
+)
 _MOST_AROUND: Final = 1 / 3
 _LONGEST_BANNER: Final = 3000
+_MOST_LABEL_WORDS: Final = 3
+_LEAST_LINKED: Final = 1 / 4
+_LONGEST_FORM: Final = 300
+_FEWEST_TICKS: Final = 3
+_LONGEST_UNSEEN: Final = 100
 
 
 @dataclass(slots=True)
@@ -63,6 +76,9 @@ class Measure:
         links: Links.
         inward: Those of them to a place on the page.
         content: Parts that are called the text or its title.
+        ticks: Check boxes, radio buttons and choices from a list.
+        asks: Fields for an address, a password or what is searched for.
+        visitors: Signs of what visitors wrote: their names and pictures, "reply", a field for more.
     """
 
     length: int = 0
@@ -70,6 +86,9 @@ class Measure:
     links: int = 0
     inward: int = 0
     content: int = 0
+    ticks: int = 0
+    asks: int = 0
+    visitors: int = 0
 
     def add(self, other: Measure) -> None:
         """Count what another holds too."""
@@ -78,6 +97,9 @@ class Measure:
         self.links += other.links
         self.inward += other.inward
         self.content += other.content
+        self.ticks += other.ticks
+        self.asks += other.asks
+        self.visitors += other.visitors
 
 
 def measured(page: Element) -> dict[int, Measure]:
@@ -90,6 +112,10 @@ def measured(page: Element) -> dict[int, Measure]:
         order.append((element, parent, linked))
         measure = found[id(element)] = Measure()
         measure.content = int(element.tag == "h1" or is_content(element))
+        kind = element.get("type").lower()
+        measure.ticks = int(element.tag == "select" or (element.tag == "input" and kind in ("checkbox", "radio")))
+        measure.asks = int(element.tag == "input" and kind in _ASKING)
+        measure.visitors = int(element.tag in ("form", "textarea") or bool(_VISITORS.search(element.get("class"))))
         if element.tag == "a" and (href := element.get("href")) and not linked:
             linked = True
             measure.links = 1
@@ -112,16 +138,16 @@ def is_content(element: Element) -> bool:
     return element.tag in _CONTENT or element.get("role") in _CONTENT
 
 
-def is_invisible(element: Element) -> bool:
-    """Whether a browser would not show an element, or not as text."""
+def is_hidden(element: Element, measure: Measure) -> bool:
+    """Whether an element is hidden by an attribute, which a script may take away."""
     given = element.attributes
-    if element.tag in _INVISIBLE or (element.tag == "dialog" and "open" not in given):
-        return True
     if not given:
         return False
     if "hidden" in given and given["hidden"].lower() != "until-found":
         return True
-    return given.get("aria-hidden", "").lower() == "true" or bool(_HIDDEN_STYLE.search(given.get("style", "")))
+    # Hidden from who listens alone are ornaments, and not pages of text.
+    ornament = given.get("aria-hidden", "").lower() == "true" and measure.length < _LONGEST_UNSEEN
+    return ornament or bool(_HIDDEN_STYLE.search(given.get("style", "")))
 
 
 def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool, total: int) -> bool:
@@ -135,17 +161,19 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         total: Characters of the page.
     """
     tag, role, length = element.tag, element.get("role").lower(), measure.length
-    if tag in _CONTROLS:
+    if tag in ("button", "option"):
         # The heading of a part that folds is a button.
-        return not in_heading
+        return not in_heading if tag == "button" else "selected" not in element.attributes
     if tag in ("nav", "search") or role in _ROLES_AROUND:
         return True
     if tag == "form":
-        # Some sites put a form around the whole page.
-        return length * 2 < total
+        # Some sites put a form around the whole page. A form with boxes to tick is a questionnaire.
+        if length * 2 >= total or measure.ticks >= _FEWEST_TICKS:
+            return False
+        return measure.asks > 0 or (not measure.ticks and length < _LONGEST_FORM)
     if not inside and (tag in _AROUND or role == "complementary"):
         # The header of a page may hold its title, and what introduces it.
-        return tag != "header" or not measure.content
+        return (tag != "header" or not measure.content) and _is_site(element, measure)
     if tag == "sup":
         # The mark of a note.
         only = [child for child in element.elements if child.tag == "a"]
@@ -155,7 +183,23 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         return False
     if length < _LONGEST_BANNER and (_BANNER.search(named) or (length < 300 and _SKIPPED.search(named))):
         return True
-    return not measure.content and length < _MOST_AROUND * total and any(map(_NAMED_AROUND.fullmatch, named.split()))
+    if measure.content or length >= _MOST_AROUND * total:
+        return False
+    names = [each for each in named.split() if _NAMED_AROUND.fullmatch(each)]
+    if any(map(_COMMENTS.search, names)):
+        return measure.visitors > 0
+    return bool(names) and _is_site(element, measure)
+
+
+def _is_site(element: Element, measure: Measure) -> bool:
+    """Whether what looks as if around the text is a site's, and no part of the text."""
+    links = measure.links >= _FEWEST_LINKS or measure.linked >= _LEAST_LINKED * measure.length
+    if (measure.links and links) or measure.asks:
+        return True
+    if measure.length >= _LONGEST_BANNER:
+        return False
+    words = element.words()
+    return len(words.split()) <= _MOST_LABEL_WORDS or _MARK_OF_SITE.search(words) is not None
 
 
 _ELSEWHERE: Final = re.compile(
@@ -191,24 +235,29 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
     Returns:
         Whether words are left.
     """
+    panels = open_panels(page)
     elements = [node for node in descend(page) if isinstance(node, Element)]
     _restore(elements)
     measures = measured(page)
-    for care in range(most, -1, -1):
-        _restore(elements)
-        _drop_around(page, measures, care)
-        if care >= Care.MAIN_ONLY:
-            _keep_main(page, elements)
-        if care >= Care.LINKS:
-            _drop_lists_of_links(page)
-        if _has_words(page):
-            return True
+    whole = most >= Care.AROUND
+    hidden = _hidden(page, measures, panels, whole=whole)
+    # A page of which nothing is left is shown by a script, however it is hidden.
+    for left_out in (hidden, set[int]()) if whole else (hidden,):
+        for care in range(most, -1, -1):
+            _restore(elements)
+            _drop_around(page, measures, care, left_out)
+            if care >= Care.MAIN_ONLY:
+                _keep_main(page, elements)
+            if care >= Care.LINKS:
+                _drop_lists_of_links(page)
+            if _has_words(page):
+                return True
     return False
 
 
 def _restore(elements: list[Element]) -> None:
     for element in elements:
-        element.dropped = False
+        element.dropped = ""
 
 
 def _has_words(page: Element) -> bool:
@@ -216,20 +265,158 @@ def _has_words(page: Element) -> bool:
     return any(isinstance(node, Piece) and has_words(node.text) for node in kept)
 
 
-def _drop_around(page: Element, measures: dict[int, Measure], care: int) -> None:
+def _is_invisible(element: Element) -> bool:
+    """Whether a browser never shows an element as text."""
+    return element.tag in _INVISIBLE or (element.tag == "dialog" and "open" not in element.attributes)
+
+
+def _hidden(page: Element, measures: dict[int, Measure], panels: set[int], *, whole: bool) -> set[int]:
+    """The ids of the outermost elements that are hidden; none where a page hides more than it shows, for a script."""
+    shut: set[int] = set()
+    unseen = never = 0
+    stack = [page]
+    while stack:
+        element = stack.pop()
+        length = measures[id(element)].length
+        if _is_invisible(element):
+            never += length
+        elif id(element) not in panels and is_hidden(element, measures[id(element)]):
+            shut.add(id(element))
+            unseen += length
+        else:
+            stack += element.elements
+    seen = measures[id(page)].length - never - unseen
+    return set() if whole and unseen >= _LONGEST_UNSEEN and unseen > seen else shut
+
+
+# What a button says of what it does, which is no heading.
+_DOES: Final = re.compile(
+    r"(?:show|read|see|view|hide|toggle|expand|collapse|open|close|load|learn|go to)\b.*|(?:more|less|menu|next"
+    r"|previous|back|search|share|filter|login|log in)|\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_HEADING: Final = 200
+_MOST_IN_HEADING: Final = 30
+_POPS_UP: Final = frozenset({"dialog", "grid", "listbox", "menu", "tree", "true"})
+_TOGGLES: Final = frozenset({"collapse", "pill", "tab"})
+_PANEL: Final = re.compile(r"(?:^|\s)(?:tab-pane|tab-?panel|accordion-(?:panel|content|body)|collapse)(?:\s|$)")
+
+
+def open_panels(page: Element) -> set[int]:
+    """Open the panels that controls of a page open, and give each its control's words as a heading.
+
+    Args:
+        page: Its tree, in which words of controls are moved into their panels.
+
+    Returns:
+        The ids of the panels' elements.
+    """
+    named: dict[str, Element] = {}
+    controls: list[tuple[Element, list[str], int]] = []
+    beside: dict[int, tuple[Element, int]] = {}
+    level = 1
+    stack: list[tuple[Element, bool]] = [(page, False)]
+    while stack:
+        element, in_heading = stack.pop()
+        if element.tag in HEADINGS or element.get("role") == "heading":
+            level, in_heading = int(element.tag[1]) if element.tag in HEADINGS else level, True
+        if name := element.get("id"):
+            named.setdefault(name, element)
+        headed = in_heading or any(each.tag in HEADINGS for each in element.elements)
+        if element.tag == "summary" and not headed and _is_heading(element):
+            element.attributes.update({"role": "heading", "aria-level": str(min(level + 1, 6))})
+        if targets := _targets(element):
+            controls.append((element, targets, 0 if in_heading else min(level + 1, 6)))
+        inner = element.elements
+        for before, after in pairwise(inner):
+            button = before if before.tag == "button" or before.get("aria-expanded") else before.child("button")
+            if button and button.get("aria-haspopup").lower() not in _POPS_UP and after.tag not in LISTS:
+                beside[id(after)] = button, 0 if in_heading or before.tag in HEADINGS else min(level + 1, 6)
+        stack.extend((each, in_heading) for each in reversed(inner))
+    naming = {id(each) for each, _, _ in controls}
+    for element in named.values():
+        control = named.get(element.get("aria-labelledby")) if element.get("role") == "tabpanel" else None
+        if control is not None and id(control) not in naming:
+            controls.append((control, [element.get("id")], 2))
+    panels: set[int] = set()
+    for control, targets, below in controls:
+        for target in targets:
+            panel = named.get(target)
+            if panel is None or not (_is_panel(panel) or control.get("aria-expanded")):
+                continue
+            if id(panel) not in panels and below and len(targets) == 1:
+                _head_panel(panel, control, below)
+            panels.add(id(panel))
+    # Some name no panel: what is hidden behind a button is what it opens, and what has a label that is seen is a part.
+    for node in [*descend(page)]:
+        if isinstance(node, Element) and id(node) not in panels and _is_panel(node):
+            if id(node) in beside:
+                control, below = beside[id(node)]
+                if below and control.tag == "button":
+                    _head_panel(node, control, below)
+                panels.add(id(node))
+            elif (
+                node.get("aria-labelledby") in named and node.get("role") not in _ROLES_AROUND and node.tag != "dialog"
+            ):
+                panels.add(id(node))
+    return panels
+
+
+def _head_panel(panel: Element, control: Element, level: int) -> None:
+    """Make the words of its control the heading of a panel, unless it begins with them."""
+    # A control that holds its panel, or a page, is no heading of it.
+    inside = [*islice(descend(control), _MOST_IN_HEADING)]
+    apart = len(inside) < _MOST_IN_HEADING and all(each is not panel for each in inside)
+    if apart and _is_heading(control) and not panel.beginning(_LONGEST_HEADING).startswith(control.words()):
+        heading = Element("div", {"role": "heading", "aria-level": str(level)})
+        heading.children, control.children = control.children, []
+        panel.children.insert(0, heading)
+
+
+def _is_heading(control: Element) -> bool:
+    words = control.beginning(_LONGEST_HEADING)
+    return len(words) <= _LONGEST_HEADING and not _DOES.fullmatch(words)
+
+
+def _targets(element: Element) -> list[str]:
+    """The ids of what a control opens."""
+    given = element.attributes
+    if not given or given.get("aria-haspopup", "").lower() in _POPS_UP:
+        return []
+    if "aria-controls" in given and element.tag not in ("input", "select", "textarea"):
+        return given["aria-controls"].split()
+    toggles = (given.get("data-bs-toggle") or given.get("data-toggle") or "").lower() in _TOGGLES
+    if toggles or given.get("role") == "tab":
+        target = given.get("data-bs-target") or given.get("data-target") or given.get("href") or ""
+        return [target[1:]] if target.startswith("#") else []
+    return []
+
+
+def _is_panel(element: Element) -> bool:
+    given = element.attributes
+    shut = (
+        "hidden" in given
+        or given.get("aria-hidden", "").lower() == "true"
+        or _HIDDEN_STYLE.search(given.get("style", ""))
+    )
+    return bool(shut) or given.get("role") == "tabpanel" or _PANEL.search(given.get("class", "")) is not None
+
+
+def _drop_around(page: Element, measures: dict[int, Measure], care: int, hidden: set[int]) -> None:
     total = measures[id(page)].length
     stack: list[tuple[Element, bool, bool]] = [(page, False, False)]
     while stack:
         parent, inside, in_heading = stack.pop()
         for element in parent.elements:
-            if is_invisible(element):
-                element.dropped = True
-            elif care >= Care.AROUND:
-                measure = measures[id(element)]
-                element.dropped = is_around(element, measure, inside, in_heading, total)
+            if _is_invisible(element):
+                element.dropped = NEVER_SHOWN
+            elif id(element) in hidden:
+                element.dropped = "hidden"
+            elif care >= Care.AROUND and is_around(element, measures[id(element)], inside, in_heading, total):
+                element.dropped = _AROUND_TEXT
             if not element.dropped:
-                content = inside or is_content(element)
-                stack.append((element, content, in_heading or element.tag in HEADINGS))
+                heading = element.tag in HEADINGS or element.get("role") == "heading"
+                stack.append((element, inside or is_content(element), in_heading or heading))
 
 
 def _keep_main(page: Element, elements: list[Element]) -> None:
@@ -254,7 +441,7 @@ def _keep_main(page: Element, elements: list[Element]) -> None:
             chosen.add(id(parent))
     for element, _ in order:
         if id(element) not in chosen:
-            element.dropped = True
+            element.dropped = element.dropped or _AROUND_TEXT
 
 
 def _drop_lists_of_links(page: Element) -> None:
@@ -281,7 +468,7 @@ def _drop_lists_of_links(page: Element) -> None:
     # A page of links, such as a list of all topics, is what it is.
     if 2 * lost <= total:
         for element in dropped:
-            element.dropped = True
+            element.dropped = _AROUND_TEXT
 
 
 def _is_links(measure: Measure) -> bool:

@@ -14,7 +14,8 @@ from typing import Final
 
 from auscult.readers.html import standard as known
 from auscult.readers.html.standard import pieces, unescaped
-from auscult.readers.tree import Element, Piece
+from auscult.readers.signs import EMPTY, TICKED, is_file_name
+from auscult.readers.tree import Element, Piece, written
 
 _NAME: Final = re.compile(r"[^\s/>]++")
 _ATTRIBUTE: Final = re.compile(r"[\s/]*+(?:([^\s/>=][^\s/>=]*+|=)(\s*+=\s*+)?)?")
@@ -23,6 +24,7 @@ _XHTML: Final = "http://www.w3.org/1999/xhtml"
 _TABLE: Final = frozenset({"table"})
 _PARTS_OF_TABLES: Final = known.CELLS | known.ROW_GROUPS | {"tr"}
 _CELLS_AND_TABLES: Final = known.CELLS | {"table"}
+_FILLED_IN: Final = frozenset({"", "text", "number", "date", "datetime-local", "month", "time", "week", "range"})
 _LETTER: Final = re.compile(r"[a-zA-Z]")
 
 
@@ -107,7 +109,7 @@ class _Parser:
         if named is None or not _LETTER.match(self._source, place):
             return self._find(">", place) + 1
         tag = named.group().lower()
-        end, _, _ = self._attributes(named.end())
+        end, _, _, _ = self._attributes(named.end())
         if tag == "br":
             # HTML reads "</br>" as "<br>"; in XML it ends one.
             if not self._is_xml:
@@ -119,8 +121,11 @@ class _Parser:
     def _start_tag(self, place: int) -> int:
         named = _NAME.match(self._source, place)
         tag = named.group().lower() if named else ""
-        place, attributes, closed = self._attributes(named.end() if named else place)
+        begin = place - 1
+        place, attributes, closed, shown = self._attributes(named.end() if named else place)
         element = Element(tag, attributes)
+        if tag in ("img", "input"):
+            element.children.extend(self._shown(element, begin, place, shown))
         if tag not in known.IN_HEAD and self._open[-1].tag == "head":
             self._close("head")
         if tag in known.CLOSES:
@@ -137,6 +142,18 @@ class _Parser:
                 self._containers.append(len(self._open))
             self._open.append(element)
         return place
+
+    def _shown(self, element: Element, begin: int, end: int, shown: dict[str, tuple[int, int]]) -> list[Piece]:
+        """What a picture or a control shows: its words in place of it, a box, or what was filled in."""
+        kind = element.get("type").strip().lower()
+        if element.tag == "input" and kind in ("checkbox", "radio"):
+            box = TICKED if "checked" in element.attributes else EMPTY
+            return [written(" "), Piece(box, begin, min(end, self._end)), written(" ")]
+        name = "alt" if element.tag == "img" else "value"
+        if name not in shown or (name == "value" and kind not in _FILLED_IN):
+            return []
+        found = [*pieces(self._source, *shown[name])]
+        return [] if is_file_name("".join(each.text for each in found)) else found
 
     def _raw(self, element: Element, place: int) -> int:
         """The text of an element that holds no others; where to go on."""
@@ -199,15 +216,16 @@ class _Parser:
             if tag in known.CONTAINERS:
                 self._containers.pop()
 
-    def _attributes(self, place: int) -> tuple[int, dict[str, str], bool]:
-        """The attributes of a tag: where it ends, those that are kept, whether it closes itself."""
+    def _attributes(self, place: int) -> tuple[int, dict[str, str], bool, dict[str, tuple[int, int]]]:
+        """The attributes of a tag: its end, those that are kept, whether it closes itself, where words of it are."""
         source = self._source
         kept: dict[str, str] = {}
+        shown: dict[str, tuple[int, int]] = {}
         while place < self._end:
             match = _ATTRIBUTE.match(source, place)
             if match is None or match.group(1) is None:
                 end = match.end() if match else place
-                return end + 1, kept, source[max(end - 1, place) : end] == "/"
+                return end + 1, kept, source[max(end - 1, place) : end] == "/", shown
             place = match.end()
             start = end = place
             if match.group(2):
@@ -222,4 +240,6 @@ class _Parser:
             name = match.group(1).lower()
             if name in known.KEPT_ATTRIBUTES and name not in kept:
                 kept[name] = unescaped(source[start:end])
-        return self._end, kept, False
+                if name in ("alt", "value"):
+                    shown[name] = start, end
+        return self._end, kept, False, shown

@@ -14,11 +14,14 @@ from typing import Final
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.decoding import decoded
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.equations import write_mathml
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.html import standard as known
 from auscult.readers.html.cleaning import Care, clean, heads_links
 from auscult.readers.html.parsing import parse_html
-from auscult.readers.tree import Element, Role
+from auscult.readers.signs import is_sign_font, shown
+from auscult.readers.tables import is_data
+from auscult.readers.tree import Element, Piece, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
 # The first that is there: what was changed last is what counts.
@@ -109,6 +112,15 @@ _ROLES: Final = {
 }
 
 
+_STRUCK: Final = frozenset({"del", "s", "strike"})
+_STRUCK_CLASSES: Final = frozenset({"line-through", "strikethrough", "text-decoration-line-through"})
+_FIELDS: Final = frozenset({"label", "output", "select", "textarea"})
+_SUPER: Final = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
+_FONT: Final = re.compile(r"font-family\s*:\s*([^;,]+)", re.IGNORECASE)
+_WEIGHT: Final = re.compile(r"font-weight\s*:\s*(\w+)", re.IGNORECASE)
+_LONGEST_BOLD: Final = 100
+
+
 class HtmlReader:
     """Reads HTML and XHTML, whole pages and parts of them, however broken."""
 
@@ -144,7 +156,11 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     source, encoding = decoded(content, declared_encoding(content[:4096]))
     page = parse_html(source)
     facts = facts_of(page)
+    if "<m" in source:
+        write_mathml(page)
+    write_looks(page)
     clean(page, care)
+    mark_bold_headings(page)
     flow = Flow()
     Typesetter(flow, role_of, level_of).set(page)
     # Where lists of links are left out, "Related conditions" is left with nothing below it.
@@ -166,8 +182,95 @@ def declared_encoding(head: bytes) -> str:
 
 def role_of(element: Element) -> Role:
     """The part that an element of HTML plays."""
+    if element.tag in _STRUCK or (element.attributes and _is_struck(element)):
+        return Role.STRUCK
     role = _ROLES.get(element.tag, Role.INLINE)
     return Role.HEADING if role is not Role.HEADING and element.get("role") == "heading" else role
+
+
+def _is_struck(element: Element) -> bool:
+    return "line-through" in element.get("style").lower() or not _STRUCK_CLASSES.isdisjoint(
+        element.get("class").split()
+    )
+
+
+def write_looks(page: Element) -> None:
+    """Write what styles show: the signs of fonts (boxes that are ticked or not), raised letters, fields apart."""
+    last = ""
+    waiting = [(child, page, place, "") for place, child in reversed([*enumerate(page.children)])]
+    while waiting:
+        node, parent, place, font = waiting.pop()
+        if isinstance(node, Element):
+            if node.tag in _FIELDS:
+                node.children = [written(" "), *node.children, written(" ")]
+            if node.attributes:
+                if _SUPER.search(node.get("style")):
+                    node.tag = "sup"
+                named = _FONT.search(node.get("style"))
+                font = node.get("face") or (named[1].strip("\"' ") if named else font)
+            waiting += [(child, node, at, font) for at, child in reversed([*enumerate(node.children)])]
+            continue
+        if font and is_sign_font(font) and node.text.strip():
+            parent.children[place] = written((" " if last[-1:].isspace() else "") + shown(font, node.text))
+        last = node.text
+
+
+def mark_bold_headings(page: Element) -> None:
+    """Mark the bold lines of a page as headings, where it has no others but its title."""
+    nodes = [*descend(page, lambda each: not each.dropped)]
+    elements = [each for each in nodes if isinstance(each, Element) and not each.dropped]
+    headings = [each for each in elements if role_of(each) is Role.HEADING and has_words(each.beginning(_LONGEST_BOLD))]
+    if len(headings) > 1 or any(level_of(each) > 1 for each in headings):
+        return
+    cells = {
+        id(each)
+        for table in elements
+        if table.tag == "table" and is_data(table, role_of)
+        for each in table.all("p", "div")
+    }
+    for element in [page, *elements]:
+        if element.tag not in ("", "p", "div", "center", "section", "body") or id(element) in cells:
+            continue
+        heavy = _weight(element, bold=False)
+        children: list[Element | Piece] = []
+        line: list[Element | Piece] = []
+        for child in [*element.children, Element("br")]:
+            if isinstance(child, Piece) or role_of(child) is Role.INLINE:
+                line.append(child)
+                continue
+            if _is_bold_line(line, heavy):
+                heading = Element("div", {"role": "heading", "aria-level": "2"})
+                heading.children = line
+                line = [heading]
+            children += [*line, child]
+            line = []
+        element.children = children[:-1]
+
+
+def _weight(element: Element, *, bold: bool) -> bool:
+    """Whether letters of an element are bold, in one whose letters are or are not."""
+    if told := _WEIGHT.search(element.get("style")) if element.attributes else None:
+        return told[1].lower().startswith("bold") or told[1][0] in "6789"
+    return bold or element.tag in ("b", "strong")
+
+
+def _is_bold_line(line: list[Element | Piece], heavy: bool) -> bool:
+    """Whether all words of a line are bold, and it is short and ends as headings do."""
+    words = ""
+    waiting: list[tuple[Element | Piece, bool]] = [(each, heavy) for each in reversed(line)]
+    while waiting:
+        node, bold = waiting.pop()
+        if isinstance(node, Piece):
+            if has_words(node.text) and not bold:
+                return False
+            words += node.text
+        elif role_of(node) is not Role.INLINE or node.tag in ("input", "img"):
+            return False
+        elif not node.dropped:
+            inner = _weight(node, bold=bold)
+            waiting += [(each, inner) for each in reversed(node.children)]
+    words = words.strip()
+    return has_words(words) and len(words) <= _LONGEST_BOLD and words[-1] not in ".,;"
 
 
 def level_of(element: Element) -> int:

@@ -37,8 +37,10 @@ IN_HEAD: Final = frozenset({
 })
 """Whatever else comes ends the head of a page, closed or not."""
 KEPT_ATTRIBUTES: Final = frozenset({
-    "aria-hidden", "aria-level", "charset", "class", "colspan", "content", "datetime", "hidden", "href", "http-equiv",
-    "id", "lang", "name", "open", "property", "rel", "role", "rowspan", "style", "xml:lang", "xmlns",
+    "alt", "aria-controls", "aria-expanded", "aria-haspopup", "aria-hidden", "aria-labelledby", "aria-level", "charset",
+    "checked", "class", "colspan", "content", "data-bs-target", "data-bs-toggle", "data-target",
+    "data-toggle", "datetime", "face", "hidden", "href", "http-equiv", "id", "lang", "name", "open", "property", "rel",
+    "role", "rowspan", "selected", "start", "style", "type", "value", "xml:lang", "xmlns",
 })
 # fmt: on
 

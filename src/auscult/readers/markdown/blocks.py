@@ -53,6 +53,7 @@ class Blocks:
         self._after_list = False
         self._after_label = False
         self._in_code = False
+        self._struck = False
         self._html: list[Range] = []
         # Where a line of a paragraph ended, until the next one begins.
         self._line_end: int | None = None
@@ -150,6 +151,7 @@ class Blocks:
                 self._cell, self._line_end = [], None
             case "Strikethrough":
                 self._single_tilde(start, start + 1)
+                self._struck = self._source.startswith("~~", start)
         self._after_list = False
 
     def _finish(self, name: str, start: int, end: int) -> None:
@@ -184,6 +186,7 @@ class Blocks:
             case "Table":
                 self._set_table()
             case "Strikethrough":
+                self._struck = False
                 self._single_tilde(end - 1, end)
         self._after_list = name == "List"
 
@@ -200,6 +203,9 @@ class Blocks:
             self._flow.block()
 
     def _add(self, piece: Piece) -> None:
+        if self._struck:
+            self._flow.left_out["struck out"] += len(piece.text.split())
+            return
         if self._line_end is not None:
             # From one line to the next there may be the mark of a quotation.
             blank, self._line_end = Piece(" ", self._line_end, piece.start), None

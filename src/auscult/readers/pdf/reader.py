@@ -23,6 +23,7 @@ from auscult.documents.building import Section
 from auscult.documents.original import WORD
 from auscult.files.json_text import parse_json
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
+from auscult.readers.flow import with_note_headings
 from auscult.readers.pdf.headings import body_style, joined_headings, levels, title_of
 from auscult.readers.pdf.layout import PagePieces, regions, without_furniture
 from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
@@ -265,7 +266,8 @@ def _assembled(
     found = levels(blocks, body, outline)
     title, shown_at = title_of(blocks, found, body, told.get("Title", ""))
     text = text_for(blocks)
-    sections, paths = _sections(blocks, found, shown_at, text)
+    shown = _sections(blocks, found, shown_at, text)
+    sections, paths = with_note_headings(text.text, *shown, title if shown_at is not None else "")
     metadata = {"pages": str(len(sizes))}
     if date := _date(told.get("CreationDate", "")) or _date(told.get("ModDate", "")):
         metadata["date"] = date

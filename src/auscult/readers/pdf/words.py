@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from unicodedata import bidirectional, combining, name, normalize
 
 from auscult.readers.pdf.marks import Marks
-from auscult.readers.word.text import SYMBOLS
+from auscult.readers.signs import sign
 
 _FORCED_BOLD: Final = 1 << 18
 _BOLD_WEIGHT: Final = 650
@@ -296,7 +296,7 @@ def _of_one_script(text: str) -> bool:
     return scripts.total() >= _ENOUGH and max(most, kana and kana + scripts["CJK"]) >= 0.8 * scripts.total()
 
 
-_WINGDINGS: Final = {0x6F: "☐", 0x71: "☐", 0x72: "☐", 0x78: "☒", 0xA8: "☐", 0xFB: "☒", 0xFC: "☑", 0xFD: "☒", 0xFE: "☑"}
+_SIGN_FONTS: Final = ("wingdings 2", "wingdings 3", "wingdings", "webdings", "symbol")
 
 
 def _letter(code: int, font: str) -> str:
@@ -305,16 +305,17 @@ def _letter(code: int, font: str) -> str:
         return "-"
     if code < 32 or code in (0x7F, 0xFFFE, 0xFFFF) or code > 0x10FFFF:
         return " " if code in (9, 10, 13) else ""
-    if "wingdings" in font and code & 0xFF in _WINGDINGS and (code < 0x100 or 0xF000 <= code <= 0xF0FF):
-        return _WINGDINGS[code & 0xFF]
+    private = 0xF000 <= code <= 0xF0FF
+    family = next((each for each in _SIGN_FONTS if each.replace(" ", "") in font.replace("-", "")), "")
+    if private or (family.endswith("dings") and code < 0x100):
+        if shown := sign(family, 0xF000 | code & 0xFF):
+            return shown
+        # Signs of other fonts of this kind are bullets, nearly always.
+        if private:
+            return "•"
     letter = chr(code)
     if letter.isspace():
         return " "
-    if 0xF000 <= code <= 0xF0FF:  # Fonts of symbols: their signs are bullets, nearly always.
-        plain = chr(code & 0xFF)
-        if "symbol" in font and (plain in SYMBOLS or plain.isdecimal() or plain in "+=<>%/()[]{}.,"):
-            return SYMBOLS.get(plain, plain)
-        return "•"
     return letter if letter.isprintable() or code == 0xAD else ""
 
 

@@ -1,6 +1,7 @@
 """Clinical documents of HL7 (CDA, C-CDA): the narrative that a clinician signed, by sections.
 
-The structured entries below each section say the same in codes and are not read. Of the patient the record number and
+The structured entries below each section say the same in codes and are not read, but for their words where a section
+has no narrative. Of the patient the record number and
 the name are kept, as metadata; address and birth date are left where they are.
 """
 
@@ -11,7 +12,7 @@ from typing import Final
 
 from auscult.readers.contract import DraftDocument
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of
+from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.records.attachments import Attachment, read_attachment
 from auscult.readers.tree import Element, Role, written
 from auscult.readers.typesetting import Typesetter
@@ -61,10 +62,24 @@ def read_cda(root: Element, encoding: str, name: str) -> Iterator[DraftDocument]
             heading = Element("title")
             heading.children.append(written(_code(section, "displayName") or "Section"))
         typesetter.heading(heading, depth + 1)
-        if text := section.child("text"):
-            typesetter.set(text)
-            flow.block()
+        text = section.child("text") or Element("text")
+        if not has_words(text.words()):
+            text = _text_of_entries(section)
+        typesetter.set(text)
+        flow.block()
     yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=encoding)
+
+
+def _text_of_entries(section: Element) -> Element:
+    """What the entries of a section say in words, for want of a narrative."""
+    found = Element("text")
+    for entry in section.elements:
+        for each in entry.all("text", "originalText") if entry.tag == "entry" else ():
+            if has_words(each.words()):
+                paragraph = Element("paragraph")
+                paragraph.children = each.children
+                found.children.append(paragraph)
+    return found
 
 
 def _sections(root: Element) -> Iterator[tuple[Element, int]]:
@@ -82,8 +97,8 @@ def _sections(root: Element) -> Iterator[tuple[Element, int]]:
 def _role_of(element: Element) -> Role:
     if element.tag == "list":
         return Role.NUMBERED if element.get("listType") == "ordered" else Role.LIST
-    if element.get("revised") == "delete":
-        return Role.DROPPED
+    if element.get("revised") == "delete" or "strikethrough" in element.get("styleCode").lower().split():
+        return Role.STRUCK
     return _ROLES.get(element.tag, Role.INLINE)
 
 

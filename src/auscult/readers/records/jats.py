@@ -76,9 +76,9 @@ def _prepare(part: Element, depth: int) -> None:
             elif element.tag in _NESTED:
                 inner = depth + 1
             elif element.tag == "label":
-                element.dropped = parent.tag in (*_PARTS, "list-item", "fn")
+                element.dropped = "labels" if parent.tag in (*_PARTS, "list-item", "fn") else ""
             elif element.tag == "sup":
-                element.dropped = _is_citation(element)
+                element.dropped = "marks of references" if _is_citation(element) else ""
             stack.append((element, inner))
 
 
@@ -90,6 +90,8 @@ def _is_citation(sup: Element) -> bool:
 
 
 def _role_of(element: Element) -> Role:
+    if element.tag == "strike":
+        return Role.STRUCK
     if element.tag == "list":
         return Role.NUMBERED if element.get("list-type") == "order" else Role.LIST
     return _ROLES.get(element.tag, Role.INLINE)

@@ -24,6 +24,7 @@ _HIGHEST_RATIO: Final = 250
 _SMALL: Final = 4 << 20
 """A part of less is no bomb, however well it was packed."""
 _OFFICE_DOCUMENT: Final = "/officeDocument"
+_AROUND: Final = {"header": "headers and footers", "footer": "headers and footers", "comments": "comments"}
 _KINDS: Final = ("styles", "numbering", "footnotes", "endnotes")
 # "Strict" Word files name the same elements by other addresses.
 _STRICT: Final = (
@@ -45,6 +46,8 @@ class WordParts:
         document: The text itself.
         properties: Title, author and dates.
         pictures: How many pictures are in the file.
+        around: Words of headers and footers, and of comments.
+        chunks: Files of other kinds that are part of the text, by the id of their relationship: name and bytes.
     """
 
     document: Any
@@ -54,6 +57,8 @@ class WordParts:
     endnotes: Any
     properties: Any
     pictures: int
+    around: dict[str, int]
+    chunks: dict[str, tuple[str, bytes]]
 
 
 def is_word_package(content: bytes) -> bool:
@@ -120,7 +125,7 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
             "zip bomb", "a Word file of some dozen parts", f"{len(members):,} of them", "leave it out"
         )
     main, properties = "", ""
-    for kind, target in _relations(archive, members, ""):
+    for _, kind, target in _relations(archive, members, ""):
         if kind.endswith(_OFFICE_DOCUMENT):
             main = target
         elif kind.endswith("/core-properties"):
@@ -130,26 +135,32 @@ def _parts(archive: zipfile.ZipFile) -> WordParts:
         raise broken("an archive without a document's text")
     # By the end of the relationship's name; the first of a kind counts.
     found: dict[str, str] = {}
-    for kind, target in _relations(archive, members, main):
+    around = dict.fromkeys(_AROUND.values(), 0)
+    chunks: dict[str, tuple[str, bytes]] = {}
+    for name, kind, target in _relations(archive, members, main):
         found.setdefault(kind.rpartition("/")[2], target)
+        if (named := _AROUND.get(kind.rpartition("/")[2])) is not None:
+            around[named] += _count_words(archive, members, target)
+        if kind.endswith("/aFChunk") and target in members:
+            chunks[name] = target, _bytes(archive, members[target])
     others = {kind: _part(archive, members, found.get(kind, "")) for kind in _KINDS}
     document = _part(archive, members, main)
     if document is None or local(document) != "document":
         raise broken("an archive whose main part is no Word document")
     told = _part(archive, members, properties)
     pictures = sum("/media/" in name for name in members)
-    return WordParts(document=document, properties=told, pictures=pictures, **others)
+    return WordParts(document=document, properties=told, pictures=pictures, around=around, chunks=chunks, **others)
 
 
-def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> Iterator[tuple[str, str]]:
-    """Kinds and targets of a part's relationships to other parts; what lies outside of the file is passed over."""
+def _relations(archive: zipfile.ZipFile, members: dict[str, Any], part: str) -> Iterator[tuple[str, str, str]]:
+    """Ids, kinds and targets of a part's relationships to other parts; what lies outside of the file is passed over."""
     folder, name = posixpath.split(part)
     root = _part(archive, members, posixpath.join(folder, "_rels", f"{name}.rels"))
     for relation in root if root is not None else ():
         if value(relation, "TargetMode") != "External" and local(relation) == "Relationship":
             target = value(relation, "Target")
             placed = target if target.startswith("/") else posixpath.join(folder, target)
-            yield value(relation, "Type"), posixpath.normpath(placed).lstrip("/")
+            yield value(relation, "Id"), value(relation, "Type"), posixpath.normpath(placed).lstrip("/")
 
 
 def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> Any:
@@ -157,14 +168,7 @@ def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
     member = members.get(name)
     if member is None:
         return None
-    if member.file_size > _LARGEST_PART or (
-        member.file_size > _SMALL and member.file_size > _HIGHEST_RATIO * max(member.compress_size, 1)
-    ):
-        got = f"a part of {member.file_size:,} bytes in {member.compress_size:,}"
-        raise UnreadableError("zip bomb", "a Word file with parts of usual size", got, "leave it out, or save it anew")
-    if member.flag_bits & 0x1:
-        raise UnreadableError("encrypted Word file", "a Word file without a password", "an encrypted one", _REMEDY)
-    held = archive.read(member)
+    held = _bytes(archive, member)
     # In UTF-16, a zero follows each letter of what is looked for.
     if _DOCTYPE.search(held) or (held[:4].count(0) and _DOCTYPE.search(held.replace(b"\0", b""))):
         remedy = "open it in Word or LibreOffice and save it anew"
@@ -172,6 +176,27 @@ def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
     for strict, usual in _STRICT:
         held = held.replace(strict, usual)
     return _parsed(held)
+
+
+def _count_words(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: str) -> int:
+    """Words of a part that is not read; none where it is broken, which is no reason to refuse the text."""
+    try:
+        root = _part(archive, members, name)
+    except UnreadableError:
+        return 0
+    return sum(len((each.text or "").split()) for each in root.iter() if local(each) == "t") if root is not None else 0
+
+
+def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """A part, unpacked within limits."""
+    if member.file_size > _LARGEST_PART or (
+        member.file_size > _SMALL and member.file_size > _HIGHEST_RATIO * max(member.compress_size, 1)
+    ):
+        got = f"a part of {member.file_size:,} bytes in {member.compress_size:,}"
+        raise UnreadableError("zip bomb", "a Word file with parts of usual size", got, "leave it out, or save it anew")
+    if member.flag_bits & 0x1:
+        raise UnreadableError("encrypted Word file", "a Word file without a password", "an encrypted one", _REMEDY)
+    return archive.read(member)
 
 
 def _parsed(held: bytes) -> Any:

@@ -1,26 +1,28 @@
 """Word files (.docx): text with headings as sections, lists with their markers, tables a row a line.
 
-Tracked deletions, hidden text, comments, headers, footers and tables of contents are left out; tracked insertions
-count; text boxes stand behind the paragraph that they hang on, footnotes at the end. A Word file has no source of
-characters that a person could look at, so there is a plain one, which `word_source` gives: the texts of all paragraphs
-in the order of the file, those of cells among them, a line break behind each. Runs say where in it the text stands.
+Tracked deletions, hidden and struck-out text, comments, headers, footers and tables of contents are left out; tracked
+insertions count; text boxes stand behind the paragraph that they hang on, footnotes at the end. A Word file has no
+source of characters that a person could look at, so there is a plain one, which `word_source` gives: the texts of all
+paragraphs in the order of the file, those of cells among them, a line break behind each. Runs say where in it the text
+stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.dates import iso_date
-from auscult.readers.flow import Facts, Flow, draft_of, has_words
-from auscult.readers.tables import readable_rows
+from auscult.readers.flow import BLOCK, LINE, Facts, Flow, draft_of, has_words
+from auscult.readers.registry import Registry
+from auscult.readers.tables import Cells, merged_header, parting, readable_rows, repeated
 from auscult.readers.tree import Piece, written
 from auscult.readers.word.package import WordParts, child, is_word_package, local, value, word_parts
 from auscult.readers.word.styles import Lists, Styles
-from auscult.readers.word.text import Cell, ParagraphText, cells_of, header_of, is_data, paragraph_text
+from auscult.readers.word.text import Cell, ParagraphText, cells_of, header_rows, is_data, paragraph_text
 
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _DULL_TITLE: Final = re.compile(
@@ -29,6 +31,9 @@ _DULL_TITLE: Final = re.compile(
 _LONGEST_BOLD: Final = 100
 _AROUND: Final = ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag", "AlternateContent", "Choice")
 _DEEPEST: Final = 20
+_MOST_INSIDE: Final = 3
+# Pages packed as mail, whose bytes would be taken for text.
+_PACKED: Final = (".mht", ".mhtml", ".eml", "")
 
 
 class DocxReader:
@@ -49,14 +54,17 @@ class DocxReader:
         Raises:
             UnreadableError: It is broken, encrypted, made to harm, or without words.
         """
-        parts = word_parts(file.content)
-        walk = _Walk(parts)
-        walk.all()
-        if not has_words(walk.flow.text):
-            raise _without_words(parts.pictures)
-        draft = draft_of(walk.flow, walk.facts(), media_type=MEDIA_TYPE, encoding="")
-        remarks = ("tracked deletions are left out",) if walk.deleted else ()
-        yield replace(draft, remarks=remarks)
+        yield _draft(file.content, 0)
+
+
+def _draft(content: bytes, depth: int) -> DraftDocument:
+    parts = word_parts(content)
+    walk = _Walk(parts, depth)
+    walk.all()
+    if not has_words(walk.flow.text):
+        raise _without_words(parts.pictures, walk.remarks)
+    draft = draft_of(walk.flow, walk.facts(), media_type=MEDIA_TYPE, encoding="")
+    return replace(draft, remarks=(*draft.remarks, *dict.fromkeys(walk.remarks)))
 
 
 def word_source(content: bytes) -> str:
@@ -73,11 +81,16 @@ def word_source(content: bytes) -> str:
 class _Walk:
     """Goes through a Word file once, from top to bottom."""
 
-    def __init__(self, parts: WordParts) -> None:
+    def __init__(self, parts: WordParts, depth: int = 0) -> None:
         self.flow = Flow()
+        self.flow.left_out.update(parts.around)
         self.source: list[str] = []
-        self.deleted = False
+        self.remarks: list[str] = []
         self._parts = parts
+        # How many other files this one stands in.
+        self._inside = depth
+        # The large first letter of a paragraph, which is a paragraph of its own.
+        self._initial: list[Piece] = []
         self._styles, self._lists = Styles(parts.styles), Lists(parts.numbering)
         self._at = 0
         body = child(parts.document, "body")
@@ -88,6 +101,7 @@ class _Walk:
     def all(self) -> None:
         """Everything: the text, then its notes."""
         self._blocks(self._body, 0)
+        self._lines(self._initial, [])
         self.flow.block()
         notes = [*self._notes(self._parts.footnotes), *self._notes(self._parts.endnotes)]
         if notes:
@@ -115,7 +129,11 @@ class _Walk:
             highest += style.level == 1
             headings += style.level > 0
         # The first level is the title's: a title has its style, or is the one heading above all others.
-        return (0 if not titles and highest == 1 and headings > 1 else 1), not headings
+        alone = not titles and highest == 1
+        if alone and headings == 1:
+            bold = any(self._is_bold_line(paragraph_text(each, self._styles)) for each in _paragraphs(self._body))
+            return (0 if bold else 1), bold
+        return (0 if alone else 1), not headings
 
     def _blocks(self, holder: Any, depth: int) -> None:
         for element in holder:
@@ -124,28 +142,41 @@ class _Walk:
                 self._paragraph(element)
             elif name == "tbl":
                 self._table(element, depth)
-            elif name in _AROUND and depth < _DEEPEST and not _is_contents(element):
+            elif name == "altChunk":
+                self._chunk(value(element, "id"))
+            elif name == "sdt" and _is_contents(element):
+                words = " ".join(paragraph_text(each).text for each in _paragraphs(element))
+                self.flow.left_out["table of contents"] += len(words.split())
+            elif name in _AROUND and depth < _DEEPEST:
                 self._blocks(element, depth + 1)
 
     def _paragraph(self, paragraph: Any) -> None:
         style = self._styles.of(paragraph)
-        found = self._text(paragraph, bold=style.bold)
+        found = self._text(paragraph)
         pieces = self._placed(found)
+        if value(child(paragraph, "pPr", "framePr"), "dropCap") in ("drop", "margin") and len(found.text.split()) == 1:
+            self._initial += pieces
+            return
+        initial: list[Piece] = []
+        if has_words(found.text):
+            initial, self._initial = self._initial, []
         marker = self._lists.marker(style.list_id, style.list_level) if style.list_id and has_words(found.text) else ""
         level = self._level(style.title, style.level, found, bool(marker))
-        if style.contents or not found.text.strip():
+        if style.contents:
+            self.flow.left_out["table of contents"] += len(found.text.split())
+        elif not found.text.strip():
             pass
         elif level:
             self.flow.begin_heading(level)
-            for piece in pieces:
+            for piece in [*initial, *pieces]:
                 self.flow.add(piece)
             self.flow.end_heading()
         elif marker:
             self.flow.marker(marker)
-            self._lines(pieces)
+            self._lines(initial, pieces)
         else:
             self.flow.block()
-            self._lines(pieces)
+            self._lines(initial, pieces)
             self.flow.block()
         for box in found.boxes:
             self._blocks(box, 0)
@@ -158,10 +189,17 @@ class _Walk:
             return 1
         if level or title:
             return max(level, 1) + self._lower
-        looks = self._by_bold and found.bold and not marked and len(words) <= _LONGEST_BOLD and words[-1:] not in ".,;"
-        return 2 if looks and has_words(words) else 0
+        return 2 if self._by_bold and not marked and self._is_bold_line(found) else 0
 
-    def _lines(self, pieces: list[Piece]) -> None:
+    @staticmethod
+    def _is_bold_line(found: ParagraphText) -> bool:
+        words = found.text.strip()
+        return found.bold and len(words) <= _LONGEST_BOLD and words[-1:] not in ".,;" and has_words(words)
+
+    def _lines(self, initial: list[Piece], pieces: list[Piece]) -> None:
+        """A paragraph's lines, the first behind its large first letter, where it has one."""
+        for piece in initial:
+            self.flow.add(piece)
         for number, piece in enumerate(pieces):
             if number:
                 self.flow.line()
@@ -172,15 +210,18 @@ class _Walk:
         if not is_data(rows) or any(self._styles.of(each).level for each in _paragraphs(table)):
             for row in rows:
                 for cell in row:
-                    if depth < _DEEPEST and not cell.goes_on:
+                    if depth < _DEEPEST and not (cell.goes_on or cell.across):
                         self._blocks(cell.element, depth + 1)
             return
         boxes: list[Any] = []
-        filled = [[self._cell(cell, boxes) for cell in row] for row in rows]
-        texts = [[" ".join(piece.text for piece in cell) for cell in row] for row in filled]
-        header = header_of(table, rows, texts)
+        lines = [[self._cell(cell, boxes) for cell in row] for row in rows]
+        texts = [[" ".join(piece.text for piece, _ in cell) for cell in row] for row in lines]
+        for row, said in zip(rows, texts, strict=True):
+            for at, cell in enumerate(row):
+                said[at] = said[at - 1] if cell.across and at else said[at]
+        above = header_rows(table, rows, texts)
         self.flow.block()
-        for line in readable_rows(texts[0] if header else None, filled[1:] if header else filled, written):
+        for line in readable_rows(merged_header(texts[:above]) or None, _filled(rows[above:], lines[above:]), written):
             self.flow.line()
             for piece in line:
                 self.flow.add(piece)
@@ -188,25 +229,72 @@ class _Walk:
         for box in boxes:
             self._blocks(box, depth + 1)
 
-    def _cell(self, cell: Cell, boxes: list[Any]) -> list[Piece]:
-        """A cell's words on one line; text boxes that hang on it are put aside."""
-        if cell.goes_on:
+    def _cell(self, cell: Cell, boxes: list[Any]) -> list[tuple[Piece, str]]:
+        """A cell's lines, each with what parts it from the one before; text boxes that hang on it are put aside."""
+        if cell.goes_on or cell.across:
             return []
-        pieces: list[Piece] = []
+        lines: list[tuple[Piece, str]] = []
         for paragraph in _paragraphs(cell.element):
-            style = self._styles.of(paragraph)
-            found = self._text(paragraph, bold=style.bold)
+            found = self._text(paragraph)
             cell.note(found)
             boxes += found.boxes
+            gap = BLOCK
             for piece in self._placed(found):
                 if piece.text.strip():
-                    pieces += [written(" ")] if pieces else []
-                    pieces.append(piece)
-        return pieces
+                    lines.append((piece, gap))
+                    gap = LINE
+        return lines
 
-    def _text(self, paragraph: Any, *, bold: bool) -> ParagraphText:
-        found = paragraph_text(paragraph, bold_style=bold)
-        self.deleted |= found.deleted
+    def _chunk(self, name: str) -> None:
+        """Read a file of another kind that is part of the text."""
+        part, content = self._parts.chunks.get(name, ("", b""))
+        file = SourceFile(part, content)
+        try:
+            if file.suffix in _PACKED or self._inside >= _MOST_INSIDE:
+                raise UnreadableError(
+                    "a kind that is not read there", "a page or a text", part, "paste it into the file"
+                )
+            if DocxReader().recognises(file):
+                drafts = [_draft(content, self._inside + 1)]
+            else:
+                drafts = [*Registry().reader_of(file).read(file)]
+        except UnreadableError as error:
+            self.remarks.append(f"a file inside is not read: {error.kind}")
+            return
+        for draft in drafts:
+            self._insert(draft)
+
+    def _insert(self, draft: DraftDocument) -> None:
+        """Put in the text of another document, with its headings."""
+        text, base, place = draft.text, self._at, 0
+        self.source += [text, "\n"]
+        self._at += len(text) + 1
+        self.remarks += draft.remarks
+        paths = draft.heading_paths or [()] * len(draft.sections)
+        # Headings stand before their sections' texts, where no other words follow them.
+        heads = [(draft.title, text.find(draft.title) + len(draft.title), 1)] if draft.title in text[:300] else []
+        heads += [
+            (section.heading, len(text[: section.start].rstrip()), 2 + len(path))
+            for section, path in zip(draft.sections, paths, strict=True)
+        ]
+        for words, end, level in [*heads, ("", len(text), 0)]:
+            start = end - len(words)
+            if start < place or text[start:end] != words:
+                continue
+            body = text[place:start]
+            begin = place + len(body) - len(body.lstrip())
+            self.flow.block()
+            self.flow.verbatim(Piece(body.strip(), base + begin, base + begin + len(body.strip())))
+            self.flow.block()
+            if words:
+                self.flow.begin_heading(level)
+                self.flow.add(Piece(words, base + start, base + end))
+                self.flow.end_heading()
+            place = end
+
+    def _text(self, paragraph: Any) -> ParagraphText:
+        found = paragraph_text(paragraph, self._styles)
+        self.flow.left_out.update(found.left_out)
         return found
 
     def _placed(self, found: ParagraphText) -> list[Piece]:
@@ -225,6 +313,27 @@ class _Walk:
             is_note = local(note) in ("footnote", "endnote") and value(note, "type") in ("", "normal")
             if is_note and has_words("".join(paragraph_text(each).text for each in _paragraphs(note))):
                 yield note
+
+
+def _filled(rows: Sequence[Sequence[Cell]], lines: Sequence[Sequence[list[tuple[Piece, str]]]]) -> list[Cells]:
+    """The cells of a table's rows, each on one line; what spans rows is repeated in each."""
+    found: list[Cells] = []
+    above: dict[int, list[Piece]] = {}
+    for row, said in zip(rows, lines, strict=True):
+        cells: Cells = []
+        for at, (cell, parts) in enumerate(zip(row, said, strict=True)):
+            if cell.across:
+                cells.append(None)
+            elif cell.goes_on:
+                cells.append(above.get(at, []))
+            else:
+                pieces: list[Piece] = []
+                for piece, gap in parts:
+                    pieces += [written(parting(pieces[-1].text, piece.text, gap)), piece] if pieces else [piece]
+                above[at] = repeated(" ".join("".join(piece.text for piece in pieces).split()))
+                cells.append(pieces)
+        found.append(cells)
+    return found
 
 
 def _held(element: Any) -> Any:
@@ -257,7 +366,11 @@ def _is_contents(element: Any) -> bool:
     return value(gallery) == "Table of Contents"
 
 
-def _without_words(pictures: int) -> UnreadableError:
+def _without_words(pictures: int, remarks: Sequence[str]) -> UnreadableError:
+    if remarks:
+        return UnreadableError(
+            "empty Word file", "a Word file with words", f"one without: {remarks[0]}", "save it anew"
+        )
     if pictures:
         remedy = "recognise its text first: print it to a PDF, then run ocrmypdf on that"
         return UnreadableError("scanned Word file", "a Word file with text", "one of pictures alone", remedy)

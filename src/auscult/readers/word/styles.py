@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from auscult.readers.word.package import child, children, value
+from auscult.readers.signs import BOXES, sign
+from auscult.readers.word.package import child, children, local, value
 
 _HEADING: Final = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _CONTENTS: Final = re.compile(r"toc(?: \d| heading)|table of figures|index \d", re.IGNORECASE)
@@ -23,7 +24,6 @@ class Style:
         level: Of a heading, from 1; 0 for text.
         title: Whether it is the document's title.
         contents: Whether it is a line of a table of contents.
-        bold: Whether its letters are.
         list_id: Of the list that it is an item of; empty for none.
         list_level: In it, from 0.
     """
@@ -31,9 +31,52 @@ class Style:
     level: int = 0
     title: bool = False
     contents: bool = False
-    bold: bool = False
     list_id: str = ""
     list_level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What letters look like; None where nothing is said.
+
+    Attributes:
+        bold: Whether they are bold.
+        struck: Whether they are struck through.
+        hidden: Whether they are not printed.
+        raised: Whether they stand above the line.
+        font: That they are set in.
+    """
+
+    bold: bool | None = None
+    struck: bool | None = None
+    hidden: bool | None = None
+    raised: bool | None = None
+    font: str | None = None
+
+    def over(self, other: Look) -> Look:
+        """This one, and what another says where this one says nothing."""
+        if other == Look():
+            return self
+        told = {name: getattr(other if getattr(self, name) is None else self, name) for name in Look.__slots__}
+        return Look(**told)
+
+
+def look_of(properties: Any) -> Look:
+    """What the properties of a run say; None for a run without."""
+    if properties is None:
+        return Look()
+    flags: dict[str, bool | None] = {}
+    raised = font = None
+    for each in properties:
+        name = local(each)
+        if name in ("b", "strike", "dstrike", "vanish"):
+            flags[name] = is_on(each)
+        elif name == "vertAlign":
+            raised = value(each) == "superscript"
+        elif name == "rFonts":
+            font = value(each, "ascii") or value(each, "hAnsi") or None
+    struck = flags.get("strike") or flags.get("dstrike", flags.get("strike"))
+    return Look(flags.get("b"), struck, flags.get("vanish"), raised, font)
 
 
 class Styles:
@@ -44,6 +87,23 @@ class Styles:
         self._elements = {value(each, "styleId"): each for each in children(root, "style")} if root is not None else {}
         self._default = next((key for key, each in self._elements.items() if self._is_default(each)), "")
         self._known: dict[str, Style] = {}
+        self._looks: dict[str, Look] = {}
+
+    def look(self, style_id: str) -> Look:
+        """What letters of a style look like."""
+        if style_id not in self._looks:
+            found, named = Look(), style_id
+            for _ in range(_DEEPEST_STYLE):
+                style = self._elements.get(named)
+                if style is None:
+                    break
+                found, named = found.over(look_of(child(style, "rPr"))), value(child(style, "basedOn"))
+            self._looks[style_id] = found
+        return self._looks[style_id]
+
+    def look_of_paragraph(self, paragraph: Any) -> Look:
+        """What letters of a paragraph's style look like."""
+        return self.look(value(child(paragraph, "pPr", "pStyle")) or self._default)
 
     def of(self, paragraph: Any) -> Style:
         """What a paragraph is, by its own properties and then by its style's."""
@@ -56,7 +116,7 @@ class Styles:
             list_id = value(child(own, "numId")) or list_id
             list_level = _number(value(child(own, "ilvl")), list_level)
         level = named.level if level is None else level
-        return Style(level, named.title, named.contents, named.bold, "" if list_id == "0" else list_id, list_level)
+        return Style(level, named.title, named.contents, "" if list_id == "0" else list_id, list_level)
 
     @staticmethod
     def _is_default(style: Any) -> bool:
@@ -71,7 +131,6 @@ class Styles:
         """A style, with what it takes from those that it is based on."""
         level: int | None = None
         title = contents = False
-        bold: bool | None = None
         list_id, list_level = "", 0
         for _ in range(_DEEPEST_STYLE):
             style = self._elements.get(style_id)
@@ -83,12 +142,11 @@ class Styles:
                 level = int(match[1]) if match else _outline(child(style, "pPr"))
             title |= name.lower() == "title"
             contents |= _CONTENTS.match(name) is not None
-            bold = is_on(child(style, "rPr", "b")) if bold is None else bold
             own = child(style, "pPr", "numPr")
             if own is not None and not list_id:
                 list_id, list_level = value(child(own, "numId")), _number(value(child(own, "ilvl")), 0)
             style_id = value(child(style, "basedOn"))
-        return Style(level or 0, title, contents, bool(bold), list_id, list_level)
+        return Style(level or 0, title, contents, list_id, list_level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +154,7 @@ class _Level:
     form: str
     text: str
     start: int
+    bullet: str
 
 
 class Lists:
@@ -130,7 +189,7 @@ class Lists:
         for deeper in [each for each in counts if each > level]:
             del counts[deeper]
         if levels[level].form == "bullet":
-            return "• "
+            return f"{levels[level].bullet} "
         if levels[level].form == "none":
             return ""
 
@@ -148,7 +207,7 @@ class Lists:
         known = _level(fresh) if fresh is not None else self._levels[number].get(level)
         if known is not None:
             start = value(child(override, "startOverride"))
-            self._levels[number][level] = _Level(known.form, known.text, _number(start, known.start))
+            self._levels[number][level] = _Level(known.form, known.text, _number(start, known.start), known.bullet)
 
 
 def is_on(flag: Any) -> bool | None:
@@ -162,7 +221,10 @@ def _levels(abstract: Any) -> dict[int, _Level]:
 
 def _level(element: Any) -> _Level:
     form, text = value(child(element, "numFmt")) or "decimal", value(child(element, "lvlText"))
-    return _Level(form, text, _number(value(child(element, "start")), 1))
+    font = look_of(child(element, "rPr")).font or ""
+    # A box says more than a bullet does; all others are alike.
+    box = sign(font, ord(text)) if len(text) == 1 else ""
+    return _Level(form, text, _number(value(child(element, "start")), 1), box if box and box in BOXES else "•")
 
 
 def _outline(properties: Any) -> int | None:

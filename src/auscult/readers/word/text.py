@@ -1,86 +1,31 @@
 """Paragraphs and tables of Word files: their words as Word prints them.
 
-Insertions are in; deletions, hidden text and field codes are out. A table tells its cells, whether they hold data, and
-whether its first row is a header.
+Insertions are in; deletions, hidden and struck-out text and field codes are out. Boxes say whether they are ticked,
+fields of a form what they hold, pictures what their author wrote of them. A table tells its cells, whether they hold
+data, and how many rows are its header.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Final
 
-from auscult.readers.word.package import child, local, value
-from auscult.readers.word.styles import is_on
+from auscult.readers.equations import omml_text
+from auscult.readers.signs import BOXES, EMPTY, TICKED, is_file_name, shown, sign
+from auscult.readers.typesetting import raises
+from auscult.readers.word.package import child, children, local, value
+from auscult.readers.word.styles import Look, Styles, is_on, look_of
 
 _LEFT_OUT: Final = frozenset(
-    {"del", "moveFrom", "instrText", "delText", "delInstrText", "rPr", "pPr", "sdtPr", "sdtEndPr", "Fallback", "rt",
-     "tbl", "commentReference", "footnoteReference", "endnoteReference", "annotationRef", "footnoteRef", "endnoteRef"}
+    {"instrText", "rPr", "pPr", "sdtPr", "sdtEndPr", "Fallback", "rt", "tbl", "commentReference", "footnoteReference",
+     "endnoteReference", "annotationRef", "footnoteRef", "endnoteRef"}
 )  # fmt: skip
-_DELETED: Final = ("del", "moveFrom")
+_DELETED: Final = ("del", "moveFrom", "delText", "delInstrText")
 _WRITTEN: Final = {"tab": " ", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
-# The font "Symbol", whose signs have no letters of their own in the file.
-SYMBOLS: Final = dict(
-    zip("abgdezhqiklmnxprstufcyw", "αβγδεζηθικλμνξπρστυφχψω", strict=True),
-) | {"D": "Δ", "S": "Σ", "W": "Ω", "\xa3": "≤", "\xb3": "≥", "\xb1": "±", "\xb4": "×", "\xb8": "÷", "\xb0": "°",
-     "\xae": "→", "\xac": "←", "\xad": "↑", "\xaf": "↓", "\xb7": "•", "\xb9": "≠", "\xbb": "≈"}  # fmt: skip
-
-
-@dataclass(slots=True)
-class ParagraphText:
-    """What a paragraph holds.
-
-    Attributes:
-        text: Its words; a line break where the author set one.
-        bold: Whether all of its words are set in bold.
-        boxes: Text boxes that hang on it: the elements with their paragraphs.
-        deleted: Whether deletions were left out.
-    """
-
-    text: str = ""
-    bold: bool = False
-    boxes: list[Any] = field(default_factory=list)
-    deleted: bool = False
-
-
-def paragraph_text(paragraph: Any, *, bold_style: bool = False) -> ParagraphText:
-    """The words of a paragraph.
-
-    Args:
-        paragraph: Its element.
-        bold_style: Whether its style is bold.
-    """
-    found = ParagraphText()
-    parts: list[str] = []
-    plain = bold = 0
-    waiting = [(each, bold_style) for each in reversed(paragraph)]
-    while waiting:
-        element, heavy = waiting.pop()
-        name = local(element)
-        if name == "txbxContent":
-            found.boxes.append(element)
-        elif name in _LEFT_OUT or not name:
-            found.deleted |= name in _DELETED
-        elif name == "t":
-            text = (element.text or "").translate(_NO_BREAKS)
-            parts.append(text)
-            plain, bold = (plain, bold + len(text.strip())) if heavy else (plain + len(text.strip()), bold)
-        elif name == "sym":
-            parts.append(_symbol(element))
-        elif name == "br":
-            parts.append(" " if value(element, "type") in ("page", "column") else "\n")
-        elif name in _WRITTEN:
-            parts.append(_WRITTEN[name])
-        elif name != "r" or is_on(child(element, "rPr", "vanish")) is not True:
-            if name == "r":
-                own = is_on(child(element, "rPr", "b"))
-                heavy = heavy if own is None else own
-            waiting += [(each, heavy) for each in reversed(element)]
-    found.text = "".join(parts)
-    found.bold = bold > 0 and not plain
-    return found
-
-
 _NO_BREAKS: Final = {
     0: None,
     ord("\r"): " ",
@@ -91,17 +36,158 @@ _NO_BREAKS: Final = {
     0x0B: " ",
     0x0C: " ",
 }
+_BESIDE_BOX: Final = re.compile(rf"(?<=[{BOXES}])(?=\w)|(?<=\w)(?=[{BOXES}])")
+# What Word writes of a picture by itself.
+_BY_WORD: Final = re.compile(
+    r"\s*(?:(?:AI-generated content|Description) .*(?:incorrect|generated)\.?|decorative)\s*$", re.I | re.S
+)
+
+
+@dataclass(slots=True)
+class ParagraphText:
+    """What a paragraph holds.
+
+    Attributes:
+        text: Its words; a line break where the author set one.
+        bold: Whether all of its words are set in bold.
+        boxes: Text boxes that hang on it: the elements with their paragraphs.
+        left_out: Words that are left out, by why.
+    """
+
+    text: str = ""
+    bold: bool = False
+    boxes: list[Any] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """A paragraph's words as they are found."""
+
+    found: ParagraphText
+    texts: list[str] = field(default_factory=list)
+    raised: list[bool] = field(default_factory=list)
+    plain: int = 0
+    bold: int = 0
+    # What fields of a form hold that are open, and how many texts there were before each.
+    fields: list[tuple[str, int]] = field(default_factory=list)
+
+    def add(self, text: str, look: Look) -> None:
+        if look.hidden or look.struck:
+            self.found.left_out["hidden" if look.hidden else "struck out"] += len(text.split())
+        elif text:
+            self.texts.append(text)
+            self.raised.append(bool(look.raised))
+            if look.bold:
+                self.bold += len(text.strip())
+            else:
+                self.plain += len(text.strip())
+
+    def end_field(self, look: Look) -> None:
+        if self.fields:
+            held, before = self.fields.pop()
+            if held and not "".join(self.texts[before:]).strip():
+                self.add(held, look)
+
+    def joined(self) -> str:
+        text = ""
+        for raised, together in groupby(zip(self.texts, self.raised, strict=True), lambda each: each[1]):
+            part = "".join(each for each, _ in together)
+            text += f"^{part}" if raised and raises(text[-8:], part) else part
+        return _BESIDE_BOX.sub(" ", text)
+
+
+def paragraph_text(paragraph: Any, styles: Styles | None = None) -> ParagraphText:
+    """The words of a paragraph.
+
+    Args:
+        paragraph: Its element.
+        styles: The file's.
+    """
+    parts = _Parts(ParagraphText())
+    found = parts.found
+    first = styles.look_of_paragraph(paragraph) if styles else Look()
+    look = first
+    waiting = [(each, first) for each in reversed(paragraph)]
+    while waiting:
+        element, look = waiting.pop()
+        name = local(element)
+        if name == "txbxContent":
+            found.boxes.append(element)
+        elif name in _DELETED:
+            found.left_out["tracked deletions"] += sum(
+                len((each.text or "").split()) for each in element.iter() if local(each) in ("t", "delText")
+            )
+        elif name in _LEFT_OUT or not name:
+            pass
+        elif name == "t":
+            parts.add(shown(look.font or "", (element.text or "").translate(_NO_BREAKS)), look)
+        elif name == "sym":
+            parts.add(_symbol(element), look)
+        elif name == "br":
+            parts.add(" " if value(element, "type") in ("page", "column") else "\n", look)
+        elif name in _WRITTEN:
+            parts.add(_WRITTEN[name], look)
+        elif name == "oMath":
+            parts.add(omml_text(element).translate(_NO_BREAKS), look)
+        elif name == "docPr":
+            described = _BY_WORD.sub("", value(element, "descr")).translate(_NO_BREAKS).strip()
+            if described and not is_file_name(described):
+                parts.add(f" {described} ", Look(hidden=look.hidden))
+        elif name == "fldChar":
+            kind = value(element, "fldCharType")
+            if kind == "begin":
+                parts.fields.append((_filled_in(child(element, "ffData")), len(parts.texts)))
+            elif kind == "end":
+                parts.end_field(look)
+        elif name == "AlternateContent":
+            waiting += [(each, look) for each in reversed(_shown_choice(element))]
+        else:
+            box = child(element, "sdtPr", "checkbox") if name == "sdt" else None
+            if box is not None and not any(local(each) in ("t", "sym") for each in element.iter()):
+                parts.add(TICKED if is_on(child(box, "checked")) else EMPTY, look)
+            if name == "r":
+                properties = child(element, "rPr")
+                own = look_of(properties)
+                named = value(child(properties, "rStyle"))
+                look = own.over(styles.look(named).over(first) if styles and named else first)
+            waiting += [(each, look) for each in reversed(element)]
+    while parts.fields:
+        parts.end_field(look)
+    found.text = parts.joined()
+    found.bold = parts.bold > 0 and not parts.plain
+    return found
+
+
+def _shown_choice(element: Any) -> Any:
+    """Which of several forms of one content is read: the first with words, the newest where none has any."""
+    forms = [each for each in element if local(each) in ("Choice", "Fallback")]
+    for form in forms:
+        if any(local(each) == "t" and (each.text or "").strip() for each in form.iter()):
+            return form
+    return forms[0] if forms else ()
+
+
+def _filled_in(data: Any) -> str:
+    """What a field of a form holds: a box, or what was chosen or is set before anything is."""
+    if data is None:
+        return ""
+    if (box := child(data, "checkBox")) is not None:
+        ticked = is_on(child(box, "checked"))
+        return TICKED if (is_on(child(box, "default")) if ticked is None else ticked) else EMPTY
+    if (choices := child(data, "ddList")) is not None:
+        entries = [value(each) for each in children(choices, "listEntry")]
+        told = value(child(choices, "result")) or value(child(choices, "default")) or "0"
+        return entries[int(told)] if told.isdigit() and len(told) < 6 and int(told) < len(entries) else ""
+    return value(child(data, "textInput", "default"))
 
 
 def _symbol(element: Any) -> str:
-    told = value(element, "char")
     try:
-        code = int(told, 16) & 0xFF if int(told, 16) >= 0xF000 else int(told, 16)
+        code = int(value(element, "char"), 16)
     except ValueError:
         return ""
-    if value(element, "font").lower() == "symbol":
-        return SYMBOLS.get(chr(code), chr(code) if 32 <= code < 127 else "")
-    return ""
+    return sign(value(element, "font"), code) if code < 0x110000 else ""
 
 
 _LONGEST_CELL: Final = 1000
@@ -115,13 +201,15 @@ class Cell:
 
     Attributes:
         element: With its paragraphs.
-        goes_on: Whether it goes on with the cell above it, or is what one to its left spans: it has no words.
+        goes_on: Whether it goes on with the cell above it.
+        across: Whether it is what one to its left spans.
         plain: Whether words of it are not bold, as far as they were read.
         words: Whether it has any.
     """
 
     element: Any
     goes_on: bool = False
+    across: bool = False
     plain: bool = False
     words: bool = False
 
@@ -134,16 +222,24 @@ class Cell:
 
 def cells_of(row: Any) -> Iterator[Cell]:
     """The cells of a row, one a column: what spans several is followed by empty ones."""
+    for _ in range(_count(child(row, "trPr", "gridBefore"), 0)):
+        yield Cell(())
     for element in row:
         if local(element) == "tc":
             properties = child(element, "tcPr")
-            merged = child(properties, "vMerge")
-            yield Cell(element, goes_on=merged is not None and value(merged) != "restart")
-            told = value(child(properties, "gridSpan"))
-            for _ in range(min(int(told), _WIDEST) - 1 if told.isascii() and told.isdigit() and len(told) < 4 else 0):
-                yield Cell(element, goes_on=True)
+            merged, beside = child(properties, "vMerge"), child(properties, "hMerge")
+            across = beside is not None and value(beside) != "restart"
+            goes_on = merged is not None and value(merged) != "restart"
+            yield Cell(element, goes_on=goes_on, across=across)
+            for _ in range(_count(child(properties, "gridSpan"), 1) - 1):
+                yield Cell(element, goes_on=goes_on, across=True)
         elif local(element) in ("sdt", "sdtContent", "customXml"):
             yield from cells_of(element)
+
+
+def _count(element: Any, otherwise: int) -> int:
+    told = value(element)
+    return min(int(told), _WIDEST) if told.isascii() and told.isdigit() and len(told) < 4 else otherwise
 
 
 def is_data(rows: Sequence[Sequence[Cell]]) -> bool:
@@ -152,16 +248,42 @@ def is_data(rows: Sequence[Sequence[Cell]]) -> bool:
         return False
     for row in rows:
         for cell in row:
-            if not cell.goes_on and _length(cell.element) > _LONGEST_CELL:
+            if not (cell.goes_on or cell.across) and _length(cell.element) > _LONGEST_CELL:
                 return False
     return True
 
 
-def header_of(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> bool:
+def header_rows(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> int:
+    """How many of a table's first rows are its header.
+
+    They are those that Word repeats on each page. Else it is the first row where `_is_header` takes it for one, and
+    those that cells of it reach into.
+
+    Args:
+        table: Its element.
+        rows: Its cells, whose words have been read.
+        texts: Theirs; of a cell that spans columns, in each of them.
+    """
+    elements = [each for each in table if local(each) == "tr"]
+    count = 0
+    while count < len(elements) and is_on(child(elements[count], "trPr", "tblHeader")):
+        count += 1
+    if not 0 < count < len(rows):
+        count = int(_is_header(table, rows, texts))
+    while 0 < count < len(rows) - 1 and any(cell.goes_on for cell in rows[count]) and _spans(rows[count - 1]):
+        count += 1
+    return count
+
+
+def _spans(row: Sequence[Cell]) -> bool:
+    return any(cell.across for cell in row)
+
+
+def _is_header(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> bool:
     """Whether a table's first row is its header.
 
-    It is where Word repeats it on each page, where it alone is bold, where it alone has no numbers; and in tables of
-    three and more columns where Word sets the first row off.
+    It is where it alone is bold, where it alone has no numbers; and in tables of three and more columns where Word sets
+    the first row off.
 
     Args:
         table: Its element.
@@ -170,9 +292,6 @@ def header_of(table: Any, rows: Sequence[Sequence[Cell]], texts: Sequence[Sequen
     """
     if len(rows) < 2 or not texts[0] or not any(text.strip() for text in texts[0]):
         return False
-    first = next(iter(element for element in table if local(element) == "tr"), None)
-    if is_on(child(first, "trPr", "tblHeader")):
-        return True
     whole = all(text.strip() for text in texts[0]) and len(texts[0]) > 1
     if not whole or any(len(text) > _LONGEST_LABEL for text in texts[0]):
         return False
