@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from typing import Any
 
 # Some libraries write when they wrote.
-_MODIFIED = re.compile(rb'(<dcterms:modified[^>]*>|property="dcterms:modified">)[^<]*')
+_MODIFIED = re.compile(rb'(<dcterms:(?:created|modified)[^>]*>|property="dcterms:modified">)[^<]*')
 _WRITTEN = datetime.datetime(2024, 3, 5, tzinfo=datetime.UTC).replace(tzinfo=None)
 GOUT = "Gout is a form of arthritis caused by crystals of uric acid in a joint."
 ROWS = [("Medicine", "Dose"), ("Allopurinol", "100 mg"), ("Colchicine", "500 µg")]
