@@ -36,6 +36,15 @@ class Needs:
         """A folder with copies of abachaa/MedQuAD (`MedQuAD/`) and of cdv's data/MedQuAD (`cdv/`)."""
         return Path(os.environ.get("AUSCULT_MEDQUAD_XML") or _skip("AUSCULT_MEDQUAD_XML names no copy of MedQuAD"))
 
+    def command(self, *command: str) -> None:
+        """A command that this machine can run."""
+        try:
+            able = subprocess.run(command, check=False, capture_output=True).returncode == 0
+        except OSError:
+            able = False
+        if not able:
+            _skip(f"this machine cannot run: {' '.join(command)}")
+
     def chromium(self) -> str:
         """A browser's program."""
         names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -67,6 +67,7 @@ COLUMNS = {
         *("way", "f1", "f1 low", "f1 high", "boundary", "near", "span better by"),
         *("touched", "belonging", "characters", "marks"),
     ),
+    "gains": ("corpus", "model", "nDCG@10", "gain by reranker: nDCG@10"),
     "first hits": ("way", "touched", "belonging", "characters", "marks"),
     "splits": (
         "split",

@@ -83,7 +83,7 @@ def test_readable_hits_name_and_highlight(command: Command, index: str) -> None:
         for kind in ("entity", "aspect", "question")
     }
     told = " + ".join(f"{kind} {share:.2f}" for kind, share in shares.items())
-    assert f"{best['score']:.2f}  answers   Asthma  South  asthma-2" in done.out
+    assert f"{best['score']:.2f}  may answer   Asthma  South  asthma-2" in done.out
     assert told in " ".join(done.out.split())
     assert "matched identifier DOID:2841" in done.err
 

@@ -11,10 +11,10 @@ from auscult.cli.all_commands import app
 
 WORDS = (
     *("demo", "data", "index", "search", "explain", "train", "evaluate", "compare", "try", "concepts"),
-    *("add", "remove", "info", "verify", "optimize", "backup", "publish"),
+    *("add", "remove", "list", "show", "export", "info", "verify", "optimize", "backup", "publish"),
     *("serve", "mcp", "keys", "audit", "feedback"),
 )
-MOST_OPTIONS = 12
+MOST_OPTIONS = 14
 
 
 def commands() -> Iterator[tuple[str, Any]]:

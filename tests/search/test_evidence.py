@@ -12,7 +12,6 @@ from auscult.documents import Section, build_document
 from auscult.interfaces import FloatArray
 from auscult.search import Searcher, build_index
 from auscult.search.evidence import EVIDENCE, READ_BY_SENTENCE, SENTENCE, best_sentences
-from auscult.search.fusion import Fusion
 from auscult.understanding import Query
 from encoders import HashedEncoder, TermEncoder
 
@@ -153,11 +152,12 @@ def test_sentences_are_looked_at_in_the_first_passages_alone(tmp_path: Path) -> 
     encoder = WholeEncoder()
     build_index(many, encoder, tmp_path / "index")
     searcher = Searcher.open(tmp_path / "index", encoder)
+    counting = searcher.fusion
+    silent = counting.words.copy()
+    silent[SENTENCE] = 0
+    searcher.fusion = replace(counting, words=silent)
     assert not searcher.gather(IN_WORDS)[1][:, SENTENCE].any()
-    shipped = Fusion.of(encoder)
-    counting = shipped.words.copy()
-    counting[SENTENCE] = 2.0
-    searcher.fusion = replace(shipped, words=counting)
+    searcher.fusion = counting
     evidence = searcher.gather(IN_WORDS)[1]
     looked_at = np.flatnonzero(evidence[:, SENTENCE])
     without = evidence.copy()

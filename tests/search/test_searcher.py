@@ -112,7 +112,7 @@ def test_a_question_that_names_nothing_is_searched_by_its_words(searcher: Search
     assert "no name was recognised" in understood.note
     hits = searcher.search(understood.query, k=2)
     assert hits[0].title == "Gout"
-    assert {"question_text", "question_document"} <= hits[0].evidence.keys()
+    assert {"question_document", "question_sentence"} <= hits[0].evidence.keys()
     with pytest.raises(QueryError, match="in which neither was read"):
         searcher.search(understood.query, options=SearchOptions(scoring="model"))
 

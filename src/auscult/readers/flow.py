@@ -313,6 +313,7 @@ def draft_of(
     encoding: str,
     told_first: bool = False,
     without: Callable[[str], bool] | None = None,
+    divided: bool = False,
 ) -> DraftDocument:
     """The draft of what has flown.
 
@@ -328,6 +329,7 @@ def draft_of(
         encoding: That it was decoded by.
         told_first: Whether the told title is the author's own (front matter), rather than a window's.
         without: Tells headings that are no passage where no words stand below them. By default all are one.
+        divided: Whether its headings are known to be all.
 
     Raises:
         UnreadableError: There are no words.
@@ -341,7 +343,8 @@ def draft_of(
     sections, paths = flow.sections(title, without)
     if not sections:
         sections, paths = flow.sections(title)
-    sections, paths = with_note_headings(text, sections, paths, title.text if title else "")
+    if not divided:
+        sections, paths = with_note_headings(text, sections, paths, title.text if title else "")
     return DraftDocument(
         text=text,
         sections=sections,
@@ -370,8 +373,9 @@ def with_note_headings(
 ) -> tuple[list[Section], list[tuple[str, ...]]]:
     """Return the sections of a document, by the headings of clinical notes where it is one.
 
-    The same note has the same sections in every format. A document without headings of its own, or with none but a
-    note's, is divided as plain text is. Where it has others, and many more of a note's, its sections are divided.
+    The same note has the same sections in every format. A document without headings of its own is divided as plain text
+    is, and so is one with a note's alone and two of them besides. Where it has others, and many more of a note's, its
+    sections are divided.
 
     Args:
         text: The whole text.
@@ -388,7 +392,7 @@ def with_note_headings(
         for name in (each.heading, *path)
     }
     own.discard("")
-    if not named or len(own) >= len(known):
+    if len(known) < len(own) + (2 if own else 1):
         return list(sections), list(paths)
     if own <= known:
         # A title that is no heading of a note is no text of it either.

@@ -148,7 +148,8 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
 
     Args:
         content: Its bytes.
-        care: How much of what is not its text is left out: of the narrative of a record, what is not seen.
+        care: How much of what is not its text is left out: of the narrative of a record, what is not seen. The headings
+            of a record are all that it has.
 
     Raises:
         UnreadableError: It has no words.
@@ -165,7 +166,7 @@ def read_page(content: bytes, care: Care = Care.LINKS) -> DraftDocument:
     Typesetter(flow, role_of, level_of).set(page)
     # Where lists of links are left out, "Related conditions" is left with nothing below it.
     without = heads_links if care >= Care.LINKS else None
-    return draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without)
+    return draft_of(flow, facts, media_type="text/html", encoding=encoding, without=without, divided=care < Care.LINKS)
 
 
 def declared_encoding(head: bytes) -> str:
