@@ -130,8 +130,9 @@ def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
     assert corpus.bad.counts["note of another category"] == 2
 
 
-def test_another_encoding_is_named(tmp_path: Path) -> None:
+def test_a_wrong_byte_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "NOTEEVENTS.csv", ROWS)
-    path.write_bytes(path.read_bytes().replace(b"man", b"m\x81n", 1))
-    with pytest.raises(RecordError, match=r"byte 0x81 .*NOTEEVENTS\.csv.*save the file as UTF-8"):
+    before, _, behind = path.read_bytes().replace(b"man", b"m\xc3\xa4n", 1).rpartition(b"e")
+    path.write_bytes(before + b"\xe4" + behind)
+    with pytest.raises(RecordError, match=r"byte 0xe4 .*NOTEEVENTS\.csv.*save the file as UTF-8"):
         list(MimicCorpus(path).documents())
