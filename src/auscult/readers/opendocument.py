@@ -17,7 +17,7 @@ from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.records.xml import parse_xml
 from auscult.readers.tables import CELLS, heads
-from auscult.readers.tree import Element, Role, descend, written
+from auscult.readers.tree import NEVER_SHOWN, Element, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
 _TYPES: Final = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.presentation")
@@ -141,7 +141,10 @@ class _Preparing:
         """Rename, drop and move what is below."""
         slides, notes = 0, list[Element]()
         for node in [node for node in descend(root) if isinstance(node, Element)]:
-            node.dropped = node.tag in _DROPPED or node.get("style-name") in self._unseen
+            if node.tag in _DROPPED:
+                node.dropped = NEVER_SHOWN
+            elif node.get("style-name") in self._unseen:
+                node.dropped = "hidden"
             node.tag = _NAMES.get(node.tag, node.tag)
             if node.tag == "h":
                 _head(node, int(node.get("outline-level")[:2] or 1) + _HIGHEST - 1)
@@ -154,7 +157,7 @@ class _Preparing:
             elif node.tag in _BLANKS:
                 node.children = [written(" ")]
             elif node.tag == "note":
-                node.dropped = True
+                node.dropped = NEVER_SHOWN
                 notes += [each for each in node.elements if each.tag == "note-body"]
             elif node.tag == "tr":
                 node.children = [cell for each in node.elements for cell in [each] * _times(each)]
