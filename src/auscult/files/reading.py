@@ -13,9 +13,10 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import AnyStr
 
 from auscult.errors import DataError
 from auscult.files.limits import TooLargeError, limits
@@ -168,16 +169,27 @@ def lines_within(stream: Unpacked, path: Path) -> Iterator[bytes]:
     Raises:
         TooLargeError: A line or the file is too large.
     """
+    yield from limited_lines(stream.readline, path, "bytes")
+
+
+def limited_lines(readline: Callable[[int], AnyStr], path: Path, unit: str) -> Iterator[AnyStr]:
+    """Yield what a function reads, a line at a time, within the limits; see `lines_within`.
+
+    Args:
+        readline: Returns the next line, at most so long.
+        path: Of the file, for messages.
+        unit: What lines are counted in: "bytes" or "characters".
+    """
     most = limits()
     number = size = 0
-    while line := stream.readline(most.line + 1):
+    while line := readline(most.line + 1):
         number += 1
         size += len(line)
         where = f"{path}, line {number}"
         if len(line) > most.line:
-            raise TooLargeError("line", "a line of", "bytes", where)
+            raise TooLargeError("line", "a line of", unit, where)
         if size > most.file:
-            raise TooLargeError("file", "a file of", "bytes, unpacked", where)
+            raise TooLargeError("file", "a file of", f"{unit}, unpacked", where)
         yield line
 
 

@@ -14,7 +14,6 @@ from typing import Final
 
 from striprtf.striprtf import charset_map, destinations, specialchars
 
-from auscult.documents.note_headings import note_sections
 from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
@@ -83,8 +82,7 @@ class RtfReader:
         flow = Flow()
         Typesetter(flow, _role_of, lambda element: int(element.get("level"))).set(parser.root)
         facts = Facts(title=told.pop("title", ""), metadata={name: value for name, value in told.items() if value})
-        draft = draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=_ENCODING)
-        yield draft if flow.headings else replace(draft, sections=note_sections(draft.text))
+        yield draft_of(flow, facts, media_type=MEDIA_TYPE, encoding=_ENCODING)
 
 
 def _role_of(element: Element) -> Role:

@@ -36,6 +36,7 @@ from auscult.files.reading import (
     NotUtf8Error,
     Unpacked,
     decoded,
+    limited_lines,
     lines_within,
     open_unpacked,
     read_cells,
@@ -131,7 +132,7 @@ def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
     """
     with _open_table(path) as probe:
         if probe.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            yield from _lines(io.TextIOWrapper(stream, "utf-16", "replace", newline=""), path)
+            yield from _in(stream, "utf-16", path)
             return
         is_utf8 = None
         for line in lines_within(probe, path):
@@ -144,23 +145,9 @@ def _decoded(stream: Unpacked, path: Path) -> Iterator[str]:
                     is_utf8 = True
                     break
     if is_utf8 is False:
-        yield from _lines(io.TextIOWrapper(stream, "cp1252", "replace", newline=""), path)
+        yield from _in(stream, "cp1252", path)
     else:
         yield from (line for _, line in decoded(stream, path))
-
-
-def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
-    most = limits()
-    number = size = 0
-    while line := text.readline(most.line + 1):
-        number += 1
-        size += len(line)
-        where = f"{path}, line {number}"
-        if len(line) > most.line:
-            raise TooLargeError("line", "a line of", "characters", where)
-        if size > most.file:
-            raise TooLargeError("file", "a file of", "characters, unpacked", where)
-        yield line
 
 
 def _not_utf8(error: NotUtf8Error, path: Path) -> RecordError:
@@ -311,3 +298,7 @@ class CsvCorpus(SectionedCorpus):
             url=record.text("url", ""),
             metadata={"patient": doc_id, **told},
         )
+
+
+def _in(stream: Unpacked, encoding: str, path: Path) -> Iterator[str]:
+    return limited_lines(io.TextIOWrapper(stream, encoding, "replace", newline="").readline, path, "characters")

@@ -82,7 +82,7 @@ def resources_of(objects: Iterable[tuple[str, dict[str, Any]]], problems: Proble
 
     Args:
         objects: Of the file, and where each stands.
-        problems: Objects that are no resource are told here.
+        problems: Gets a line for each object that is no resource.
     """
     number = 0
     for where, value in objects:
@@ -109,7 +109,7 @@ def _objects(text: str, lines: bool, problems: Problems) -> Iterator[tuple[str, 
     Args:
         text: Of the file.
         lines: Whether it is called a file of lines. One that is not may still be: its first line is an object.
-        problems: Lines that are no object are told here.
+        problems: Gets each line that is no object.
 
     Raises:
         UnreadableError: It is neither JSON nor lines of JSON.

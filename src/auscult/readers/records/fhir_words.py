@@ -134,7 +134,7 @@ def words_of(value: Any, look: Look, depth: int = 0) -> str:
 
     Args:
         value: Of any type of FHIR.
-        look: Finds what references are to, whose names are told.
+        look: Finds what references are to, so that their names can be given.
         depth: Of the value in others.
     """
     if isinstance(value, bool):
