@@ -39,7 +39,7 @@ def run_tests(source: Path, tests: Sequence[str]) -> subprocess.CompletedProcess
 @contextmanager
 def mutated(source: Path, mutation: Mutation) -> Iterator[None]:
     """The code below `source` with a fault, and afterwards without."""
-    file = source / "auscult" / mutation.file
+    file = source / mutation.file
     original = file.read_text(encoding="utf-8")
     try:
         _write(file, original.replace(mutation.before, mutation.after))

@@ -328,7 +328,7 @@ TEXT_AND_INDEX = (
     ),
     Mutation(
         "index: an older generation is opened", "auscult/index/reader.py",
-        "        current.check(manifest, self.checksum, self.store.path)\n", "", ("index/test_damage.py",),
+        "        current.check(store.manifest(), store.checksum(), store.path)\n", "", ("index/test_damage.py",),
     ),
     Mutation(
         "index: ties in reverse", "auscult/index/passage_index.py",
@@ -337,6 +337,14 @@ TEXT_AND_INDEX = (
     Mutation(
         "index: no margin for rounding", "auscult/index/passage_index.py",
         "(scores >= lowest - margin)", "(scores >= lowest)", ("index/test_search.py",),
+    ),
+    Mutation(
+        "index: signs of vectors count for nothing", "auscult/index/codes.py",
+        "codes[place, span] ^ sign", "codes[place, span]", ("index/test_codes.py",),
+    ),
+    Mutation(
+        "search: groups beyond the best passages are left out", "auscult/search/searcher.py",
+        "if len(rows) < k and not is_all:", "if False:", ("search/test_estimates.py",),
     ),
     Mutation(
         "index: passages without sentences are found", "auscult/index/passage_index.py",
@@ -372,7 +380,8 @@ SEARCH = (
     ),
     Mutation(
         "coverage: a sibling answers", "auscult/search/coverage.py",
-        'if note and word == "answers"', "if False", ("search/test_coverage.py",),
+        "if told := sibling_note(query, hit.title, searcher.knowledge_base)", 'if told := ""',
+        ("search/test_coverage.py",),
     ),
 )  # fmt: skip
 
@@ -389,6 +398,26 @@ SAFETY = (
     Mutation(
         "access: names of hidden documents stay", "auscult/search/searcher.py",
         "return self._whole.known_to(reader)", "return self._whole.knowledge_base", ("search/test_access.py",),
+    ),
+    Mutation(
+        "access: a server gives rows of all groups", "auscult/engines/tables.py",
+        '"access IS NULL OR current_setting', '"true OR current_setting', ("engines/test_whole.py",),
+    ),
+    Mutation(
+        "whole: rows leave with their generation", "auscult/engines/publishing.py",
+        "manifest.generation + is_same", "manifest.generation + 1", ("engines/test_whole.py",),
+    ),
+    Mutation(
+        "whole: two publish at once", "auscult/engines/postgres_server.py",
+        "if not is_ours:", "if False:", ("engines/test_whole.py",),
+    ),
+    Mutation(
+        "whole: an earlier copy takes the place of a later one", "auscult/engines/publishing.py",
+        "if not is_same and there", "if False and there", ("engines/test_whole.py",),
+    ),
+    Mutation(
+        "whole: damaged blocks are read", "auscult/engines/whole.py",
+        "!= self._sums[number]:", "!= self._sums[number] and False:", ("engines/test_whole.py",),
     ),
     Mutation(
         "keys: revoked ones open", "auscult/service/access/keys.py",
@@ -411,6 +440,25 @@ SAFETY = (
     Mutation(
         "audit: a log without its head is a new one", "auscult/service/audit_files.py",
         "if not problem and missing and (", "if False and (", ("service/test_audit_matrix.py",),
+    ),
+    Mutation(
+        "patients: only passages that answer count", "auscult/search/patients.py",
+        "if not (may_answer or any(found.asserted(number))):", "if not may_answer:", ("search/test_patients.py",),
+    ),
+    Mutation(
+        "patients: in no order of time", "auscult/search/patients.py",
+        "return each.date or _UNDATED, each.hit.doc_id, each.sentence.start",
+        'return "", each.hit.doc_id, each.sentence.start', ("search/test_patients.py",),
+    ),
+    Mutation(
+        "saved searches: of all holders of keys", "auscult/service/page/saved_page.py",
+        'return f"caller {caller.name}"', 'return "caller"',
+        ("service/page/test_saved.py::test_searches_are_of_the_key_and_of_no_other",),
+    ),
+    Mutation(
+        "conversation: words that describe people are a name", "auscult/understanding/reading.py",
+        "if placed and not _describes_people(text, run) and", "if placed and",
+        ("understanding/test_conversation.py::test_words_that_only_describe_people_are_no_name",),
     ),
 )  # fmt: skip
 

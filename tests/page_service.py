@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 import auscult.encoders.pretrained
 from auscult.concepts import Concept, KnowledgeBase
-from auscult.documents import Document
+from auscult.documents import Document, Section, build_document
 from auscult.encoders import load_model
 from auscult.interfaces import DocumentEncoder
 from auscult.search import build_index
@@ -46,6 +46,19 @@ LEAFLET = """<html><head><title>Asthma</title></head><body><nav>Home</nav><h1>As
 <p>A blue inhaler with salbutamol opens the airways within minutes.</p><h3>Preventers</h3>
 <p>An inhaler with a corticosteroid is taken every day. It takes weeks to work.</p>
 <ul><li>Rinse your mouth afterwards.</li><li>Carry the blue inhaler with you.</li></ul></body></html>"""
+
+CLINIC = (
+    ("ann", "2019-03-02", "Clinic letter", "History", "She had gout in 2015. Her father had gout as well."),
+    ("ann", "2021-07-14", "Emergency note", "Assessment", "Acute gout of the left big toe. Colchicine was given."),
+    ("ann", "2023-01-20", "Clinic letter", "Assessment", "No sign of gout today. Uric acid is in range."),
+    ("bert", "2022-11-30", "Clinic letter", "Assessment", "Possible gout of the right ankle. The joint was aspirated."),
+    ("bert", "2020-05-11", "Discharge summary", "Family history", "His mother had gout. His sister has asthma."),
+    ("carl", "2018-02-01", "Clinic letter", "Assessment", "Gout since 2010, well controlled with febuxostat."),
+    ("carl", "", "Emergency note", "Plan", "The gout flare of the knee is treated with rest."),
+    ("dora", "2022-08-09", "Clinic letter", "Assessment", "Migraine with aura. Sumatriptan helps."),
+    ("", "2022-08-09", "Leaflet", "Gout", "Gout comes in attacks of pain."),
+)
+"""Notes as (patient, date, title, heading, text); the last is of nobody."""
 
 
 def knowledge() -> KnowledgeBase:
@@ -82,6 +95,21 @@ def ward_index(folder: Path, encoder: DocumentEncoder) -> Path:
     (files / "note.txt").write_text(NOTE)
     (files / "asthma.html").write_text(LEAFLET)
     return index_of(list(FilesCorpus(files).documents()), folder, encoder)
+
+
+def clinic_index(folder: Path, encoder: DocumentEncoder) -> Path:
+    """An index of patients' notes."""
+    notes = [
+        build_document(
+            doc_id=f"note-{number}",
+            title=title,
+            sections=[Section(heading, text, f"note-{number}-p")],
+            source="Ward 3",
+            metadata={name: value for name, value in (("patient", patient), ("date", date)) if value},
+        )
+        for number, (patient, date, title, heading, text) in enumerate(CLINIC)
+    ]
+    return index_of(notes, folder, encoder)
 
 
 def index_of(documents: Sequence[Document], folder: Path, encoder: DocumentEncoder) -> Path:

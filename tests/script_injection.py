@@ -125,6 +125,7 @@ def try_scripts(program: str, number: int) -> Findings:
             page.on("dialog", lambda dialog: (found.executed.append(page.url), dialog.dismiss()))
             for path, expected in _paths(tried):
                 _look(page, base + path, expected, found)
+            _save(page, base, tried, found)
             _upload(page, base, tried, found)
             context.close()
     return found
@@ -151,7 +152,7 @@ def documents(tried: Sequence[str], folder: Path) -> list[Document]:
             source=payload if number % 2 else "Ward",
             url=payload if number % 3 else f"javascript:{_RUN}",
             entity_ids=(f"X:{number}",),
-            metadata={"date": payload, "author": payload, f"field {payload}": payload},
+            metadata={"date": payload, "author": payload, "patient": payload, f"field {payload}": payload},
         )
         for number, payload in enumerate(tried)
     ]
@@ -173,6 +174,8 @@ def _paths(tried: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield f"/d/hostile/{quote(f'd{number} {payload}', safe='')}?{urlencode({'q': payload})}", payload
         if number % 5 == 0:
             yield f"/?{urlencode(everywhere)}", ""
+            yield f"/?{urlencode({'q': 'and its symptoms?', 'c': f'gout {payload}'})}", payload
+            yield f"/patients?{urlencode({'q': f'gout {number}', 'c': payload})}", ""
             yield f"/compare?{urlencode({'q': payload, 'by': 'source', 'v': payload})}", ""
             yield f"/coverage?{urlencode({'entity': payload, 'a': payload})}", ""
             yield f"/?index={quote(payload, safe='')}&q=gout", ""
@@ -201,6 +204,15 @@ def _judge(page: Any, found: Findings) -> None:
     if ran:
         found.executed.append(page.url)
     found.violations += [f"{each} at {page.url}" for each in stopped]
+
+
+def _save(page: Any, base: str, tried: Sequence[str], found: Findings) -> None:
+    """Searches kept under payloads as names, listed and beside the box."""
+    for payload in tried[:40]:
+        address = f"/?{urlencode({'q': payload, 'f.source': payload})}"
+        page.context.request.post(f"{base}/saved", form={"name": payload[:100], "address": address})
+    for path in ("/saved", "/"):
+        _look(page, base + path, "", found)
 
 
 def _upload(page: Any, base: str, tried: Sequence[str], found: Findings) -> None:

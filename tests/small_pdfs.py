@@ -52,11 +52,11 @@ class Drawn:
         self.canvas.showPage()
         self.page += 1
 
-    def scan(self) -> None:
-        """A picture over the whole page."""
+    def scan(self, picture: bytes = b"") -> None:
+        """A picture over the whole page, by default of nothing."""
         from reportlab.lib.utils import ImageReader
 
-        self.canvas.drawImage(ImageReader(io.BytesIO(grey_png())), 0, 0, *self.size)
+        self.canvas.drawImage(ImageReader(io.BytesIO(picture or grey_png())), 0, 0, *self.size)
 
     def content(self) -> bytes:
         """The PDF."""

@@ -98,7 +98,7 @@ def test_importing_auscult_prints_and_leaves_nothing() -> None:
 # Extra -> packages of it that are missing, and what is asked for then.
 WITHOUT = {
     "lab": (["torch"], "from auscult.encoders import load_model; load_model('.')"),
-    "ner": (["negspacy"], "from auscult.concepts.recognition import ContextFilter; ContextFilter()"),
+    "ner": (["spacy"], "from auscult.concepts.recognition import SpacyRecognizer; SpacyRecognizer('x')"),
     "gliner": (["gliner"], "from auscult.concepts.recognition import GlinerRecognizer; GlinerRecognizer('x')"),
     "serve": (
         ["httptools"],

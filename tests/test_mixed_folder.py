@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from auscult.documents import Document
+from auscult.files.limits import VARIABLE
 from auscult.sources.files import FilesCorpus
 from needs import Needs
 from places import ROOT
@@ -21,6 +22,12 @@ BAD = {
     "scans/interrupted-download.pdf": "broken PDF",
     "scans/letter-1998.pdf": "scanned PDF",
 }
+
+
+@pytest.fixture(autouse=True)
+def without_recognition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where nothing that recognises scans is installed."""
+    monkeypatch.setenv(VARIABLE, "scan=0")
 
 
 @pytest.fixture(scope="module")

@@ -114,7 +114,7 @@ def open_index(folder: str | Path) -> Searcher:
     """Open an index with the model that made it.
 
     Args:
-        folder: Of the index.
+        folder: Of the index; or the address that all of it was published to (`auscult publish --whole`).
 
     Raises:
         IndexFolderError: The folder holds no whole index.

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkab
 import numpy as np
 import numpy.typing as npt
 
+from auscult.schema import Assertion
+
 if TYPE_CHECKING:
     from auscult.documents.document import Document
     from auscult.understanding.query import Query
@@ -61,6 +63,7 @@ class SentenceScore:
         entity_score: The share of the entity half in the model's.
         aspect_score: The share of the aspect half.
         marked: Whether it is among those that answer (`search.marks`).
+        assertions: What it says of its mentions of the entity (`search.assertions`); empty where it has none.
     """
 
     start: int
@@ -70,6 +73,7 @@ class SentenceScore:
     entity_score: float
     aspect_score: float
     marked: bool = False
+    assertions: tuple[Assertion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +288,7 @@ class SentenceSplitter(Protocol):
 
 
 __all__ = [
+    "Assertion",
     "Corpus",
     "DocumentEncoder",
     "EncodedDocument",

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+Assertion = Literal["affirmed", "negated", "family", "historical", "hypothetical"]
+"""What a sentence says of a thing. Hypothetical is all that only may be: suspected, possible, a risk, "if"."""
+
 
 def described(description: str, examples: Sequence[str] = ()) -> Any:
     """Return a required field with a description, in the metadata that pydantic reads.
@@ -63,6 +66,8 @@ class Understood:
     corrections: list[Correction] = described("Misspelt words, as they were read.")
     unread: list[str] = described("Words that are neither; they are looked for as they are.")
     note: str = described("One line for people; empty where there was nothing to understand.")
+    taken_entity: str = described("The entity, where earlier questions of the conversation had it; else empty.")
+    taken_aspects: list[str] = described("The aspects that only earlier questions had.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,7 @@ class Sentence:
     entity_score: float
     aspect_score: float
     highlight: bool = described("Whether it is among those that answer.")
+    assertions: list[Assertion] = described("What it says of its mentions of the entity; empty where it has none.")
     source_ranges: list[tuple[int, int]] = described(
         "Of a highlighted sentence: where it stands in the decoded original file, half-open."
     )
@@ -155,6 +161,46 @@ class SearchAnswer:
     offset: int
     indexes: list[str] = described("Which were asked.")
     milliseconds: float = described("What it took here.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatientSentence:
+    """A sentence that was found of a patient."""
+
+    doc_id: str
+    passage_id: str
+    title: str
+    date: str = described("Of the document; empty where it has none.")
+    heading: str
+    file: str
+    place: str = described("Where in the file the passage answers; empty where that is not known.")
+    start: int = described("Of the document's text; `end` is exclusive.")
+    end: int
+    text: str
+    assertions: list[Assertion] = described("What it says of the entity; empty where it does not mention it.")
+    score: float
+    probability: float | None = described("That its passage answers.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatientHits:
+    """What was found of one patient."""
+
+    patient: str = described("As the field `patient` of the documents has it.")
+    documents: int = described("In how many documents.")
+    counts: dict[Assertion, int] = described("How many sentences say which of the entity.")
+    first: str = described("The earliest date; empty where no document has one.")
+    last: str
+    sentences: list[PatientSentence] = described("In the order of the documents' dates; those without one last.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatientList:
+    """Patients, the one with the best passage first."""
+
+    understood: Understood
+    patients: list[PatientHits]
+    more: bool = described("Whether there are passages beyond those that were looked at.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,11 +448,12 @@ class CoverageCell:
 
     word: Literal["answers", "may answer", "no answer"]
     probability: float = described("That the passage answers; 0 where there is none.")
-    doc_id: str = described("Of the best passage; empty where there is none.")
+    doc_id: str = described("Of the best passage about the entity; empty where there is none.")
     passage_id: str
     title: str
     heading: str
-    note: str = described("That it is about something similar; else empty.")
+    note: str = described("That what was found first is about something similar; else empty.")
+    similar: str = described("The title of that; else empty.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,14 @@ def test_a_question_needs_no_option(command: Command, index: str) -> None:
     assert bare.err.startswith("understood as: asthma (DOID:2841), matched its name")
 
 
+def test_a_question_follows_earlier_ones(command: Command, index: str) -> None:
+    earlier = ["--conversation", "What is scabies?", "--conversation", "What are the symptoms of asthma?"]
+    done = command("search", index, "and in children?", *earlier, "-k", "1", "--json")
+    assert done.code == 0
+    assert done.err.splitlines()[0].endswith("from before: Asthma, symptoms")
+    assert json.loads(done.out)["passage_id"] == "asthma-2"
+
+
 def test_json_lines_are_hits_and_nothing_else_is_on_stdout(command: Command, index: str) -> None:
     done = command("search", index, "--entity", "berger's disease", "--aspect", "symptoms", "-k", "3", "--json")
     assert done.code == 0
@@ -197,3 +205,24 @@ def test_a_similar_disease_that_was_not_asked_for_is_told(command: Command, tmp_
     assert "similar, but not the one asked: 'Spastic paraplegia 11', where 'Spastic paraplegia 8' was asked for" in told
     asked = command("search", str(tmp_path / "index"), "-e", "Spastic paraplegia XI", "-a", "treatment")
     assert "not the one asked" not in asked.out
+
+
+def test_what_is_not_affirmed_is_labelled_and_left_out_on_request(command: Command, tmp_path: Path) -> None:
+    notes = {"now": "He has gout.", "denied": "He denies gout."}
+    documents = [
+        build_document(doc_id=name, title="", sections=[Section("Note", text)]) for name, text in notes.items()
+    ]
+    model = hashed_model(tmp_path / "model")
+    build_index(documents, HashedEncoder(256), tmp_path / "index", model_path=str(model))
+    asked = ("search", str(tmp_path / "index"), "--entity", "gout")
+    shown = command(*asked).out
+    assert "**He denies gout.** [negated]" in shown
+    assert "**He has gout.**\n" in shown
+    only = command(*asked, "--assertion", "affirmed", "--json")
+    (record,) = map(json.loads, only.out.splitlines())
+    assert (record["doc_id"], record["sentences"][0]["assertions"]) == ("now", ["affirmed"])
+    both = command(*asked, "--assertion", "affirmed", "--assertion", "negated", "--json")
+    assert len(both.out.splitlines()) == 2
+    wrong = command(*asked, "--assertion", "maybe")
+    assert wrong.code == 2
+    assert "hypothetical" in wrong.err

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from auscult.index import IndexUpdate
+from auscult.readers.pdf.text_layer import LostWord, lost_words
 from command import Command, hashed_model
+from small_pdfs import leaflet as pdf_leaflet
 
 
 def leaflet(name: str, text: str = "makes people tired.", **more: object) -> dict[str, Any]:
@@ -34,6 +36,10 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], 
     made = command("index", "leaflets.jsonl", "-m", "model", "-o", "index", "--knowledge", "taxonomy.obo")
     assert made.code == 0, made.err
     return command
+
+
+def passages_without_the_last(text: str, passages: list[tuple[int, int]], *rest: Any) -> tuple[int, list[LostWord]]:
+    return lost_words(text, passages[:-1], *rest)
 
 
 def found(command: Command, *asked: str) -> list[str]:
@@ -143,3 +149,19 @@ def test_optimize_frees_and_backup_is_an_index(command: Command, tmp_path: Path)
     done = command("backup", "index", "mine")
     assert done.code == 2
     assert "notes.txt" in done.err
+
+
+def test_words_of_pdfs_that_are_in_no_passage_are_told_with_the_reason(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pdfs").mkdir()
+    (tmp_path / "pdfs" / "gout.pdf").write_bytes(pdf_leaflet(3).content())
+    assert command("add", "index", "pdfs").code == 0
+    done = command("verify", "index", "--sources")
+    assert done.code == 0, done.out + done.err
+    assert "  page 2, header, footer or number: " in done.out
+    assert "PDFs compared: 1; words: " in done.out
+    monkeypatch.setattr("auscult.cli.upkeep.lost_words", passages_without_the_last)
+    done = command("verify", "index", "--sources")
+    assert done.code == 1
+    assert "no reason known" in done.out

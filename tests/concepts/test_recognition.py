@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Iterator
+from importlib import resources
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import spacy
@@ -27,7 +29,7 @@ from auscult.concepts.recognition import (
     placeholders,
     read_entities,
 )
-from auscult.concepts.recognition.context import context_rules
+from auscult.concepts.recognition.context import Role
 from auscult.concepts.recognition.entity import Covered
 from auscult.documents import Document, Section, build_document
 from auscult.errors import ConfigError, DataError, MissingExtraError, ModelError
@@ -170,8 +172,6 @@ def test_a_text_too_long_for_a_pipeline_is_refused_in_words(spacy_recognizer: Sp
     ("package", "deed"),
     [
         ("spacy", lambda: SpacyRecognizer("en_core_sci_sm")),
-        ("spacy", ContextFilter),
-        ("negspacy", ContextFilter),
         ("gliner", lambda: GlinerRecognizer("some/model")),
     ],
 )
@@ -356,11 +356,35 @@ def test_an_entity_outside_of_its_sentence_is_an_error(context: ContextFilter) -
 
 
 def test_the_rules_have_every_role_and_no_phrase_twice() -> None:
-    for context, roles in context_rules().items():
-        assert context in CONTEXTS
-        for role, phrases in roles.items():
-            assert phrases, (context, role)
-            assert len(phrases) == len(set(phrases)), (context, role)
+    table = resources.files("auscult.concepts.recognition").joinpath("context_rules.tsv").read_text(encoding="utf-8")
+    rows = [tuple(line.split("\t")) for line in table.splitlines()[1:]]
+    assert len(rows) == len(set(rows))
+    roles = {*get_args(Role)}
+    for context in CONTEXTS:
+        assert {role for named, role, _ in rows if named in (context, "any")} >= roles
+    assert {(context, role) for context, role, _ in rows if role not in roles} == {
+        *((context, "heading") for context in ("family", "historical", "hypothetical", "uncertain")),
+        ("family", "kin"),
+    }
+
+
+def test_a_phrase_counts_in_both_directions_and_by_the_word(context: ContextFilter) -> None:
+    assert contexts_of(context, "In the past, asthma.", "asthma") == {"historical"}
+    assert contexts_of(context, "Asthma in the past.", "Asthma") == {"historical"}
+    assert contexts_of(context, "A nodule in the thyroid.", "thyroid") == set()
+    assert contexts_of(context, "She can\u2019t have gout.", "gout") == {"negated"}
+    # "history of" lies over the end of the pseudo-trigger "family history".
+    assert contexts_of(context, "Family history of gout.", "gout") == {"family"}
+
+
+def test_a_trigger_inside_of_a_name_is_none(context: ContextFilter) -> None:
+    assert contexts_of(context, "Treated with negative pressure therapy.", "negative pressure therapy") == set()
+
+
+def test_headings_reach_over_their_section(context: ContextFilter) -> None:
+    assert context.under(["FAMILY HISTORY:"]) == {"family"}
+    assert context.under(["Notes", "Past Medical History"]) == {"historical"}
+    assert context.under(["History of present illness", "Allergies", ""]) == set()
 
 
 # --- placeholders and headings ---------------------------------------------------------------------------------------

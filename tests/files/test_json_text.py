@@ -103,6 +103,7 @@ _BY_ITSELF = {
     "auscult/readers/process/worker.py",
     "auscult/search/fusion.py",
     "auscult/service/page/troubles.py",
+    "auscult/service/workers/frames.py",
     "auscult_lab/corpora/wikisection.py",
     "auscult_lab/evaluation/published_figures.py",
     "auscult_lab/graphs/wikidata.py",

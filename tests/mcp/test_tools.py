@@ -68,6 +68,21 @@ def test_a_searchs_sentences_can_be_cited_word_for_word(library: Library) -> Non
     }
 
 
+def test_a_search_says_what_sentences_say_of_the_entity_and_leaves_others_out(tmp_path: Path) -> None:
+    notes = [("one", "The patient has gout."), ("two", "The patient denies gout. He sleeps well.")]
+    documents = [
+        build_document(doc_id=each, title="Note", sections=[Section("History", text, each)]) for each, text in notes
+    ]
+    build_index(documents, ENCODER, tmp_path / "notes")
+    library = Library({"notes": tmp_path / "notes"}, encoder=ENCODER)
+    found = {each.document: [one.assertions for one in each.sentences] for each in search(library, "", "gout").passages}
+    assert found == {"one": [["affirmed"]], "two": [["negated"], []]}
+    only = search(library, "", "gout", assertions=["negated"])
+    assert [each.document for each in only.passages] == ["two"]
+    with pytest.raises(QueryError, match="a question about a thing"):
+        search(library, "does he sleep well?", assertions=["negated"])
+
+
 def test_an_invented_citation_does_not_exist(library: Library) -> None:
     real = search(library, entity="Gout", aspects=["treatment"]).passages[0].sentences[0].id
     cited = tools.cite(library, [real, real[:-4] + "0000", "leaflet-gout#0-5-abcd", "as doctors say"])
@@ -175,6 +190,14 @@ def test_a_new_generation_is_seen(tmp_path: Path) -> None:
     build_index([replace(leaflets()[3], doc_id="again")], other, tmp_path / "index")
     with pytest.raises(AuscultError, match="model 'hashed-64'"):
         library.searchers()
+
+
+def test_earlier_questions_complete_a_question(library: Library) -> None:
+    found = search(library, "and in children?", index="leaflets", conversation=["How is gout treated?"])
+    assert found.understood.endswith("from before: gout, treatment")
+    assert found.passages[0].heading == "Treatment"
+    alone = search(library, "and in children?", index="leaflets")
+    assert "from before" not in alone.understood
 
 
 @pytest.mark.parametrize(

@@ -336,6 +336,12 @@ def with_chunk(document: WordDocument, name: str, chunk: bytes) -> bytes:
     [
         ("c.html", b"<h2>Care</h2><p>Rest.<ul><li>ice<li>water</ul>", "Care\n\nRest.\n\n- ice\n- water"),
         ("c.txt", b"CARE: Rest.\nAnd water.", "CARE: Rest.\nAnd water."),
+        (
+            "c.rtf",
+            rb"{\rtf1\ansi\pard\b Care\b0\par Ice \'e0 {\strike no}part.\par}",
+            "Care\n\nIce à part.",
+        ),
+        ("c.dat", rb"{\rtf1\ansi\pard\b Care\b0\par\trowd\cellx1\cellx2\intbl Ice\cell 5\cell\row}", "Care\n\nIce | 5"),
     ],
 )
 def test_a_file_inside_is_read_where_it_stands(name: str, chunk: bytes, text: str) -> None:

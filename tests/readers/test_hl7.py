@@ -67,6 +67,40 @@ def test_escape_sequences_are_what_they_stand_for() -> None:
     assert read(READER, own)[0].sections[0].text == "A @ b @ c\nd | ^"
 
 
+def test_allergies_and_medicines_are_sections_with_named_fields() -> None:
+    content = message(
+        "AL1|1|DA^Drug allergy^HL70127|7980^Penicillin^RXNORM|SV|Hives~Swelling|20190402", "AL1|2|FA|^Peanut|MO",
+        'IAM|3|EA|99|""||A', "IAM|4|DA|1^Ibuprofen|||D",
+        "RXE|^^^20240301|723^Amoxicillin 500 mg^RXNORM|500|1000|mg^milligram^UCUM|TAB^tablet|^Take with food",
+        "RXR|PO^Oral^HL70162|", "NTE|1||Asked by the ward.",
+        "RXA|0|1|202403011030||207^Influenza vaccine^CVX|0.5|mL|||||||||||||CP|A", "RXR|IM|LD^Left deltoid",
+        "RXA|0|1|20240302||208^Tetanus vaccine^CVX|999||||||||||||^Fear of needles||RE", "OBX|1|NM|7^Weight||70|kg",
+    ).replace("ORU^R01", "ADT^A01")  # fmt: skip
+    (draft,) = read(READER, content)
+    assert texts(draft) == [
+        (
+            "Allergies",
+            "Allergen: Penicillin; type: Drug allergy; severity: severe; reaction: Hives, Swelling; "
+            "identified: 2019-04-02\nAllergen: Peanut; type: food; severity: moderate\n"
+            "Allergen: 99; type: environmental",
+        ),
+        (
+            "Medicines ordered",
+            "Medicine: Amoxicillin 500 mg; amount: 500; at most: 1000; unit: milligram; form: tablet; "
+            "instructions: Take with food\nRoute: Oral\nAsked by the ward.",
+        ),
+        (
+            "Medicines given",
+            "Medicine: Influenza vaccine; status: complete; amount: 0.5; unit: mL; date: 2024-03-01\n"
+            "Route: IM; site: Left deltoid\n"
+            "Medicine: Tetanus vaccine; status: refused; date: 2024-03-02; refused because: Fear of needles\n"
+            "Weight: 70 kg",
+        ),
+    ]
+    assert draft.remarks == ("message 1: an entry that was taken back was left out",)
+    assert sources_of(draft, "Penicillin", content.encode()) == ["Penicillin"]
+
+
 def test_messages_are_documents_and_those_without_a_report_are_counted() -> None:
     admitted = HEAD.format(3).replace("ORU^R01", "ADT^A01") + "\r"
     parts = ["FHS|^~\\&|x\r", "BHS|^~\\&|x\r", "\x0b", message("OBX|1|TX|1||One."), "\x1c\r", "\x0b"]

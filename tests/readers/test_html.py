@@ -368,3 +368,65 @@ def test_bold_lines_are_headings_where_a_page_has_no_others() -> None:
 )  # fmt: skip
 def test_cells_have_the_labels_of_their_columns(table: str, lines: list[str]) -> None:
     assert text_of(f"<p>Table</p><table>{table}</table>").split("\n\n")[1].split("\n") == lines
+
+
+PROSE = "<p>Gout is a kind of arthritis that begins at night with sudden and severe pain in a joint.</p>"
+ARTICLE = f"<div><h1>Gout</h1>{PROSE * 8}</div>"
+TEASERS = "".join(
+    f"<div><a href=/{number}>Another page on a joint, number {number}</a> Its first words.</div>" for number in range(4)
+)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        f"<div>{TEASERS}</div>",
+        "<div><span>Next:</span> <a href=/next>Pain of the knee</a></div>",
+        "<a href=/asthma><h3>Asthma</h3><p>When it is hard to breathe.</p></a>",
+        "<article><h2><a href=/asthma>Asthma</a></h2>Breath.</article>",
+        "<aside>Read: <a href=/asthma>Living with asthma</a></aside>",
+        "<div><p><a href=/asthma>Living with asthma</a></p></div>",
+        f"<div><section><h2>More of this kind</h2><div class=contentRelated>{TEASERS}</div></section></div>",
+        f"<div class=box><span>Weitere Themen</span><div>{TEASERS}</div></div>",
+        "<div class=cnt_share-buttons><span>Tell others of it</span></div>",
+        f"<div class=post-author-box><p>{'Ann writes of joints and more. ' * 3}</p><a href=/ann>More of Ann</a></div>",
+    ],
+)
+def test_links_to_other_pages_beside_the_sentences_are_left_out_and_counted(around: str) -> None:
+    page = f"<div>{ARTICLE}</div>"
+    (draft,) = read(READER, page.replace("</div></div>", f"</div>{around}</div>"))
+    assert draft.text == text_of(page)
+    assert "around the text" in draft.remarks[0]
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "<table><tr><th>Medicine</th><th>Dose</th></tr>"
+        "<tr><td><a href=/a><p>Allopurinol</p></a></td><td>100 mg</td></tr>"
+        "<tr><td><a href=/c><p>Colchicine</p></a></td><td>500 micrograms</td></tr></table>",
+        "<div><h2>References</h2><ol><li>Smith A. Gout in adults. <a href=/1>Journal of joints</a></li></ol></div>",
+        "<div><h2>Emergencies</h2><a href=tel:112><p>Call 112 at once</p></a><p>Do not drive yourself.</p></div>",
+        "<div><a href=#dose><h2>Dose</h2></a><p>Take it once a day.</p></div>",
+        "<aside><p>Do not take it with <a href=/a>azathioprine</a> unless a doctor says so.</p></aside>",
+        "<div><p>Stop it before surgery.</p></div>",
+        "<div class=social-history><p>Lives alone.</p></div>",
+        "<div class=trialSponsor><p>A firm in Basel</p></div>",
+        "<div class=recommendation><p>Offer <a href=/c>colchicine</a> or a steroid to all who have pain.</p></div>",
+        "<div class=alcohol-related><p>More than two beers a day</p></div>",
+        "<table><tr><th>Drug</th><td class=credits>5 mg a day</td></tr></table>",
+        "<div class=related-drugs><p>Azathioprine: half of <a href=/a>its dose</a> when given with this one.</p></div>",
+    ],
+)
+def test_what_may_say_something_of_the_subject_stays_beside_the_sentences(kept: str) -> None:
+    (draft,) = read(READER, f"<div>{ARTICLE}{kept}</div>")
+    assert draft.text == f"{text_of(ARTICLE)}\n\n{text_of(kept)}"
+    assert not draft.remarks
+
+
+@pytest.mark.parametrize("kept", ["<h2>Do NOT give with Rifadin</h2>", "<p>Call 112 at once</p>", "<b>Stop it.</b>"])
+def test_what_says_something_stays_where_what_is_below_it_is_left_out(kept: str) -> None:
+    share = "<div class=share-buttons><a href=/f>Facebook</a> <a href=/m>Mail</a> <a href=/c>Copy the link</a></div>"
+    script = f"<script>{'let it = 1; ' * 40}</script>"
+    (draft,) = read(READER, f"<div>{ARTICLE}<div>{kept}{share}{script}</div></div>")
+    assert draft.text == f"{text_of(ARTICLE)}\n\n{text_of(kept)}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
+import tarfile
 from email.message import EmailMessage
 
 import pytest
@@ -99,6 +101,18 @@ def test_what_cannot_be_read_of_it_is_told_and_the_rest_is_read() -> None:
     told = "\n".join(own.remarks)
     for said in ("all.zip/../outside.txt: path traversal", "zeros.txt: zip bomb", "scan.png: image"):
         assert said in told
+
+
+def test_attached_tar_archives_are_read() -> None:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w:gz") as archive:
+        for name, text in (("plan.txt", b"Rest the joint."), ("more/diet.txt", b"Drink water.")):
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    *others, _ = read(mail(("all.tgz", held.getvalue())))
+    texts = {draft.key: draft.text for draft in others}
+    assert texts == {"all.tgz/plan.txt": "Rest the joint.", "all.tgz/more/diet.txt": "Drink water."}
 
 
 def test_messages_in_messages_are_read_so_deep_and_no_deeper() -> None:

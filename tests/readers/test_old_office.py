@@ -11,8 +11,9 @@ import pytest
 from auscult.files.limits import VARIABLE
 from auscult.readers import old_office
 from auscult.sources.files import FilesCorpus
+from good_files import zipped
 from needs import Needs
-from small_office_files import compound, slides
+from small_office_files import compound, mail, slides
 from small_word_files import saved, word_leaflet
 
 Install = Callable[[str], None]
@@ -67,6 +68,31 @@ def test_they_are_read_as_their_newer_form_and_kept_as_they_are(office: Install,
     assert (word.original.content, word.original.media_type) == (DOC, "application/msword")
 
 
+def test_they_are_read_where_they_are_attached_or_packed(office: Install, tmp_path: Path) -> None:
+    (tmp_path / "new.docx").write_bytes(saved(word_leaflet()))
+    (tmp_path / "new.pptx").write_bytes(slides())
+    office(f"(folder / f'file.{{form}}').write_bytes(pathlib.Path({str(tmp_path)!r}, f'new.{{form}}').read_bytes())")
+    letter = mail(("leaflet.doc", DOC), ("all.zip", zipped({"in/b.ppt": PPT})), text="See what is attached.")
+    corpus = read(tmp_path, letter_eml=letter, packed_zip=zipped({"a.doc": DOC}))
+    found = {each.doc_id: each for each in corpus.documents()}
+    assert [*found] == ["letter.eml#leaflet.doc", "letter.eml#all.zip/in/b.ppt", "letter.eml", "packed.zip/a.doc"]
+    attached = found["letter.eml#leaflet.doc"]
+    assert (attached.title, attached.metadata["format"]) == ("Gout", "Word")
+    assert (attached.metadata["message"], attached.metadata["date"]) == ("Discharge letter", "2024-03-05")
+    assert attached.original is not None
+    assert (attached.original.content, attached.original.media_type) == (DOC, "application/msword")
+    assert not corpus.report.problems
+
+
+def test_an_attachment_that_cannot_be_rewritten_is_named(office: Install, tmp_path: Path) -> None:
+    office("raise SystemExit(1)")
+    corpus = read(tmp_path, letter_eml=mail(("leaflet.doc", DOC), text="See what is attached."))
+    assert [each.doc_id for each in corpus.documents()] == ["letter.eml"]
+    assert corpus.report.remarks == [
+        ("letter.eml", "attachment leaflet.doc: broken Office file (one that LibreOffice does not read)")
+    ]
+
+
 @pytest.mark.parametrize(
     ("does", "kind"),
     [("", "broken Office file"), ("time.sleep(60)", "timed out"), ("raise SystemExit(1)", "broken Office file")],
@@ -83,8 +109,10 @@ def test_what_it_does_not_read_in_time_is_named(
 
 def test_without_it_they_are_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(old_office, "office_program", tuple)
-    corpus = read(tmp_path, a_doc=DOC, note_txt=b"Gout hurts.")
-    assert len(list(corpus.documents())) == 1
+    letter = mail(("leaflet.doc", DOC), text="See what is attached.")
+    corpus = read(tmp_path, a_doc=DOC, letter_eml=letter, note_txt=b"Gout hurts.")
+    assert [each.doc_id for each in corpus.documents()] == ["letter.eml", "note.txt"]
+    assert corpus.report.remarks == [("letter.eml", "attachment leaflet.doc: old Word file (an old Word file (.doc))")]
     assert [(each.kind, each.remedy) for each in corpus.report.problems] == [
         ("old Word file", "install LibreOffice, or save it as .docx")
     ]

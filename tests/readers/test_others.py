@@ -10,7 +10,7 @@ import pytest
 from auscult.readers.contract import SourceFile, UnreadableError
 from auscult.readers.registry import Registry, problem_of
 from small_office_files import book, compound, open_text, slides, workbook
-from small_pdfs import grey_png, leaflet
+from small_pdfs import leaflet
 from small_word_files import saved, word_leaflet
 
 
@@ -23,11 +23,9 @@ def archive(**members: str) -> bytes:
 
 
 KINDS = {
-    "old Word file": (compound({"WordDocument": b"x" * 5000}), "save it as .docx"),
     "encrypted Office file": (compound({"EncryptedPackage": b"x"}), "without a password"),
     "old Office file": (compound({"Something": b"x"}), "newer form"),
-    "presentation": (compound({"PowerPoint Document": b"x"}), "save it as .pptx"),
-    "image": (grey_png(), "ocrmypdf"),
+    "image": (b"GIF89a" + bytes(40), "save it as PNG"),
     "packed file": (b"7z\xbc\xaf\x27\x1c" + bytes(40), "unpack it"),
     "sound or film": (b"RIFF\x00\x00\x00\x00WAVEfmt ", "leave it out"),
     "program": (b"\x7fELF" + bytes(40), "leave it out"),
@@ -43,6 +41,22 @@ def test_each_kind_is_named_with_what_to_do(kind: str) -> None:
         Registry().reader_of(SourceFile("note.txt", content))
     assert error.value.kind == kind
     assert remedy in error.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("stream", "kind", "remedy"),
+    [
+        ("WordDocument", "old Word file", "save it as .docx"),
+        ("PowerPoint Document", "presentation", "save it as .pptx"),
+    ],
+)
+def test_files_of_before_2007_are_handed_out_to_be_rewritten(stream: str, kind: str, remedy: str) -> None:
+    file = SourceFile("note.txt", compound({stream: b"x" * 5000}))
+    (draft,) = Registry().reader_of(file).read(file)
+    assert (draft.to_rewrite, draft.text) == ("note.txt", "")
+    problem = problem_of(file)
+    assert problem is not None
+    assert (problem.kind, problem.remedy.endswith(remedy)) == (kind, True)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
+from itertools import chain
 
 import matplotlib
 import numpy as np
@@ -15,9 +17,11 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 from reportlab.platypus.flowables import Flowable
 
 from auscult.documents import build_document, check_document
-from auscult.documents.original import Original
+from auscult.documents.original import WORD, Original
 from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.pdf.reader import PdfReader
+from auscult.readers.pdf.text_layer import UNKNOWN, LostWord, TextLayerReader, lost_words
+from good_files import good_files
 from small_pdfs import BODY, CAUSES, GOUT, HEADING, LINE, TITLE, TREATMENT, Drawn, leaflet, wrapped
 
 BOLD = ("Helvetica-Bold", 10)
@@ -33,7 +37,35 @@ def read(content: bytes) -> DraftDocument:
         at = section.start + len(section.text)
     assert (draft.words["start"] < draft.words["end"]).all()
     assert (draft.words["end"][:-1] <= draft.words["start"][1:]).all()
+    assert [each for each in lost(content, draft) if each.reason == UNKNOWN] == []
     return draft
+
+
+def lost(content: bytes, draft: DraftDocument) -> list[LostWord]:
+    """Words of the text layer that are in no section."""
+    pages = list(TextLayerReader().read(SourceFile("a.pdf", content)))
+    spans = [(each.start or 0, (each.start or 0) + len(each.text)) for each in draft.sections]
+    headings = [draft.title, *(each.heading for each in draft.sections), *chain(*draft.heading_paths)]
+    return lost_words(draft.text, spans, headings, draft.words, pages)[1]
+
+
+@pytest.mark.parametrize("content", [content for name, content in good_files().items() if name.endswith(".pdf")])
+def test_pdfs_of_other_tests_lose_no_word(content: bytes) -> None:
+    assert read(content).text
+
+
+def test_a_word_that_a_reader_loses_is_told_with_its_page() -> None:
+    content = leaflet(3).content()
+    draft = read(content)
+    told = {(each.word, each.page, each.reason) for each in lost(content, draft)}
+    assert ("guideline", 2, "header, footer or number") in told
+    letters = [*draft.text]
+    for start, end in draft.words[draft.words["page"] == 1][["start", "end"]].tolist():
+        letters[start:end] = " " * (end - start)
+    poorer = replace(draft, text="".join(letters), words=draft.words[draft.words["page"] != 1])
+    assert LostWord("uric", 2, UNKNOWN) in lost(content, poorer)
+    shorter = replace(draft, sections=draft.sections[:-1])
+    assert LostWord("colchicine", 3, UNKNOWN) in lost(content, shorter), "in the text, and in no section"
 
 
 def outline(draft: DraftDocument) -> list[str]:
@@ -516,6 +548,14 @@ def test_the_title_is_the_metadatas_where_that_is_one(told: str, title: str) -> 
     assert outline(draft)[-1] == "Causes"
 
 
+def test_a_shown_title_that_the_files_own_does_not_say_stays_a_heading() -> None:
+    drawn = Drawn()
+    drawn.canvas.setTitle("leaflet-final.graffle")
+    drawn.line(60, 60, "Gout in old age", TITLE)
+    drawn.paragraph(60, 120, 470, GOUT)
+    assert outline(read(drawn.content())) == ["Gout in old age"]
+
+
 def test_without_a_title_there_is_none() -> None:
     drawn = Drawn()
     drawn.paragraph(60, 130, 470, GOUT)
@@ -801,3 +841,20 @@ def test_a_truncated_file_is_read_or_refused(cut: float) -> None:
     except UnreadableError as error:
         kinds.append(error.kind)
     assert set(kinds) <= {"broken PDF", "empty PDF"}
+
+
+def test_marks_of_japanese_that_are_drawn_apart_lose_no_word() -> None:
+    text = "がん パン"
+    words = np.array([(0, 2, 0, 0, 0, 1, 1), (3, 5, 0, 1, 0, 2, 1)], WORD)
+    layer = DraftDocument(text="か゛ん ハ゜ン", sections=(), media_type="text/plain")
+    assert lost_words(text, [(0, 5)], [], words, [layer]) == (2, [])
+
+
+def test_letters_of_a_negative_size_that_a_matrix_turns_back_are_read_in_order() -> None:
+    drawn = Drawn()
+    text = drawn.canvas.beginText()
+    text.setTextTransform(-1, 0, 0, -1, 60, drawn.size[1] - 100)
+    text.setFont("Helvetica", -10, 12)
+    text.textOut("Gout hurts at night.")
+    drawn.canvas.drawText(text)
+    assert read(drawn.content()).text == "Gout hurts at night."

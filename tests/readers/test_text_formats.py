@@ -225,6 +225,21 @@ def tried_only(reader: Reader, content: bytes) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("opened", "closed"),
+    [
+        ("<div>", "</div>"),
+        ("<header>", "</header>"),
+        ("<div class=footer>", "</div>"),
+        ("<div><nav><a href=b>All of our other pages, and the search for them</a></nav>5 mg", "</div>"),
+        ("<table><tr><td>", "</table>"),
+    ],
+)
+def test_nesting_of_twenty_thousand_is_read_in_linear_time(opened: str, closed: str) -> None:
+    tried(HtmlReader(), (opened * 20_000 + "four small words here" + closed * 20_000).encode())
+
+
+@pytest.mark.slow
 def test_nesting_of_a_hundred_thousand_is_no_crash() -> None:
     tried(HtmlReader(), ("<div>" * 100_000 + "x" + "</div>" * 100_000).encode())
     tried(XmlReader(), ("<a>" * 100_000 + "x" + "</a>" * 100_000).encode())

@@ -124,7 +124,7 @@ def test_limits_are_set_by_the_variable(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AUSCULT_LIMITS", "seconds=5, archive=1GB, ratio=10")
     assert (limits().seconds, limits().archive, limits().ratio) == (5, 10**9, 10)
     monkeypatch.setenv("AUSCULT_LIMITS", "hours=5")
-    with pytest.raises(ConfigError, match="seconds, reading, drafts"):
+    with pytest.raises(ConfigError, match="seconds, scan, reading, drafts"):
         limits()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from auscult.encoders import model_folder
 from auscult.errors import ModelError
-from auscult.search.evidence import EVIDENCE, vector_cosines
+from auscult.search.evidence import EVIDENCE, by_part
 from auscult.search.fusion import AS_PARTS, READ, TITLED, Fusion
 from auscult.understanding import Query
 
@@ -88,8 +88,9 @@ def test_cosines_are_of_the_parts_that_a_query_fills() -> None:
     entity, aspect = np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]])
     passages = np.hstack([entity, aspect]).astype(np.float32) / np.sqrt(2)
     parts = {"entity": (0, 2), "aspect": (2, 4)}
-    found = vector_cosines(passages, np.array([0, 0, 3, 0], np.float32), parts)
+    found = by_part(np.array([0, 0, 3, 0], np.float32), parts)
     assert found.keys() == {"aspect"}
-    np.testing.assert_allclose(found["aspect"], [0, 1], atol=1e-6)
-    whole = vector_cosines(passages, np.array([2, 0, 0, 0], np.float32), {})
-    np.testing.assert_allclose(whole["question"], passages[:, 0], atol=1e-6)
+    columns, share = found["aspect"]
+    np.testing.assert_allclose(passages[:, slice(*columns)] @ share, [0, 1], atol=1e-6)
+    columns, share = by_part(np.array([2, 0, 0, 0], np.float32), {})["question"]
+    np.testing.assert_allclose(passages[:, slice(*columns)] @ share, passages[:, 0], atol=1e-6)

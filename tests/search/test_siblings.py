@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -95,6 +96,28 @@ def test_what_the_knowledge_base_calls_one_thing_is_one() -> None:
     assert sibling_note(Query("", "dystonia 5"), "Dystonia 14") != ""
     assert sibling_note(Query("", "dystonia 5"), "Dystonia 14", known) == ""
     assert sibling_note(Query("", "dystonia 5"), "Dystonia 6", known) != ""
+
+
+def test_another_concept_with_a_common_word_is_similar() -> None:
+    known = KnowledgeBase(
+        [
+            Concept("X:0", "glumosis"),
+            Concept("X:1", "tarvic disease", ("tarvic sprue",), parents=("X:0",)),
+            Concept("X:2", "tarvic artery syndrome"),
+            Concept("X:3", "juvenile sprue", parents=("X:1",)),
+            Concept("X:4", "tarvic"),
+            Concept("X:5", "severe tarvic sprue"),
+            Concept("X:6", "blurriness"),
+        ]
+    )
+    asked = Query("", "tarvic disease", entity_id="X:1", names=("tarvic sprue",))
+    assert sibling_note(asked, "Tarvic artery syndrome (TAS)", known) != ""
+    # Its own names, wider and narrower ones, ones with only class words more, and what shares no word.
+    for title in ("Tarvic sprue", "Glumosis", "Juvenile sprue", "Tarvic", "Severe tarvic sprue", "Blurriness"):
+        assert sibling_note(asked, title, known) == "", title
+    # What names no concept may be about anything.
+    assert sibling_note(asked, "Living with tarvic arteries", known) == ""
+    assert sibling_note(replace(asked, entity_id=""), "Tarvic artery syndrome", known) == ""
 
 
 def test_no_true_pair_of_medquad_is_taken_for_siblings(needs: Needs) -> None:

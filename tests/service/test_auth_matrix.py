@@ -88,6 +88,8 @@ TABLE: Final[Mapping[Route, Entry]] = {
     ("POST", "/api/v1/coverage"): Entry(
         "read", body={"entities": ["IgA nephropathy"], "aspects": ["symptoms"], **_IN_MAIN}, of_index=True
     ),
+    # No document there names a patient.
+    ("POST", "/api/v1/patients"): Entry("read", body={"entity": "gout", **_IN_MAIN}, of_index=True, good=422),
     ("POST", "/api/v1/feedback"): Entry(
         "read",
         body={
@@ -115,6 +117,12 @@ TABLE: Final[Mapping[Route, Entry]] = {
         good=303,
         **_DOCUMENT,
     ),
+    ("GET", "/patients"): Entry("read", params=_ASKED, of_index=True),
+    ("GET", "/patients.csv"): Entry("read", params=_ASKED, of_index=True, good=422),
+    ("GET", "/patients.jsonl"): Entry("read", params=_ASKED, of_index=True, good=422),
+    ("GET", "/saved"): Entry("read"),
+    ("POST", "/saved"): Entry("read", form={"name": "mine", "address": "/?q=gout&index=main"}, of_index=True, good=303),
+    ("POST", "/saved/remove"): Entry("read", form={"name": "mine"}, good=303),
     ("POST", "/logout"): Entry("read", good=303),
     ("GET", "/add"): Entry("write", params=_IN_MAIN, of_index=True, noted=False),
     ("GET", "/jobs"): Entry("write"),

@@ -17,6 +17,14 @@ from auscult.interfaces import Precision
 from auscult.sources.opening import open_corpus
 
 IndexArgument = Annotated[Path, typer.Argument(help="An index folder, made by `auscult index`.")]
+SearchedArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="INDEX",
+        help="An index folder, made by `auscult index`; or the address that all of one was published to "
+        "(`auscult publish --whole`).",
+    ),
+]
 IndexModelOption = Annotated[
     str, typer.Option("--model", "-m", help="Where the index' own model is now; default: where it was.")
 ]

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from auscult.cli.options import IndexArgument, IndexModelOption, PrecisionOption, WhereOption, conditions
+from auscult.cli.options import IndexModelOption, PrecisionOption, SearchedArgument, WhereOption, conditions
 from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
@@ -22,6 +22,16 @@ from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query
 from auscult.understanding.understand import Understanding
+
+
+class Said(StrEnum):
+    """What a hit may say of the entity (`interfaces.Assertion`)."""
+
+    affirmed = "affirmed"
+    negated = "negated"
+    family = "family"
+    historical = "historical"
+    hypothetical = "hypothetical"
 
 
 class Score(StrEnum):
@@ -45,7 +55,7 @@ QuestionOption = Annotated[
 
 
 def search(
-    index: IndexArgument,
+    index: SearchedArgument,
     question: Annotated[
         str,
         typer.Argument(metavar="[QUESTION]", help="A question in words.", show_default=False),
@@ -57,6 +67,17 @@ def search(
         str, typer.Option(help="A hit for every `passage`, `document`, or value of a field (`source`, or of metadata).")
     ] = "passage",
     where: WhereOption = None,
+    conversation: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QUESTION",
+            help="An earlier question, the first one first; what the question lacks is taken from them; repeatable.",
+        ),
+    ] = None,
+    assertion: Annotated[
+        list[Said] | None,
+        typer.Option(help="Leave out hits that mention the entity, and say nothing of this kind of it; repeatable."),
+    ] = None,
     model: IndexModelOption = "",
     score: Annotated[
         Score, typer.Option(help="Rank by all evidence, words and vectors; or as the model's paper does, by it alone.")
@@ -101,9 +122,13 @@ def search(
     own = load_reranker(reranker) if rerank and kind_of(reranker).name == RERANKER else None
     scorer = load_scorer(reranker, precision=precision) if rerank and own is None else None
     searcher = open_searcher(index, model, own)
-    understanding = understand(searcher, entity, aspect or (), question)
+    understanding = understand(searcher, entity, aspect or (), question, conversation or ())
     options = SearchOptions(
-        group_by=group, where=conditions(where), scoring=score.value, rerank=0 if scorer else rerank
+        group_by=group,
+        where=conditions(where),
+        scoring=score.value,
+        rerank=0 if scorer else rerank,
+        assertions=[each.value for each in assertion or ()],
     )
     asking = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse) if scorer else searcher
     hits = asking.search(understanding.query, k, options)
@@ -126,15 +151,17 @@ def check_asked(entity: str, aspects: Sequence[str], question: str) -> None:
         raise QueryError("a question, an entity or an aspect", "none of them", "say what to look for")
 
 
-def open_searcher(index: Path, model: str, reranker: Reranker | None = None) -> Searcher:
+def open_searcher(index: str | Path, model: str, reranker: Reranker | None = None) -> Searcher:
     """Open an index with its own model, from where it was or from where the user says it is."""
     return Searcher.open(index, load_model(model) if model else None, reranker)
 
 
-def understand(searcher: Searcher, entity: str, aspects: Sequence[str], question: str) -> Understanding:
+def understand(
+    searcher: Searcher, entity: str, aspects: Sequence[str], question: str, conversation: Sequence[str] = ()
+) -> Understanding:
     """Understand the query; a given entity or aspect takes the place of what the question says."""
     given = tuple(aspect.strip() for aspect in aspects if aspect.strip())
-    return searcher.understand(Query("", entity.strip(), given, text=question.strip()))
+    return searcher.understand(Query("", entity.strip(), given, text=question.strip()), conversation)
 
 
 def say(understanding: Understanding) -> None:

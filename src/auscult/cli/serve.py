@@ -13,13 +13,17 @@ from auscult.encoders import load_model
 from auscult.errors import ConfigError, naming_extra
 from auscult.mcp.tools import Library
 from auscult.service.serving import serve as serve_until_stopped
-from auscult.service.settings import Settings, named_folders, with_fields
+from auscult.service.settings import Settings, default_processes, named_indexes, with_fields
 
 
 def serve(
     indexes: Annotated[
         list[str],
-        typer.Argument(metavar="INDEX...", help="Index folders, made by `auscult index`; `NAME=FOLDER` names one."),
+        typer.Argument(
+            metavar="INDEX...",
+            help="Index folders, made by `auscult index`, or addresses that all of one was published to; `NAME=INDEX` "
+            "names one.",
+        ),
     ],
     host: Annotated[
         str, typer.Option(help="The address to listen at. One that other machines reach needs --keys.")
@@ -45,7 +49,17 @@ def serve(
         typer.Option(help="Folder of uploads, jobs and feedback; default: `INDEX.service` beside the first index."),
     ] = None,
     page: Annotated[bool, typer.Option(help="Serve the page for people, beside the API.")] = True,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Let nobody add or remove documents.")] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Let nobody add or remove documents; so it is with addresses.")
+    ] = False,
+    processes: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Processes that search; 1 to search in the server's own, 0 for one a core, as far as there is a "
+            "gigabyte of free memory for each, at most 8.",
+        ),
+    ] = 0,
     certificate: Annotated[Path | None, typer.Option(help="Speak TLS, with this certificate and its chain.")] = None,
     certificate_key: Annotated[Path | None, typer.Option(help="The certificate's key.")] = None,
     fields: Annotated[
@@ -63,7 +77,9 @@ def serve(
     Example: `auscult serve my-index`, or
     `auscult serve notes=/data/notes leaflets=/data/leaflets --host 0.0.0.0 --keys keys.json --audit audit.jsonl`
     """
-    told = with_fields(Settings(indexes=named_folders(indexes)), pairs_of("--set", fields))
+    named = named_indexes(indexes)
+    changes = not read_only and not any(isinstance(index, str) for index in named.values())
+    told = with_fields(Settings(indexes=named, changes=changes), pairs_of("--set", fields))
     settings = replace(
         told,
         host=host,
@@ -72,7 +88,7 @@ def serve(
         keys=keys,
         audit=audit,
         page=page,
-        changes=not read_only,
+        processes=processes or default_processes(),
         access=replace(
             told.access,
             certificate=certificate,
@@ -86,7 +102,11 @@ def serve(
 def mcp(
     indexes: Annotated[
         list[str],
-        typer.Argument(metavar="INDEX...", help="Index folders, made by `auscult index`; `NAME=FOLDER` names one."),
+        typer.Argument(
+            metavar="INDEX...",
+            help="Index folders, made by `auscult index`, or addresses that all of one was published to; `NAME=INDEX` "
+            "names one.",
+        ),
     ],
     group: Annotated[
         list[str] | None,
@@ -121,7 +141,7 @@ def mcp(
     with naming_extra("mcp", "mcp", "mcp.server"):
         from auscult.mcp.server import serve
     groups = [] if open_only else group
-    library = Library(named_folders(indexes), groups, load_model(model) if model else None)
+    library = Library(named_indexes(indexes), groups, load_model(model) if model else None)
     # What cannot be opened is told now, and not to the first who asks.
     library.searchers()
     if http is not None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +14,7 @@ import typer
 from auscult.cli.index import showing_progress
 from auscult.cli.options import IndexArgument
 from auscult.engines import publish as publish_index
+from auscult.engines import publish_whole, withdraw_whole
 from auscult.engines import withdraw as withdraw_index
 from auscult.errors import ConfigError, printable
 from auscult.index import PassageIndex
@@ -18,6 +22,9 @@ from auscult.index import backup as copy_index
 from auscult.index import optimize as compact
 from auscult.index import repair as derive
 from auscult.index.reader import open_current
+from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.pdf.text_layer import UNKNOWN, lost_words
+from auscult.readers.process.worker import ReadingProcess
 from auscult.service.feedback import export, read
 from auscult.service.settings import Settings
 
@@ -62,10 +69,18 @@ def verify(
     mend: Annotated[
         bool, typer.Option("--repair", help="Derive again what can be derived: all but the texts and vectors.")
     ] = False,
+    sources: Annotated[
+        bool,
+        typer.Option(
+            "--sources",
+            help="Also compare PDFs that the index keeps with their text layer: which words are in no passage, and "
+            "why. Exit code 1 where a word has no known reason.",
+        ),
+    ] = False,
 ) -> None:
     """Check every byte of an index that an answer is made of against its checksum.
 
-    Example: `auscult verify my-index`, or `auscult verify my-index --repair`
+    Example: `auscult verify my-index`, `auscult verify my-index --repair`, or `auscult verify my-index --sources`
     """
     begun = time.perf_counter()
     for name in derive(index) if mend else ():
@@ -73,6 +88,37 @@ def verify(
     opened = PassageIndex.open(index)
     opened.verify()
     typer.echo(f"whole: {opened.manifest.counts.in_words()}, in {time.perf_counter() - begun:.1f} s: {index}")
+    if sources and _lost_without_reason(opened):
+        raise typer.Exit(1)
+
+
+def _lost_without_reason(opened: PassageIndex) -> int:
+    """Print which words of PDFs are in no passage. Return how many of them have no known reason."""
+    reader, documents, words, counts = opened.reader, 0, 0, Counter[str]()
+    layers = {"pdf": "auscult.readers.pdf.text_layer:TextLayerReader"}
+    with ReadingProcess(readers=layers) as process:
+        for row in opened.documents_where().tolist():
+            original = reader.original(row)
+            if original is None or original.media_type != "application/pdf":
+                continue
+            document = reader.document(row)
+            headings = [document.title, *(h for each in document.passages for h in (each.heading, *each.above))]
+            try:
+                pages = [draft for _, draft in process.read(SourceFile(original.name, original.content))]
+            except UnreadableError as error:
+                typer.echo(printable(f"{document.doc_id}: text layer not read: {error}"))
+                continue
+            spans = [(each.start, each.end) for each in document.passages]
+            total, lost = lost_words(document.text, spans, headings, original.words, pages)
+            documents, words = documents + 1, words + total
+            counts.update(each.reason for each in lost)
+            typer.echo(printable(f"{document.doc_id}: {total:,} words, {total - len(lost):,} kept"))
+            for (page, reason), group in groupby(sorted(lost, key=itemgetter(1, 2)), key=itemgetter(1, 2)):
+                missing = " ".join(each.word for each in group)
+                typer.echo(printable(f"  page {page}, {reason}: {missing}"))
+    reasons = "".join(f"; {reason}: {number:,}" for reason, number in counts.most_common())
+    typer.echo(f"PDFs compared: {documents:,}; words: {words:,}, kept: {words - counts.total():,}{reasons}")
+    return counts[UNKNOWN]
 
 
 def optimize(index: IndexArgument) -> None:
@@ -109,25 +155,41 @@ def publish(
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Look for vectors in a graph, which pays from a million passages on.")
     ] = False,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole",
+            help="Put all of the index into PostgreSQL: `search`, `serve` and `mcp` then take the address in place of "
+            "a folder, on any machine.",
+        ),
+    ] = False,
     withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Remove the index from its server, and search without one.")
+        bool,
+        typer.Option(
+            "--withdraw",
+            help="Remove the index from its server, and search without one; a whole one, with URL --whole.",
+        ),
     ] = False,
 ) -> None:
     """Keep an index' passages on a server too: it finds candidates, and answers are those of the index.
 
     Publish again whenever the index has changed: only what is new is written.
 
-    Example: `auscult publish my-index postgresql://localhost/notes`
+    Example: `auscult publish my-index postgresql://localhost/notes`, or
+    `auscult publish my-index postgresql://localhost/notes --whole`, and on another machine
+    `auscult serve postgresql://localhost/notes`
     """
-    if bool(url) == withdraw:
+    if whole and not url:
+        raise ConfigError("the address of a server with --whole", "none", "name postgresql://USER@HOST/DATABASE")
+    if not whole and bool(url) == withdraw:
         found = "both" if url else "neither"
         raise ConfigError("the address of a server, or --withdraw", found, "give one of them")
     if withdraw:
-        name = withdraw_index(index)
+        name = withdraw_whole(url) if whole else withdraw_index(index)
         typer.echo(f"withdrawn from {name}: {index}" if name else f"published nowhere: {index}")
         return
     with showing_progress() as (bar, task):
-        report = publish_index(
+        report = (publish_whole if whole else publish_index)(
             index,
             url,
             approximate=approximate,

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
-from auscult.schema import Curves, DocumentList, Hit, Index, Sentence
+from auscult.schema import Assertion, Curves, DocumentList, Hit, Index, PatientList, Sentence
 from auscult.schema import DocumentWhole as Document
 from auscult.schema import EntityCompletion as Completion
 from auscult.schema import JobTold as Job
@@ -92,6 +92,8 @@ class Client:
         group_by: str = "passage",
         score: str = "fused",
         rerank: int = 0,
+        assertions: Sequence[Assertion] = (),
+        conversation: Sequence[str] = (),
     ) -> Answer:
         """Search for the passages that answer, best first.
 
@@ -106,6 +108,8 @@ class Client:
             group_by: A hit for every "passage", "document", or value of a field.
             score: By all evidence ("fused"), or by the model's vectors alone ("model").
             rerank: First hits that are read once more, together with the question.
+            assertions: Leave out hits that mention the entity and say none of these of it.
+            conversation: Earlier questions, the first one first; what this one lacks is taken from them.
 
         Raises:
             ServiceError: The service refuses, or cannot be reached.
@@ -117,13 +121,12 @@ class Client:
             "indexes": [index] if isinstance(index, str) else [*index],
             "k": k,
             "offset": offset,
-            "where": {
-                field: [*one] if isinstance(one, Sequence) and not isinstance(one, str) else one
-                for field, one in (where or {}).items()
-            },
+            "where": _conditions(where),
             "group_by": group_by,
             "score": score,
             "rerank": rerank,
+            "assertions": [*assertions],
+            "conversation": [*conversation],
         }
         return made(Answer, self._ask("POST", "/search", json=asked))
 
@@ -133,6 +136,31 @@ class Client:
         """Return how every sentence of a document answers; of the best hit's where none is named."""
         asked = {"question": question, "entity": entity, "aspects": [*aspects], "doc_id": doc_id}
         return made(Curves, self._ask("POST", "/explain", json=asked | ({"index": index} if index else {})))
+
+    def patients(
+        self,
+        question: str = "",
+        *,
+        entity: str = "",
+        aspects: Sequence[str] = (),
+        index: str = "",
+        where: Where | None = None,
+        assertions: Sequence[Assertion] = (),
+    ) -> PatientList:
+        """Return what is found of each patient, in the order of time; arguments as for `search`.
+
+        Raises:
+            ServiceError: The service refuses, no document names a patient, or it cannot be reached.
+        """
+        asked = {
+            "question": question,
+            "entity": entity,
+            "aspects": [*aspects],
+            "where": _conditions(where),
+            "assertions": [*assertions],
+            **_given(index=index),
+        }
+        return made(PatientList, self._ask("POST", "/patients", json=asked))
 
     def document(self, doc_id: str, *, index: str = "") -> Document:
         """Return a document with its text."""
@@ -152,9 +180,10 @@ class Client:
         params = {**_given(index=index), "prefix": prefix, "limit": limit}
         return [made(Completion, each) for each in self._ask("GET", "/entities", params=params)["entities"]]
 
-    def aspects(self, prefix: str = "") -> list[str]:
-        """Return aspects one of whose words begins so."""
-        return [str(each["aspect"]) for each in self._ask("GET", "/aspects", params={"prefix": prefix})["aspects"]]
+    def aspects(self, prefix: str = "", *, index: str = "") -> list[str]:
+        """Return aspects one of whose words begins so; with an index its own first, behind an entity, too."""
+        params = {**_given(index=index), "prefix": prefix}
+        return [str(each["aspect"]) for each in self._ask("GET", "/aspects", params=params)["aspects"]]
 
     def fields(self, *, index: str = "") -> dict[str, dict[str, int]]:
         """Return the fields to filter by, with how many documents have which value."""
@@ -284,6 +313,13 @@ def _files(paths: Sequence[str | Path]) -> Iterator[Path]:
         yield from sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
 
 
+def _conditions(where: Where | None) -> dict[str, Any]:
+    return {
+        field: [*one] if isinstance(one, Sequence) and not isinstance(one, str) else one
+        for field, one in (where or {}).items()
+    }
+
+
 def made(kind: type[Made], told: Any) -> Made:
     """Return a record of what was answered; fields that a newer service adds are passed over.
 
@@ -322,6 +358,7 @@ __all__ = [
     "Hit",
     "Index",
     "Job",
+    "PatientList",
     "Sentence",
     "ServiceError",
 ]

@@ -39,7 +39,7 @@ class Autocomplete:
     """Prefix completion over all names and synonyms of a knowledge base (codes take no part)."""
 
     def __init__(self, knowledge_base: KnowledgeBase) -> None:
-        self._knowledge_base = knowledge_base
+        self.knowledge_base = knowledge_base
         self._names: list[tuple[str, str]] = []
         pieces: list[str] = []
         starts: list[int] = []
@@ -107,7 +107,7 @@ class Autocomplete:
         for owner in owners:
             concept_id, matched = self._names[owner]
             if concept_id not in found:
-                found[concept_id] = Completion(concept_id, self._knowledge_base.concepts[concept_id].name, matched)
+                found[concept_id] = Completion(concept_id, self.knowledge_base.concepts[concept_id].name, matched)
                 if len(found) == limit:
                     break
         return list(found.values())

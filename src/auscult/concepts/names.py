@@ -118,7 +118,7 @@ def order_free_key(key: str) -> str:
     Args:
         key: What `normalise_name` returned.
     """
-    return " ".join(sorted(word for word in key.split() if word not in _FILLERS))
+    return " ".join(sorted([word for word in key.split() if word not in _FILLERS]))
 
 
 def short_key(key: str) -> str:
@@ -126,7 +126,12 @@ def short_key(key: str) -> str:
 
     Empty when too little is left to name anything (fewer than four letters).
     """
-    short = " ".join(word for word in order_free_key(key).split() if word not in GENERIC_WORDS)
+    return shortened(order_free_key(key))
+
+
+def shortened(ordered: str) -> str:
+    """Return the `short_key` of what `order_free_key` returned."""
+    short = " ".join([word for word in ordered.split() if word not in GENERIC_WORDS])
     return short if sum(map(str.isalpha, short)) >= 4 else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,7 +11,7 @@ from auscult.concepts.concept import Concept
 from auscult.concepts.fuzzy import FuzzyNames
 from auscult.concepts.identifiers import normalise_identifier
 from auscult.concepts.knowledge_base import KnowledgeBase
-from auscult.concepts.names import abbreviations, normalise_name, order_free_key, short_key
+from auscult.concepts.names import abbreviations, normalise_name, order_free_key, short_key, shortened
 
 MatchKind = Literal["identifier", "name", "synonym", "fuzzy"]
 
@@ -122,13 +122,20 @@ class EntityResolver:
             matches.append(Match(concept, matched, kind, score))
         return matches
 
-    @cached_property
+    @property
     def _reordered(self) -> dict[str, tuple[str, ...]]:
-        return _grouped(self.knowledge_base.name_index, order_free_key)
+        return self._looser[0]
+
+    @property
+    def _short(self) -> dict[str, tuple[str, ...]]:
+        return self._looser[1]
 
     @cached_property
-    def _short(self) -> dict[str, tuple[str, ...]]:
-        return _grouped(self.knowledge_base.name_index, short_key)
+    def _looser(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+        """Names by their words in any order, and by these without words such as "disease": the first question waits."""
+        names = [*self.knowledge_base.name_index]
+        ordered = [*map(order_free_key, names)]
+        return _grouped(names, ordered), _grouped(names, map(shortened, ordered))
 
     @cached_property
     def _fuzzy(self) -> FuzzyNames:
@@ -137,10 +144,10 @@ class EntityResolver:
         return FuzzyNames([key for key in keys if len(key) > 4])
 
 
-def _grouped(keys: Iterable[str], group_of: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
+def _grouped(keys: Iterable[str], groups_of: Iterable[str]) -> dict[str, tuple[str, ...]]:
     groups: dict[str, list[str]] = {}
-    for key in keys:
-        groups.setdefault(group_of(key), []).append(key)
+    for key, group in zip(keys, groups_of, strict=True):
+        groups.setdefault(group, []).append(key)
     groups.pop("", None)
     return {group: tuple(members) for group, members in groups.items()}
 

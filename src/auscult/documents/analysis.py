@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import cast
 
 import Stemmer
@@ -150,24 +151,30 @@ def _numbered(found: re.Match[str]) -> str:
 def _holding(analyzer: Analyzer, wanted: frozenset[str]) -> Callable[[str], frozenset[str]]:
     if not analyzer.normal_form or not wanted.isdisjoint(_BY_CONTEXT):
         return lru_cache(maxsize=512)(lambda text: wanted.intersection(analyzer(text)))
-    # Most sentences have nothing of a question; of others, most words stand in another one as well.
     parts = tuple({written_part(term) for term in wanted})
     known = _known(analyzer)
-    seen: set[str] = set()
-    holders: dict[str, frozenset[str]] = {}
 
     @lru_cache(maxsize=512)
     def held(text: str) -> frozenset[str]:
-        # No token goes over a blank; what stands between blanks is found several times faster.
         folded = spelt_out(fold(text))
-        if not any(part in folded for part in parts):
-            return frozenset()
-        pieces = set(folded.split())
-        for piece in pieces.difference(seen):
-            if terms := wanted.intersection(known.of_piece(piece)):
-                holders[piece] = terms
-            seen.add(piece)
-        # Another thread may add holders meanwhile.
-        return frozenset[str]().union(*(holders[piece] for piece in pieces if piece in holders))
+        here = [part for part in parts if part in folded]
+        # Most sentences have nothing of a question.
+        return wanted.intersection(chain.from_iterable(map(known.of_piece, _pieces_with(here, folded))))
 
     return held
+
+
+def _pieces_with(parts: Sequence[str], text: str) -> Collection[str]:
+    """Return what stands between two blanks of a text, of which no token goes over any, and has one of some parts."""
+    pieces = text.split()
+    if "" in parts:
+        return pieces
+    text = f" {' '.join(pieces)} "
+    found = set()
+    for part in parts:
+        at = text.find(part)
+        while at >= 0:
+            end = text.index(" ", at)
+            found.add(text[text.rindex(" ", 0, at) + 1 : end])
+            at = text.find(part, end)
+    return found

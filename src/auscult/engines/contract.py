@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ _T = TypeVar("_T")
 _WAITS: Final = (0.2, 1.0, 3.0)
 """Seconds before a deed is tried again."""
 DEFAULT_COLLECTION: Final = "auscult"
+_MILVUS = "milvus:"
+POSTGRES: Final = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,11 @@ class Engine(Protocol):
         ...
 
 
+def is_address(given: str | Path) -> bool:
+    """Whether an index is named by the address of a server, rather than by a folder."""
+    return isinstance(given, str) and ("://" in given or given.startswith(_MILVUS))
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a collection is.
@@ -159,7 +167,18 @@ def place_of(url: str) -> Place:
     return Place(server, collection)
 
 
-def patiently(deed: Callable[[], _T], lost: Callable[[Exception], bool], again: Callable[[], None], name: str) -> _T:
+WITHOUT: Final = "see that it runs and can be reached, or go on without it: auscult publish INDEX --withdraw"
+"""What to do when a server that proposes passages cannot be reached."""
+
+
+def patiently(
+    deed: Callable[[], _T],
+    lost: Callable[[Exception], bool],
+    again: Callable[[], None],
+    name: str,
+    remedy: str = WITHOUT,
+    waits: Sequence[float] | None = None,
+) -> _T:
     """Do something on a server; where the connection is lost, connect and do it again, a few times.
 
     Args:
@@ -167,18 +186,19 @@ def patiently(deed: Callable[[], _T], lost: Callable[[Exception], bool], again: 
         lost: Whether an error says so.
         again: Forgets the connection, so that the deed connects.
         name: Of the engine.
+        remedy: What to do when it is lost each time.
+        waits: Seconds before each further try.
 
     Raises:
         EngineError: It was lost each time.
     """
-    for wait in (*_WAITS, None):
+    for wait in (*(_WAITS if waits is None else waits), None):
         try:
             return deed()
         except Exception as error:
             if not lost(error):
                 raise
             if wait is None:
-                remedy = "see that it runs and can be reached, or go on without it: auscult publish INDEX --withdraw"
                 raise EngineError(f"an answer of {name}", f"none ({first_line(error)})", remedy) from error
             time.sleep(wait)
             again()
@@ -195,8 +215,6 @@ def printable_value(value: str) -> str:
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-_POSTGRES = ("postgresql://", "postgres://")
-_MILVUS = "milvus:"
 _GROUP: Final = "auscult.engines"
 
 
@@ -215,7 +233,7 @@ def open_engine(url: str) -> Engine:
     """
     place = place_of(url)
     # Only where they are asked for: a client's library takes a second to import.
-    if place.server.startswith(_POSTGRES):
+    if place.server.startswith(POSTGRES):
         from auscult.engines.postgres import PostgresEngine
 
         return PostgresEngine(place)

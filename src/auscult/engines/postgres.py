@@ -1,8 +1,7 @@
-"""PostgreSQL with pgvector as an engine. The only file that imports `psycopg`.
+"""PostgreSQL with pgvector as an engine.
 
 A collection is a table `auscult_COLLECTION`, and a line in `auscult_collections` that says what it holds. Vectors are
 compared exactly, or by HNSW, which goes on until filters have let enough pass (iterative scan). Words are a tsvector.
-The password comes from PGPASSWORD or a password file, as libpq reads them.
 """
 
 from __future__ import annotations
@@ -11,40 +10,37 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
-from auscult.engines.contract import EngineRow, Filters, Place, Published, first_line, patiently, printable_value
-from auscult.errors import EngineError, naming_extra
+from auscult.engines.contract import WITHOUT, EngineRow, Filters, Place, Published, printable_value
+from auscult.engines.postgres_server import MILLISECONDS, PostgresServer
 from auscult.index import Between
 from auscult.interfaces import FloatArray
 
 _T = TypeVar("_T")
-_SECONDS, _MILLISECONDS = 5, 60_000
 _MOST_LOOKED_AT = 1000
 
 
 class PostgresEngine:
     """A table of passages.
 
+    Args:
+        place: Of the table.
+        server: With another table of such columns, of a whole index; only what finds passages is asked of it then.
+
     Raises:
         MissingExtraError: `psycopg` is not installed.
         EngineError: The server cannot be reached, or has no pgvector.
     """
 
-    def __init__(self, place: Place) -> None:
-        with naming_extra("postgres", "psycopg"):
-            import psycopg
-            from psycopg import sql
-        self._library = psycopg
-        self._server = place.server
-        parts = urlsplit(place.server)
-        self.name = f"the PostgreSQL server {parts.hostname or 'here'}{parts.path}"
+    def __init__(self, place: Place, server: PostgresServer | None = None) -> None:
+        if server is None:
+            table = f"auscult_{place.collection}"
+            names = {"table": table, **{each: f"{table}_{each}" for each in ("documents", "terms", "graph")}}
+            server = PostgresServer(place.server, names, WITHOUT)
+            server.deed(lambda run: None)
+        self.server = server
+        self.name = server.name
         self._key = place.collection
-        self._names = {"table": sql.Identifier(f"auscult_{place.collection}")}
-        for index in ("documents", "terms", "graph"):
-            self._names[index] = sql.Identifier(f"auscult_{place.collection}_{index}")
-        self._connection: Any = None
-        self._patiently(lambda: None)
 
     def published(self) -> Published | None:
         """Return what the collection holds."""
@@ -97,7 +93,7 @@ class PostgresEngine:
                 row.key,
                 row.document,
                 printable_value(row.doc_id),
-                _literal(row.vector),
+                literal(row.vector),
                 list(row.terms),
                 json.dumps({name: printable_value(value) for name, value in row.fields.items()}),
             )
@@ -105,7 +101,7 @@ class PostgresEngine:
         ]
 
         def write(run: Any) -> None:
-            query = self._composed(
+            query = self.server.composed(
                 "INSERT INTO {table} VALUES (%s, %s, %s, %s, array_to_tsvector(%s::text[]), %s) ON CONFLICT (key) DO"
                 " UPDATE SET (document, doc_id, vector, terms, fields) = (excluded.document, excluded.doc_id,"
                 " excluded.vector, excluded.terms, excluded.fields)"
@@ -137,7 +133,7 @@ class PostgresEngine:
                 run.execute(f"SET LOCAL hnsw.ef_search = {max(100, min(_MOST_LOOKED_AT, 4 * k))}")
             # Conditions are made of constants here; all values are parameters.
             query = "SELECT key FROM {table}" + where + " ORDER BY vector <#> %s::vector LIMIT %s"  # noqa: S608
-            return [row[0] for row in self._sql(run, query, [*values, _literal(vector), k])]
+            return [row[0] for row in self._sql(run, query, [*values, literal(vector), k])]
 
         return self._deed(look)
 
@@ -168,9 +164,8 @@ class PostgresEngine:
         self._deed(remove)
 
     def close(self) -> None:
-        """End the connection."""
-        if self._connection is not None:
-            self._connection.close()
+        """End the connections."""
+        self.server.close()
 
     def _tell(self, run: Any, told: Published) -> None:
         run.execute(
@@ -178,51 +173,15 @@ class PostgresEngine:
             [self._key, json.dumps(asdict(told))],
         )
 
-    def _composed(self, query: str) -> Any:
-        return self._library.sql.SQL(query).format(**self._names)
-
     def _sql(self, run: Any, query: str, values: Sequence[object] = ()) -> Any:
-        return run.execute(self._composed(query), values or None)
+        return run.execute(self.server.composed(query), values or None)
 
-    def _deed(self, deed: Callable[[Any], _T], limit: int = _MILLISECONDS) -> _T:
-        """Run one transaction."""
-
-        def done() -> _T:
-            with self._connection.transaction():
-                self._connection.execute(f"SET LOCAL statement_timeout = {limit}")
-                return deed(self._connection)
-
-        try:
-            return self._patiently(done)
-        except self._library.errors.QueryCanceled as error:
-            remedy = "ask again when it has less to do, or give it more processors"
-            raise EngineError(f"{self.name} to answer in {limit // 1000} s", "no answer", remedy) from error
-        except self._library.Error as error:
-            raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
-
-    def _patiently(self, deed: Callable[[], _T]) -> _T:
-        def connected() -> _T:
-            if self._connection is None or self._connection.closed:
-                self._connection = self._library.connect(
-                    self._server, connect_timeout=_SECONDS, autocommit=True, application_name="auscult"
-                )
-            return deed()
-
-        def again() -> None:
-            self.close()
-            self._connection = None
-
-        def is_lost(error: Exception) -> bool:
-            errors = self._library.errors
-            # What no server has said is of the connection.
-            unsaid = isinstance(error, self._library.OperationalError) and error.sqlstate is None
-            ended = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException
-            return unsaid or isinstance(error, (*ended, self._library.InterfaceError))
-
-        return patiently(connected, is_lost, again, self.name)
+    def _deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS) -> _T:
+        return self.server.deed(deed, limit)
 
 
-def _literal(vector: FloatArray) -> str:
+def literal(vector: FloatArray) -> str:
+    """Return a vector as pgvector reads it."""
     return "[" + ",".join(map(repr, map(float, vector))) + "]"
 
 

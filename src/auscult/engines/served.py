@@ -41,26 +41,14 @@ class ServedIndex(PassageIndex):
     """An opened index with its engine.
 
     Args:
-        engine: That all of it was published to.
+        engine: That all of it was published to (`check_generation`).
         exact: Whether vectors are compared with all, though the engine has a graph.
-
-    Raises:
-        EngineError: It holds another index, or an earlier generation.
     """
 
     def __init__(self, index: PassageIndex, engine: Engine, *, exact: bool = False) -> None:
         super().__init__(index.reader)
         self.engine = engine
         self._exact = exact
-        told = engine.published()
-        mine = self.manifest.identity, self.manifest.generation
-        if told is None or (told.store, told.generation) != mine:
-            found = "none"
-            if told is not None:
-                found = "an earlier or unfinished one" if told.store == mine[0] else "another index"
-            folder = index.reader.path.parent
-            remedy = f"publish it: auscult publish {folder} URL; or search without: auscult publish {folder} --withdraw"
-            raise EngineError(f"generation {mine[1]} of this index on {engine.name}", found, remedy)
 
     def search(
         self,
@@ -104,15 +92,14 @@ class ServedIndex(PassageIndex):
             # Where a query has no vector at all, some must still be weighed.
             if part.any() or not vector.any():
                 found += self.engine.nearest(part, _PROPOSED, filters, exact=self._exact)
-        rows = np.union1d(self._rows_of(found), beside)
-        return np.setdiff1d(rows, self.reader.wordless)
+        return np.setdiff1d(np.union1d(self._rows_of(found), beside), self.reader.wordless)
 
     def _rows_of(self, keys: Sequence[int]) -> RowArray:
         """Return rows of passages by their keys, rising."""
         held, sought = self.reader.passage_keys, np.unique(np.array(keys, np.int64))
         rows = np.minimum(np.searchsorted(held, sought), len(held) - 1)
         rows = rows[held[rows] == sought]
-        found: RowArray = rows[self.reader.living[self.reader.passage_documents[rows]]]
+        found: RowArray = np.setdiff1d(rows, self.reader.wordless)
         return found
 
     def _filters_of(self, where: Where, documents: Sequence[str]) -> Filters:
@@ -126,16 +113,37 @@ class ServedIndex(PassageIndex):
         return Filters(wanted, frozenset(documents))
 
 
-def open_index(folder: str | Path) -> PassageIndex:
-    """Open an index folder; with the engine that it was published to, where it was.
+def check_generation(index: PassageIndex, engine: Engine) -> None:
+    """Refuse an engine that does not hold what an index does.
+
+    Raises:
+        EngineError: It holds another index, or an earlier generation.
+    """
+    told = engine.published()
+    mine = index.manifest.identity, index.manifest.generation
+    if told is None or (told.store, told.generation) != mine:
+        found = "none"
+        if told is not None:
+            found = "an earlier or unfinished one" if told.store == mine[0] else "another index"
+        folder = index.reader.where
+        remedy = f"publish it: auscult publish {folder} URL; or search without: auscult publish {folder} --withdraw"
+        raise EngineError(f"generation {mine[1]} of this index on {engine.name}", found, remedy)
+
+
+def open_proposed(folder: Path) -> PassageIndex:
+    """Open an index folder; with the engine that its passages were published to, where they were.
 
     Raises:
         IndexFolderError: There is no index, or it is damaged.
         EngineError: Its engine cannot be reached, or has another generation.
     """
     index = PassageIndex.open(folder)
-    told = engine_of(Path(folder))
-    return index if told is None else ServedIndex(index, open_engine(told))
+    told = engine_of(folder)
+    if told is None:
+        return index
+    engine = open_engine(told)
+    check_generation(index, engine)
+    return ServedIndex(index, engine)
 
 
 def engine_of(folder: Path) -> str | None:

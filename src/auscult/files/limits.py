@@ -33,6 +33,8 @@ class Limits:
         memory: Bytes that indexing may take, looked at before and after each batch; 0 for all that there are.
         source: Bytes of a file that is read as a whole (PDF, HTML, a note ...), unpacked.
         seconds: That reading such a file may take.
+        scan: Seconds that recognising a scanned page may take; after one that took longer, the others of its file are
+            left as they are. 0 recognises none.
         reading: Bytes of memory that the process takes which reads it.
         drafts: Bytes that are made of one file.
         archive: Bytes of all that an archive holds, unpacked.
@@ -48,6 +50,7 @@ class Limits:
     memory: int = 0
     source: int = 256 * 10**6
     seconds: int = 60
+    scan: int = 20
     reading: int = 2 * 10**9
     drafts: int = 10**9
     archive: int = 8 * 10**9

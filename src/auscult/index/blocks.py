@@ -27,10 +27,12 @@ import numpy.typing as npt
 from auscult.errors import IndexFolderError
 
 #: A query reads a few of these of the words, and all of the vectors.
-_BLOCK: Final = 1 << 16
+BLOCK: Final = 1 << 16
+"""Bytes that have one checksum."""
 _ALIGNMENT: Final = 64
 _END: Final = struct.Struct("<qqI")
 REPAIR: Final = "mend it with: auscult verify INDEX --repair"
+Buffer = bytes | memoryview
 
 
 class BlockWriter:
@@ -83,10 +85,10 @@ class BlockWriter:
         self._file.write(data)
         self._size += len(data)
         self._open += data
-        whole = len(self._open) // _BLOCK * _BLOCK
+        whole = len(self._open) // BLOCK * BLOCK
         if whole:
             blocks = memoryview(self._open)
-            self._sums += [zlib.crc32(blocks[at : at + _BLOCK]) for at in range(0, whole, _BLOCK)]
+            self._sums += [zlib.crc32(blocks[at : at + BLOCK]) for at in range(0, whole, BLOCK)]
             blocks.release()
             del self._open[:whole]
 
@@ -113,16 +115,19 @@ class BlockFile:
             if self.size < _END.size:
                 raise self._damaged(self.size, "the end is missing")
             self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        table, sums, total = _END.unpack(self._content[-_END.size :])
+        self._begin(end)
+
+    def _begin(self, end: int) -> None:
+        """Read checksums and table of a file of which path and size are known."""
+        table, sums, total = _END.unpack(self._unchecked(self.size - _END.size, self.size))
         # Sizes are believed once their checksum is right, which covers them.
-        held = self._content[max(0, self.size - _END.size - max(sums, 0)) : self.size - _END.size]
+        held = self._unchecked(max(0, self.size - _END.size - max(sums, 0)), self.size - _END.size)
         if total != end or zlib.crc32(struct.pack("<qq", table, sums), zlib.crc32(held)) != total:
             raise self._damaged(self.size - _END.size, "checksums of other content")
         self._size = self.size - _END.size - sums
         self._sums = np.frombuffer(held, "<u4")
         self._checked = bytearray(len(self._sums))
-        self._check(self._size - table, self._size)
-        described = json.loads(self._content[self._size - table : self._size])
+        described = json.loads(bytes(self._bytes(self._size - table, self._size)))
         self._arrays: dict[str, tuple[np.dtype[Any], list[int], int]] = {
             name: (np.dtype(dtype), shape, at) for name, (dtype, shape, at) in described["arrays"].items()
         }
@@ -140,6 +145,10 @@ class BlockFile:
         """Return the number of rows of an array."""
         return self._arrays[name][1][0]
 
+    def width(self, name: str) -> int:
+        """Return the number of columns of an array of two dimensions."""
+        return self._arrays[name][1][1]
+
     def array(self, name: str, first: int = 0, last: int | None = None) -> npt.NDArray[Any]:
         """Return rows of an array as a view, after checking the blocks that hold them.
 
@@ -150,19 +159,34 @@ class BlockFile:
         rows = max(0, (shape[0] if last is None else last) - first)
         width = shape[1] if len(shape) == 2 else 1
         at, size = begin + first * width * dtype.itemsize, rows * width * dtype.itemsize
-        self._check(at, at + size)
-        return np.frombuffer(self._content, dtype, rows * width, at if size else 0).reshape([rows, *shape[1:]])
+        return np.frombuffer(self._bytes(at, at + size), dtype, rows * width).reshape([rows, *shape[1:]])
+
+    def rows(self, name: str, numbers: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+        """Return some rows of an array of two dimensions, after checking the blocks that hold them and no others.
+
+        Raises:
+            IndexFolderError: A block is not what was written.
+        """
+        dtype, (count, width), begin = self._arrays[name]
+        size = width * dtype.itemsize
+        at = begin + size * numbers.astype(np.int64)
+        blocks = np.union1d(at // BLOCK, (at + size - 1) // BLOCK)
+        for block in blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist():
+            self._check(block * BLOCK, (block + 1) * BLOCK)
+        found: npt.NDArray[Any] = np.frombuffer(self._content, dtype, count * width, begin).reshape(count, width)[
+            numbers
+        ]
+        return found
 
     def piece(self, name: str, first: int, last: int) -> bytes:
         """Return a range of an array of bytes, after checking the blocks that hold it."""
         begin = self._arrays[name][2]
-        self._check(begin + first, begin + last)
-        return self._content[begin + first : begin + last]
+        return bytes(self._bytes(begin + first, begin + last))
 
     def content(self) -> bytes:
         """Return the whole file, checked."""
         self.verify()
-        return self._content[:]
+        return bytes(self._unchecked(0, self.size))
 
     def verify(self) -> None:
         """Check every block, whatever was read before.
@@ -173,16 +197,24 @@ class BlockFile:
         self._checked = bytearray(len(self._sums))
         self._check(0, self._size)
 
+    def _unchecked(self, begin: int, end: int) -> Buffer:
+        return memoryview(self._content)[begin:end]
+
+    def _bytes(self, begin: int, end: int) -> Buffer:
+        """Return what stands before the checksums, after checking the blocks that hold it."""
+        self._check(begin, end)
+        return memoryview(self._content)[begin:end]
+
     def _check(self, begin: int, end: int) -> None:
-        first, last = begin // _BLOCK, -(-end // _BLOCK)
+        first, last = begin // BLOCK, -(-end // BLOCK)
         if self._checked.find(0, first, last) < 0:
             return
         with memoryview(self._content) as content:
             for block in range(first, last):
                 if not self._checked[block]:
-                    at = block * _BLOCK
-                    if zlib.crc32(content[at : min(at + _BLOCK, self._size)]) != self._sums[block]:
-                        raise self._damaged(at, f"other bytes in the {_BLOCK:,} that begin there")
+                    at = block * BLOCK
+                    if zlib.crc32(content[at : min(at + BLOCK, self._size)]) != self._sums[block]:
+                        raise self._damaged(at, f"other bytes in the {BLOCK:,} that begin there")
                     self._checked[block] = 1
 
     def _damaged(self, at: int, got: str) -> IndexFolderError:

@@ -134,6 +134,8 @@ class Expansions:
 
     def __init__(self, segments: Sequence[tuple[BlockFile, int]]) -> None:
         self._segments = segments
+        # Of each segment, where the windows of each passage begin.
+        self._begins: dict[int, npt.NDArray[np.int64]] = {}
 
     def scores(self, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
         """Return the inner product of a query's terms with those of each passage's best window, (passages,).
@@ -142,9 +144,11 @@ class Expansions:
             terms: Numbers of the query's terms.
             weights: Of these, (terms,).
         """
-        return np.concatenate([np.zeros(0, np.float32), *(self._of(*each, terms, weights) for each in self._segments)])
+        found = (self._of(number, terms, weights) for number in range(len(self._segments)))
+        return np.concatenate([np.zeros(0, np.float32), *found])
 
-    def _of(self, file: BlockFile, passages: int, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
+    def _of(self, number: int, terms: npt.NDArray[np.integer], weights: FloatArray) -> FloatArray:
+        file, passages = self._segments[number]
         scores = np.zeros(passages, np.float32)
         if _STARTS not in file:
             return scores
@@ -157,6 +161,8 @@ class Expansions:
                 by_window[file.array(_WINDOWS, first, last)] += steps * np.float32(weight * _STEP)
         if len(rows):
             # Windows stand in the order of their passages.
-            begins = np.flatnonzero(np.diff(rows, prepend=-1))
+            if number not in self._begins:
+                self._begins[number] = np.flatnonzero(np.diff(rows, prepend=-1))
+            begins = self._begins[number]
             scores[rows[begins]] = np.maximum.reduceat(by_window, begins)
         return scores

@@ -218,7 +218,7 @@ def check_fingerprint(reader: GenerationReader, encoder: DocumentEncoder) -> Non
     made_with = reader.manifest.model
     if encoder.fingerprint != made_with.fingerprint:
         raise IndexFolderError(
-            f"model '{made_with.name}' ({made_with.fingerprint[:12]}) that made {reader.path.parent}",
+            f"model '{made_with.name}' ({made_with.fingerprint[:12]}) that made {reader.where}",
             f"model '{encoder.name}' ({encoder.fingerprint[:12]})",
             "search with the index' own model, or build the index again with this one",
         )

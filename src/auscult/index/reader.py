@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -16,7 +18,8 @@ import numpy.typing as npt
 from auscult.concepts import KnowledgeBase
 from auscult.documents import Document, Original, Passage
 from auscult.errors import IndexFolderError
-from auscult.index.blocks import REPAIR
+from auscult.index.blocks import REPAIR, BlockFile
+from auscult.index.codes import add_products, has_codes
 from auscult.index.expansion import Expansions
 from auscult.index.fields import Column, seen
 from auscult.index.log import check_log
@@ -28,41 +31,48 @@ from auscult.index.titles import Titles
 from auscult.index.words import Words
 from auscult.interfaces import FloatArray
 
-#: Passages that are kept in memory after they were read: some answers'.
+#: Passages, and documents without their text, that are kept in memory after they were read: some answers'.
 _KEPT = 256
 #: Documents of which it is kept in memory where their text stands in their files.
 _KEPT_LAYOUTS = 64
+_Read = Callable[[int], StoredDocument]
 
 
 class VectorRows:
-    """Rows of vectors that lie in several places, read as if they were one array.
+    """Rows of vectors that lie in several files, read as if they were one array; checked when they are read.
 
     Args:
-        parts: One after the other, (rows, dim) each.
+        files: One after the other; each holds its rows as "vectors", (rows, dim).
     """
 
-    def __init__(self, parts: list[npt.NDArray[Any]]) -> None:
-        self._parts = parts
-        self._begins = np.cumsum([0, *map(len, parts)])
+    def __init__(self, files: Sequence[BlockFile]) -> None:
+        self._files = files
+        self._begins = np.cumsum([0, *(file.length("vectors") for file in files)])
 
     def __len__(self) -> int:
         return int(self._begins[-1])
 
-    def __getitem__(self, rows: Any) -> Any:
-        """Return rows by their numbers or a slice; columns of all of them by (slice(None), columns)."""
-        if isinstance(rows, tuple):
-            return VectorRows([part[rows] for part in self._parts])
-        numbers = np.arange(len(self))[rows]
-        found = np.empty((len(numbers), self._parts[0].shape[1]), self._parts[0].dtype)
+    def __getitem__(self, rows: Any) -> FloatArray:
+        """Return rows by their numbers or a slice."""
+        numbers = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows, np.int64)
+        if len(self._files) == 1:
+            return self._files[0].rows("vectors", numbers)
+        found = np.empty((len(numbers), self._files[0].width("vectors")), np.float32)
         places = np.searchsorted(self._begins, numbers, "right") - 1
         for place in np.unique(places):
             here = places == place
-            found[here] = self._parts[place][numbers[here] - self._begins[place]]
+            found[here] = self._files[place].rows("vectors", numbers[here] - self._begins[place])
         return found
 
-    def __matmul__(self, vector: FloatArray) -> FloatArray:
-        found: FloatArray = np.concatenate([part @ vector for part in self._parts])
+    def products(self, query: FloatArray, columns: tuple[int, int]) -> FloatArray:
+        """Return the products of some columns, (first, one past the last), with a query, (rows,)."""
+        # A vector at a time: a thin matrix product is several times as slow.
+        parts = [file.array("vectors")[:, slice(*columns)] @ query for file in self._files]
+        found: FloatArray = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return found
+
+    def __matmul__(self, query: FloatArray) -> FloatArray:
+        return self.products(query, (0, len(query)))
 
 
 class GenerationReader:
@@ -73,7 +83,10 @@ class GenerationReader:
     segments, those that were removed among them.
 
     Args:
-        current: The content of CURRENT, which the generation is compared with.
+        path: Of its store's folder.
+        store: Of the texts and vectors, opened.
+        where: The index, for people; None for its folder.
+        opens: Opens the file of a segment.
 
     Attributes:
         words: Which text holds which word.
@@ -85,30 +98,39 @@ class GenerationReader:
         FileNotFoundError: A file is not there.
     """
 
-    def __init__(self, path: Path, current: Current) -> None:
+    def __init__(
+        self,
+        path: Path,
+        store: Store,
+        where: str | None = None,
+        opens: Callable[[Path, int], BlockFile] = BlockFile,
+    ) -> None:
         self.path = path
-        self.store = Store(path / STORE)
+        self.where = str(path.parent) if where is None else where
+        self._read_from(store)
         self.close = finalize(self, self.store.close)
-        self._kept = lru_cache(maxsize=_KEPT)(self.store.passage)
-        self._layouts = lru_cache(maxsize=_KEPT_LAYOUTS)(self.store.original_layout)
         # Of a view, the reader that keeps the store open.
         self._whole: GenerationReader | None = None
         manifest, self.checksum = self.store.manifest(), self.store.checksum()
         self.store.row_seed = manifest.row_seed
-        # Before the segments: those of an older generation may have been removed.
-        current.check(manifest, self.checksum, self.store.path)
         if manifest.format_version < FORMAT_VERSION:
-            got, remedy = (
-                f"format {manifest.format_version}",
-                f"derive its words again: auscult verify {path.parent} --repair",
-            )
-            raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {path.parent}", got, remedy)
-        self._show(manifest, [Segment(path, record, manifest.removed) for record in manifest.segments])
+            remedy = f"derive its words again: auscult verify {path.parent} --repair"
+            if where is not None:
+                remedy = "derive the words of its folder again (auscult verify INDEX --repair), and publish that"
+            got = f"format {manifest.format_version}"
+            raise IndexFolderError(f"an index of format {FORMAT_VERSION} at {self.where}", got, remedy)
+        self._show(manifest, [Segment(path, record, manifest.removed, opens) for record in manifest.segments])
+
+    def _read_from(self, store: Store) -> None:
+        self.store = store
+        self._kept = lru_cache(maxsize=_KEPT)(store.passage)
+        self._kept_documents = lru_cache(maxsize=_KEPT)(store.document)
+        self._layouts = lru_cache(maxsize=_KEPT_LAYOUTS)(store.original_layout)
 
     def _show(self, manifest: Manifest, segments: list[Segment]) -> None:
         self.manifest = manifest
         self.segments = segments
-        self._documents = np.cumsum([0, *(len(each.keys) for each in self.segments)])
+        self._documents = [*accumulate((len(each.keys) for each in self.segments), initial=0)]
         self._passages = np.cumsum([0, *(each.starts[-1] for each in self.segments)])
         self.words = Words([each.words for each in self.segments])
         # Of documents of several articles, how many headings above them all articles share.
@@ -118,7 +140,7 @@ class GenerationReader:
         self.titles = Titles(
             [each.file for each in self.segments],
             [each.living for each in self.segments],
-            partial(_title, self.segments, self.store),
+            partial(_title, self.segments, self.store, self._kept_documents),
         )
 
     def seen_by(self, groups: Collection[str]) -> GenerationReader:
@@ -137,10 +159,14 @@ class GenerationReader:
         if all(ours is theirs for ours, theirs in zip(segments, self.segments, strict=True)):
             return self
         view = GenerationReader.__new__(GenerationReader)
-        view.path, view.store, view._kept, view._whole = self.path, self.store, self._kept, self._whole or self
-        view.checksum = self.checksum
-        view._layouts = self._layouts
-        view.close = self.close
+        view.path, view.where, view._whole = self.path, self.where, self._whole or self
+        view.checksum, view.close = self.checksum, self.close
+        store = self.store.seen_by(groups)
+        if store is self.store:
+            view.store, view._kept = store, self._kept
+            view._kept_documents, view._layouts = self._kept_documents, self._layouts
+        else:
+            view._read_from(store)
         counts = sum((each.counts for each in segments), Counts(0, 0, 0))
         manifest = replace(
             self.manifest,
@@ -157,9 +183,16 @@ class GenerationReader:
 
     @cached_property
     def passage_vectors(self) -> Any:
-        """Float32, shape (passages, dim): an array, or what is read as one."""
-        parts = [each.vectors for each in self.segments]
-        return parts[0] if len(parts) == 1 else VectorRows(parts)
+        """Float32, shape (passages, dim): `VectorRows`, read as an array."""
+        return VectorRows([each.file for each in self.segments])
+
+    def add_products(self, found: FloatArray, columns: tuple[int, int], query: FloatArray, part: float) -> None:
+        """Add to numbers of passages about the products of their vectors with a query: see `codes.add_products`."""
+        for begin, end, segment in zip(self._passages[:-1], self._passages[1:], self.segments, strict=True):
+            if has_codes(segment.file):
+                add_products(found[begin:end], segment.file, columns, query, part)
+            else:
+                found[begin:end] += segment.vectors[:, slice(*columns)] @ query
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:
@@ -241,13 +274,13 @@ class GenerationReader:
     def document_record(self, row: int) -> DocumentRecord:
         """Return a document's id, title, source and further fields."""
         segment, place = self._place(row)
-        return _stored_document(self.store, segment, place).record
+        return self._document(segment, place).record
 
     def document(self, row: int) -> Document:
         """Read a whole document, equal to the one that was added; `original` has its file."""
         segment, place = self._place(row)
-        stored = _stored_document(self.store, segment, place)
-        passages = [self._stored(passage) for passage in self.passages_of(row)]
+        stored = self._document(segment, place)
+        passages = [self.stored(passage) for passage in self.passages_of(row)]
         return Document(
             doc_id=stored.record.doc_id,
             title=stored.record.title,
@@ -304,19 +337,19 @@ class GenerationReader:
 
     def passage_id(self, row: int) -> str:
         """Return a passage's id."""
-        return self._stored(row).passage.passage_id
+        return self.stored(row).passage.passage_id
 
     def passage(self, row: int) -> Passage:
         """Return a passage with its sentences; offsets refer to the document's text."""
-        return self._stored(row).passage
+        return self.stored(row).passage
 
     def passage_text(self, row: int) -> str:
         """Return the text a passage covers, without reading the rest of its document."""
-        return self._stored(row).text
+        return self.stored(row).text
 
     def sentence_vectors(self, row: int) -> npt.NDArray[np.float16]:
         """Return unit vectors of a passage's sentences, float16 (sentences, dim)."""
-        return self._stored(row).vectors
+        return self.stored(row).vectors
 
     @property
     def knowledge_base(self) -> bytes | None:
@@ -328,7 +361,7 @@ class GenerationReader:
         saved = self.store.knowledge()
         if saved is None or self._whole is None:
             return saved
-        return vocabulary_of(KnowledgeBase.from_bytes(saved, f"in the index at {self.path}"), self.path).to_bytes()
+        return vocabulary_of(KnowledgeBase.from_bytes(saved, f"in the index at {self.where}"), self.where).to_bytes()
 
     def verify(self) -> None:
         """Check all of the store and of every segment.
@@ -347,49 +380,73 @@ class GenerationReader:
             segment.file.verify()
             held += segment.keys[segment.living].tolist()
             for place in segment.living_rows.tolist():
-                _stored_document(self.store, segment, place)
+                self._document(segment, place)
         if held != self.store.keys():
             raise IndexFolderError(f"segments of all documents of {self.store.path}", "others", REPAIR)
         found = Counter(self.store.document(key).passages for key in held)
         if sum(size * times for size, times in found.items()) != self.manifest.counts.passages:
             raise IndexFolderError(f"{self.manifest.counts.passages} passages in {self.path}", "others", REPAIR)
 
+    def _document(self, segment: Segment, place: int) -> StoredDocument:
+        return _stored_document(self.store, self._kept_documents, segment, place)
+
     def _place(self, row: int) -> tuple[Segment, int]:
-        number = int(np.searchsorted(self._documents, row, "right")) - 1
+        number = bisect_right(self._documents, row) - 1
         if self._whole is not None and not self.living[row]:
             # Nothing asks for it; should something ever do, it gets nothing.
             raise IndexError(row)
-        return self.segments[number], int(row) - int(self._documents[number])
+        return self.segments[number], int(row) - self._documents[number]
 
-    def _stored(self, row: int) -> StoredPassage:
+    def read_ahead(self, rows: npt.NDArray[np.int64]) -> None:
+        """Let a store that is far away read passages at once which are then asked for one by one."""
+        self.store.read_ahead(self.passage_keys[rows].tolist())
+
+    def stored(self, row: int) -> StoredPassage:
+        """Return a passage with its text and its sentences' vectors, read once."""
         document = self.passage_documents[row]
         segment, place = self._place(document)
         return self._kept(int(segment.firsts[place]) + int(row) - int(self._starts[document]))
 
 
-def vocabulary_of(known: KnowledgeBase, path: Path) -> KnowledgeBase:
+def vocabulary_of(known: KnowledgeBase, where: str) -> KnowledgeBase:
     """Return a knowledge base without what documents brought.
+
+    Args:
+        known: Of an index.
+        where: That index, for people.
 
     Raises:
         IndexFolderError: It does not say what that is: an earlier version wrote it.
     """
     if known.brought is None:
         remedy = "build the index again with this version"
-        raise IndexFolderError(f"a knowledge base in {path} that tells what documents brought", "an older one", remedy)
+        raise IndexFolderError(f"a knowledge base in {where} that tells what documents brought", "an older one", remedy)
     return known.vocabulary
 
 
-def _title(segments: Sequence[Segment], store: Store, number: int, place: int) -> str:
+def _title(segments: Sequence[Segment], store: Store, read: _Read, number: int, place: int) -> str:
     """Return the title of a segment's document."""
-    return _stored_document(store, segments[number], place).record.title
+    return _stored_document(store, read, segments[number], place).record.title
 
 
-def _stored_document(store: Store, segment: Segment, place: int) -> StoredDocument:
+def _stored_document(store: Store, read: _Read, segment: Segment, place: int) -> StoredDocument:
     """Read the row of a segment's document; refuse one that another copy of the index wrote under the same key."""
-    stored = store.document(int(segment.keys[place]))
+    stored = read(int(segment.keys[place]))
     if stored.first != segment.firsts[place]:
         raise store.damaged(f"row {stored.key} of another index in documents")
     return stored
+
+
+def _opened(path: Path, current: Current) -> GenerationReader:
+    """Open a store whose generation is the one that CURRENT names, or the next one."""
+    store = Store(path / STORE)
+    try:
+        # Before the segments: those of an older generation may have been removed.
+        current.check(store.manifest(), store.checksum(), store.path)
+        return GenerationReader(path, store)
+    except BaseException:
+        store.close()
+        raise
 
 
 def open_current(folder: Path) -> GenerationReader:
@@ -408,7 +465,7 @@ def open_current(folder: Path) -> GenerationReader:
             raise IndexFolderError(f"an index at {folder}", what, "build one with: auscult index CORPUS --out FOLDER")
         store = folder / current.store
         try:
-            return GenerationReader(store, current)
+            return _opened(store, current)
         except FileNotFoundError as error:
             # A writer may have removed a segment, or this store, after we had read of it.
             name = error.filename

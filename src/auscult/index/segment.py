@@ -3,12 +3,12 @@
 vectors                 float32 (passages, dim)
 keys, firsts, starts    of a document: its key in the store, its first passage's key, its first passage's row here
 sentences               of a passage: how many it has
-words, titles, fields, expansion   see there
+codes, words, titles, fields, expansion   see there
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from auscult.documents import Passage
 from auscult.errors import IndexFolderError
 from auscult.index.blocks import REPAIR, BlockFile, BlockWriter
+from auscult.index.codes import CodeWriter
 from auscult.index.expansion import ExpansionWriter
 from auscult.index.fields import Column, fields_of, write_fields
 from auscult.index.manifest import PASSAGE_DTYPE, Counts, SegmentRecord
@@ -39,6 +40,7 @@ class SegmentWriter:
         self._firsts: list[int] = []
         self._starts = [0]
         self._sentences: list[int] = []
+        self._codes = CodeWriter()
         self._counter = WordCounter()
         self._expansions = ExpansionWriter()
         self._joined: list[Counted] = []
@@ -68,7 +70,7 @@ class SegmentWriter:
             self._expansions.add(expansion, self._starts[-1])
         self._names += names_of(len(self._keys), record.title, record.entity_ids)
         self._put(key, first, fields_of(record.source, record.metadata), [len(each.sentences) for each, _ in passages])
-        self._file.append(np.asarray(vectors, PASSAGE_DTYPE))
+        self._put_vectors(np.asarray(vectors, PASSAGE_DTYPE))
         self._counter.add(record.title, further_names(record.metadata), passages)
 
     def take(self, segment: Segment) -> None:
@@ -83,7 +85,7 @@ class SegmentWriter:
             fields = {name: each.values[each.rows[row]] for name, each in columns.items() if each.rows[row] >= 0}
             span = slice(*segment.starts[row : row + 2])
             self._put(int(segment.keys[row]), int(segment.firsts[row]), fields, segment.sentences[span].tolist())
-            self._file.append(segment.vectors[span])
+            self._put_vectors(segment.vectors[span])
         self._names += [(name, places[row]) for name, row in read_titles(segment.file) if row in places]
         self._joined.append(segment.words.counted())
 
@@ -94,6 +96,7 @@ class SegmentWriter:
         file.add("firsts", np.array(self._firsts, np.int64), "<i8")
         file.add("starts", np.array(self._starts, np.int64), "<i8")
         file.add("sentences", np.array(self._sentences, np.int64), "<i4")
+        self._codes.write(file)
         write_words(file, joined(self._joined or [self._counter.counted()]))
         write_titles(file, self._names)
         self._expansions.write(file)
@@ -105,6 +108,11 @@ class SegmentWriter:
         """Close without finishing, and remove the file."""
         self._file.discard()
         self.path.unlink(missing_ok=True)
+
+    def _put_vectors(self, vectors: FloatArray) -> None:
+        self._file.append(vectors)
+        if len(vectors):
+            self._codes.add(vectors)
 
     def _put(self, key: int, first: int, fields: Mapping[str, str], sentences: Sequence[int]) -> None:
         self._keys.append(key)
@@ -119,15 +127,22 @@ class Segment:
 
     Args:
         removed: Keys of documents that are there no more.
+        opens: Opens its file, of a path and the checksum at its end.
 
     Raises:
         FileNotFoundError: It is not there.
         IndexFolderError: It is damaged, or its words have another normal form (`words.ANALYSIS`).
     """
 
-    def __init__(self, folder: Path, record: SegmentRecord, removed: Collection[int]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        record: SegmentRecord,
+        removed: Collection[int],
+        opens: Callable[[Path, int], BlockFile] = BlockFile,
+    ) -> None:
         self.record = record
-        self.file = BlockFile(folder / record.name, record.end)
+        self.file = opens(folder / record.name, record.end)
         if self.file.notes.get("analysis") != ANALYSIS:
             got = f"those of another version of auscult in {self.file.path}"
             raise IndexFolderError("words in the normal form of this version", got, REPAIR)

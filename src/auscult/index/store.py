@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -51,6 +51,8 @@ CREATE TABLE passages (
     vector BLOB, vectors BLOB, terms BLOB
 );
 """
+# Which documents were read somewhere, without a look at all of them; an index of before has none.
+_BY_ORIGIN: Final = "CREATE INDEX IF NOT EXISTS documents_by_origin ON documents (origin, doc_id);"
 # Of documents whose file is kept; an index of before has none.
 _ORIGINALS: Final = (
     "CREATE TABLE IF NOT EXISTS originals (key INTEGER PRIMARY KEY, sum INTEGER, layout BLOB, content BLOB);"
@@ -148,7 +150,8 @@ class Store:
         connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
         if mode == "rwc":
             # Nobody sees it before it is whole: its commit is the rename that publishes its folder.
-            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA} {_ORIGINALS}")
+            connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
+            connection.executescript(f"{_SCHEMA} {_BY_ORIGIN} {_ORIGINALS}")
         try:
             if mode != "rwc":
                 connection.execute("PRAGMA synchronous=FULL")
@@ -169,6 +172,13 @@ class Store:
                 raise IndexFolderError(expected, f"commits in {log.name}", remedy) from None
             connection = sqlite3.connect(f"{name}&immutable=1", uri=True, isolation_level=None, check_same_thread=False)
         return connection
+
+    def seen_by(self, groups: Collection[str]) -> Store:
+        """Return what some groups are shown texts from: this store, whose reader never asks it for others'."""
+        return self
+
+    def read_ahead(self, passages: Sequence[int]) -> None:
+        """Be told the keys of passages that are read next; the file is at hand, and nothing is done."""
 
     def close(self) -> None:
         """Give up what has not been committed; harmless when called twice."""
@@ -256,6 +266,7 @@ class Store:
         vectors, passages, expansion = encoded
         terms = [b""] * len(passages) if expansion is None else to_bytes(expansion)
         row = (_text(document.doc_id), content_hash(document), origin, _record(document, first), tail)
+        self._write(_BY_ORIGIN)
         self._insert("document", document.doc_id, "INSERT INTO documents VALUES (?,?,?,?,?,?,?)", key, row)
         begin = 0
         for number, (passage, (gap, text)) in enumerate(zip(document.passages, pieces, strict=True)):
@@ -481,12 +492,29 @@ class Store:
             remedy = f"give each {kind} an id of its own"
             raise DataError(f"every {kind} id once", f"'{name}' a second time", remedy) from error
 
+    def row(self, table: str, key: int) -> tuple[int, Sequence[Any]]:
+        """Return the checksum and the values of a row of documents, passages or originals, as they lie here.
+
+        Raises:
+            IndexFolderError: The row is damaged, or not there.
+        """
+        values = self._row(table, key)
+        return _sum(*self.row_seed, int(key), *values), values
+
+    def _find(self, table: str, key: int) -> list[Any]:
+        """Return the key, the checksum and the values of a row; an empty list where there is none."""
+        return self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
+
     def _row(self, table: str, key: int) -> Sequence[Any]:
-        found = self._read(f"SELECT * FROM {table} WHERE key = ?", (int(key),))  # noqa: S608
+        found = self._find(table, key)
         if not found:
             raise self.damaged(f"no row {key} in {table}")
-        held, checksum = found[0][:2]
-        values: Sequence[Any] = found[0][2:]
+        return self._checked(table, key, found[0])
+
+    def _checked(self, table: str, key: int, found: Sequence[Any]) -> Sequence[Any]:
+        """Return the values of a row, of which the key and the checksum come first."""
+        held, checksum = found[:2]
+        values = found[2:]
         if _sum(*self.row_seed, held, *values) != checksum or held != key:
             raise self.damaged(f"a damaged row {key} in {table}")
         return values

@@ -81,15 +81,25 @@ class Titles(Mapping[str, str]):
         Raises:
             KeyError: No document has it.
         """
+        place = self._place(name)
+        if place is None:
+            raise KeyError(name)
+        return self._title(*place)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._place(name) is not None
+
+    def _place(self, name: str) -> tuple[int, int] | None:
+        """Return the segment and the row there of the first document of a name; None where no document has it."""
         sought = name.encode("utf-8", "surrogatepass")
         for number, (file, names) in enumerate(zip(self._files, self._names, strict=True)):
             place = names.find(sought)
             while place is not None and place < len(names) and names[place] == sought:
                 (row,) = file.array("titles/rows", place, place + 1).tolist()
                 if self._living[number][row]:
-                    return self._title(number, row)
+                    return number, row
                 place += 1
-        raise KeyError(name)
+        return None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all)

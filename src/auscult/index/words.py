@@ -66,10 +66,10 @@ class Postings(NamedTuple):
         lengths: Terms of each text, (texts,).
     """
 
-    held: IntArray
-    rows: IntArray
-    counts: IntArray
-    lengths: IntArray
+    held: npt.NDArray[np.integer]
+    rows: npt.NDArray[np.integer]
+    counts: npt.NDArray[np.integer]
+    lengths: npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,13 @@ class WordCounter:
             first = last
 
     def counted(self) -> Counted:
-        """Return what was counted."""
+        """Return what was counted, once."""
         coded = [(term.encode("utf-8", "surrogatepass"), number) for term, number in self._terms.items()]
         coded.sort()
         order = np.empty(len(coded), np.int64)
         order[[number for _, number in coded]] = np.arange(len(coded))
-        fields = {field: _postings(self._words[field], order) for field in FIELDS}
+        # A field's words are let go when they are counted.
+        fields = {field: _postings(self._words.pop(field), order) for field in FIELDS}
         return Counted([term for term, _ in coded], fields, np.array(self._article_sizes, np.int64))
 
     @staticmethod
@@ -144,12 +145,18 @@ class WordCounter:
 
 def _postings(words: Sequence[npt.NDArray[np.int32]], order: IntArray) -> Postings:
     lengths = np.array([len(each) for each in words], np.int64)
-    places = np.repeat(np.arange(len(words)), lengths)
-    terms = order[np.concatenate(words)] if len(places) else places
     texts = max(len(words), 1)
-    pairs, counts = np.unique(terms * texts + places, return_counts=True)
-    held, rows = np.divmod(pairs, texts)
-    return Postings(held, rows, counts, lengths)
+    # In place, since these are the largest arrays of a build: 8 bytes a word.
+    pairs = order[np.concatenate(words)] if words else np.zeros(0, np.int64)
+    pairs *= texts
+    pairs += np.repeat(np.arange(len(words), dtype=np.int32), lengths)
+    pairs.sort()
+    others = np.ones(len(pairs), bool)
+    np.not_equal(pairs[1:], pairs[:-1], out=others[1:])
+    firsts = np.flatnonzero(others)
+    counts = np.diff(firsts, append=len(pairs)).astype(np.int32)
+    pairs = pairs[firsts]
+    return Postings((pairs // texts).astype(np.int32), (pairs % texts).astype(np.int32), counts, lengths)
 
 
 def joined(parts: Sequence[Counted]) -> Counted:
@@ -248,7 +255,7 @@ class Words:
         self._segments = segments
         self._terms = [SortedStrings(each.file, "terms") for each in segments]
         self._norms: dict[Field, list[FloatArray]] = {}
-        self._weights: dict[Field, FloatArray] = {}
+        self._weights: dict[Field, list[FloatArray]] = {}
         self._articles = sum(_living_count(each, "article") for each in segments)
         self._term = lru_cache(maxsize=_KEPT)(self._find_term)
 
@@ -268,29 +275,31 @@ class Words:
         """
         norms = self._field_norms(field)
         scores = [np.zeros(len(each), np.float32) for each in norms]
-        total = 0.0
-        for term in map(self._term, dict.fromkeys(terms)):
-            total += term.idf
+        found = [self._term(term) for term in dict.fromkeys(terms)]
+        total = sum(term.idf for term in found)
+        for term in found:
+            weight = np.float32(term.idf / total)
             for number, rows, counts in self._postings(term, field):
-                scores[number][rows] += np.float32(term.idf) * counts / (counts + np.float32(k1) * norms[number][rows])
-        found = _concatenated(scores)
-        return found / np.float32(total) if total else found
+                scores[number][rows] += weight * (counts / (counts + np.float32(k1) * norms[number][rows]))
+        return _concatenated(scores)
 
     def likeness(self, terms: Sequence[str], field: Field) -> FloatArray:
         """Return how far a name and each short text are the same words, shape (texts,), in [0, 1].
 
         The idf of the words in common, divided by that of all words of both (a weighted Jaccard index).
         """
-        scores = [np.zeros(each.file.length(f"{field}/lengths"), np.float32) for each in self._segments]
-        total = 0.0
-        for term in map(self._term, dict.fromkeys(terms)):
-            total += term.idf
+        common = [np.zeros(each.file.length(f"{field}/lengths"), np.float32) for each in self._segments]
+        found = [self._term(term) for term in dict.fromkeys(terms)]
+        total = np.float32(sum(term.idf for term in found))
+        for term in found:
             for number, rows, _ in self._postings(term, field):
-                scores[number][rows] += np.float32(term.idf)
-        common = _concatenated(scores)
-        if not total:
-            return common
-        return common / (np.float32(total) + self._weight(field) - common)
+                common[number][rows] += np.float32(term.idf)
+        # Most texts have no word of a name: only the others are divided.
+        alike = [np.zeros_like(each) for each in common]
+        for number, rows in ((number, rows) for term in found for number, rows, _ in self._postings(term, field)):
+            shared = common[number][rows]
+            alike[number][rows] = shared / (total + self._weight(field)[number][rows] - shared)
+        return _concatenated(alike)
 
     def shares(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the share of each of a query's words in all of them, by their idf; together 1."""
@@ -332,18 +341,19 @@ class Words:
         # An unknown term weighs as the rarest.
         return _Term(float(_idf(np.array(holders), self._articles)), places)
 
-    def _weight(self, field: Field) -> FloatArray:
-        """Return the idf of all distinct words of each text of a field."""
+    def _weight(self, field: Field) -> list[FloatArray]:
+        """Return the idf of all distinct words of each text of a field, by segment."""
         if field not in self._weights:
             weights = []
-            for segment, idf in zip(self._segments, self._all_idf(), strict=True):
+            for segment, idf in zip(self._segments, self._all_idf, strict=True):
                 file = segment.file
                 each = idf[np.repeat(np.arange(len(idf)), np.diff(file.array(f"{field}/starts")))]
                 texts = file.length(f"{field}/lengths")
                 weights.append(np.bincount(file.array(f"{field}/rows"), each, texts).astype(np.float32))
-            self._weights[field] = _concatenated(weights)
+            self._weights[field] = weights
         return self._weights[field]
 
+    @cached_property
     def _all_idf(self) -> list[npt.NDArray[np.float64]]:
         """Return the idf of each term, by segment."""
         if len(self._segments) == 1:

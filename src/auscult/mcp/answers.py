@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from auscult.interfaces import Assertion
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of a document, as its author wrote it."""
+    """One sentence of a document, as its author wrote it.
+
+    In what a search found, `assertions` are what it says of the entity asked about: that it is so ("affirmed"), is not
+    ("negated"), is of the family, was ("historical"), or only may be ("hypothetical"). Empty where it does not mention
+    the entity.
+    """
 
     id: str
     text: str
+    assertions: list[Assertion] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -104,13 +112,17 @@ class Citations:
 
 @dataclass(frozen=True)
 class CoverageCell:
-    """Whether an aspect of an entity is answered: "answers", "may answer" or "no answer", and the best sentence."""
+    """Whether an aspect of an entity is answered: "answers", "may answer" or "no answer", and the best sentence.
+
+    What was found first, but is about a similar entity, is no answer: `similar` is its title.
+    """
 
     entity: str
     aspect: str
     word: str
     probability: float
     note: str
+    similar: str
     document: str
     title: str
     heading: str

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 
 from auscult import __version__
 from auscult.errors import AuscultError
+from auscult.interfaces import Assertion
 from auscult.mcp import tools
 from auscult.mcp.answers import Citations, CoverageTable, Found, Indexes, Reading
 from auscult.mcp.stdio import answering_stdio
@@ -72,9 +73,32 @@ def make_server(library: Library) -> AnswerServer:
         index: Index = "",
         k: Annotated[int, Field(description=f"How many passages, 1 to {tools.MOST_HITS}.")] = 5,
         where: Filters = None,
+        conversation: Annotated[
+            list[str] | None,
+            Field(description="Earlier questions, the first one first: what the question lacks is taken from them."),
+        ] = None,
+        assertions: Annotated[
+            list[Assertion] | None,
+            Field(
+                description="Leave out passages that mention the entity and say none of these of it; ['affirmed'] for "
+                "what a patient has, and neither what is denied nor what a relative had."
+            ),
+        ] = None,
     ) -> Found:
         """Find the passages that answer a question, or aspects of an entity. Each sentence has an id to cite."""
-        return _answered(lambda: tools.search(library, question, entity, aspects or (), index, k, where or {}))
+        return _answered(
+            lambda: tools.search(
+                library,
+                question,
+                entity,
+                aspects or (),
+                index,
+                k,
+                where or {},
+                conversation=conversation or (),
+                assertions=assertions or (),
+            )
+        )
 
     def read(
         sentence: Annotated[str, Field(description="The id of a sentence, to read around it.")] = "",

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from auscult.documents import Document
+from auscult.engines import signs_of
 from auscult.errors import IndexFolderError, QueryError
 from auscult.index import Between, Where
-from auscult.index.storage import signs_of_change
-from auscult.interfaces import DocumentEncoder, Hit, SentenceScore
+from auscult.interfaces import Assertion, DocumentEncoder, Hit, SentenceScore
 from auscult.mcp.answers import (
     Citation,
     Citations,
@@ -27,7 +27,7 @@ from auscult.mcp.answers import (
 )
 from auscult.search import Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
-from auscult.search.coverage import cover
+from auscult.search.coverage import cover, entities_named
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.search.side_by_side import date_of
@@ -38,15 +38,18 @@ class Library:
     """Indexes by name.
 
     Args:
-        folders: Of indexes, by name, at least one.
+        indexes: Folders, or addresses of servers that have all of an index, by name, at least one.
         groups: Whose documents may be seen, beside those that are open to all; None for all documents.
         encoder: Of all indexes; None for those that their manifests name.
     """
 
     def __init__(
-        self, folders: Mapping[str, Path], groups: Sequence[str] | None = None, encoder: DocumentEncoder | None = None
+        self,
+        indexes: Mapping[str, Path | str],
+        groups: Sequence[str] | None = None,
+        encoder: DocumentEncoder | None = None,
     ) -> None:
-        self._folders = dict(folders)
+        self._indexes = dict(indexes)
         self._groups = groups
         self._encoder = encoder
         self._opened: dict[str, tuple[object, Searcher]] = {}
@@ -55,7 +58,7 @@ class Library:
     @property
     def names(self) -> list[str]:
         """Of the indexes, in the order given."""
-        return list(self._folders)
+        return list(self._indexes)
 
     def searchers(self, name: str = "") -> dict[str, Searcher]:
         """Return the searcher of an index by its name, or those of all.
@@ -64,24 +67,24 @@ class Library:
             QueryError: There is no such index.
             IndexFolderError: One cannot be opened.
         """
-        if name and name not in self._folders:
+        if name and name not in self._indexes:
             raise QueryError(f"the name of an index ({', '.join(self.names)})", f"'{name}'", "name one of these")
         return {each: self._searcher(each) for each in ([name] if name else self.names)}
 
     def _searcher(self, name: str) -> Searcher:
         with self._opening:
-            signs = signs_of_change(self._folders[name])
+            signs = signs_of(self._indexes[name])
             known, searcher = self._opened.get(name, (None, None))
             if searcher is not None and known == signs:
                 return searcher
             encoder = searcher.encoder if searcher else self._encoder
             try:
-                opened = Searcher.open(self._folders[name], encoder)
+                opened = Searcher.open(self._indexes[name], encoder)
             except IndexFolderError:
                 if encoder is None or encoder is self._encoder:
                     raise
                 # It may have been built again with another model.
-                opened = Searcher.open(self._folders[name])
+                opened = Searcher.open(self._indexes[name])
             if self._groups is not None:
                 opened = opened.seen_by(self._groups)
             # A database that is read changes its signs once; what was read of it stays.
@@ -108,21 +111,31 @@ Given = Mapping[str, str | list[str]]
 
 
 def search(
-    library: Library, question: str, entity: str, aspects: Sequence[str], index: str, k: int, where: Given
+    library: Library,
+    question: str,
+    entity: str,
+    aspects: Sequence[str],
+    index: str,
+    k: int,
+    where: Given,
+    *,
+    conversation: Sequence[str] = (),
+    assertions: Sequence[Assertion] = (),
 ) -> Found:
-    """Return the best passages of one index or all.
+    """Return the best passages of one index or all; what the question lacks is taken from earlier ones.
 
     Raises:
         AuscultError: Nothing was asked, an option is out of range, or an index cannot be opened.
     """
     _check_between("k", k, 1, MOST_HITS)
     asked = Query("", _words(entity), tuple(map(_words, aspects)), text=_words(question))
+    earlier = [*map(_words, conversation)]
     found: list[tuple[str, Hit, str]] = []
     notes, refused = [], []
     for name, searcher in library.searchers(index).items():
-        understood = searcher.understand(asked)
+        understood = searcher.understand(asked, earlier)
         try:
-            hits = searcher.search(understood.query, k, SearchOptions(where=_conditions(where)))
+            hits = searcher.search(understood.query, k, SearchOptions(where=_conditions(where), assertions=assertions))
         except QueryError as error:
             refused.append(error)
             continue
@@ -202,9 +215,10 @@ def coverage(
         AuscultError: No entity or no aspect, too many of both, or an unknown index, field or value.
     """
     name, searcher = next(iter(library.searchers(index or library.names[0]).items()))
-    if len(entities) * max(1, len(aspects)) > MOST_CELLS:
+    names = entities_named(searcher, [*map(_words, entities)])
+    if len(names) * max(1, len(aspects)) > MOST_CELLS:
         raise QueryError(f"at most {MOST_CELLS} cells", "more", "ask for fewer entities or aspects at once")
-    table = cover(searcher, [*map(_words, entities)], [*map(_words, aspects)], where=_conditions(where))
+    table = cover(searcher, names, [*map(_words, aspects)], where=_conditions(where))
     cells = [
         CoverageCell(
             understood.query.entity,
@@ -212,6 +226,7 @@ def coverage(
             cell.word,
             round(cell.probability, 3),
             cell.note,
+            cell.similar.title if cell.similar else "",
             cell.hit.doc_id if cell.hit else "",
             cell.hit.title if cell.hit else "",
             cell.hit.heading if cell.hit else "",
@@ -263,7 +278,8 @@ def _passage(index: str, hit: Hit, note: str) -> Passage:
 
 
 def _sentence(hit: Hit, sentence: SentenceScore) -> Sentence:
-    return Sentence(sentence_id(hit.doc_id, sentence.start, sentence.end, sentence.text), sentence.text)
+    told = sentence_id(hit.doc_id, sentence.start, sentence.end, sentence.text)
+    return Sentence(told, sentence.text, [*sentence.assertions])
 
 
 def _sections(document: Document, first: int, last: int) -> list[Section]:

@@ -24,6 +24,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: Members that are unpacked to less than this are no bombs, whatever their ratio.
 _SMALL = 1_000_000
 _LEFT_OUT = ("__MACOSX", "Thumbs.db", "desktop.ini")
+_TARS = (".tar", ".tar.gz", ".tgz")
 # Files of office programs are zip archives too, which these members tell.
 _OFFICE = frozenset({"[Content_Types].xml", "mimetype", "META-INF/container.xml"})
 
@@ -66,11 +67,19 @@ class _Unpacking:
     """
 
     left: int
-    inner: tuple[str, zipfile.ZipFile] | None = None
+    inner: tuple[str, zipfile.ZipFile | tarfile.TarFile] | None = None
 
-    def opened(self, name: str, content: Callable[[], bytes]) -> zipfile.ZipFile:
-        if self.inner is None or self.inner[0] != name:
-            self.inner = (name, zipfile.ZipFile(io.BytesIO(content())))
+    def zip(self, name: str, content: Callable[[], bytes]) -> zipfile.ZipFile:
+        if self.inner is None or self.inner[0] != name or not isinstance(self.inner[1], zipfile.ZipFile):
+            self.inner = (name, opened := zipfile.ZipFile(io.BytesIO(content())))
+            return opened
+        return self.inner[1]
+
+    def tar(self, name: str, content: Callable[[], bytes]) -> tarfile.TarFile:
+        if self.inner is None or self.inner[0] != name or not isinstance(self.inner[1], tarfile.TarFile):
+            held = io.BytesIO(_gunzipped_member(content))
+            self.inner = (name, opened := tarfile.open(fileobj=held, mode="r:"))  # noqa: SIM115 - kept open
+            return opened
         return self.inner[1]
 
 
@@ -91,12 +100,15 @@ def unzipped(name: str, path: Path, root: int) -> list[Found]:
 
 
 def members_of(name: str, content: bytes) -> list[Found]:
-    """What an archive in memory holds, a zip archive or one gzip file; nothing for any other file.
+    """What an archive in memory holds, a zip or tar archive or one gzip file; nothing for any other file.
 
     Args:
         name: Of it.
         content: Its bytes.
     """
+    if is_tar(name, content[:262]):
+        unpacking = _Unpacking(limits().archive)
+        return list(_tarred(name, partial(unpacking.tar, name, lambda: content), 0, unpacking, nested=False))
     if content.startswith(GZIP):
         return [Found(name.removesuffix(".gz"), 0, partial(_gunzipped_member, lambda: content))]
     if not content.startswith(b"PK\x03\x04"):
@@ -197,7 +209,7 @@ class Package:
 
     def broken(self, got: str) -> UnreadableError:
         """The error of a package that is not whole."""
-        return UnreadableError("broken file", f"a whole file ({self._kind})", got, "fetch it again, or save it anew")
+        return UnreadableError("broken file", f"a whole file ({self._kind})", got, "fetch it again, or save it again")
 
 
 def _listed(
@@ -241,7 +253,7 @@ def is_tar(name: str, head: bytes) -> bool:
         name: Of it.
         head: Its first 262 bytes.
     """
-    return head[257:262] == b"ustar" or (head.startswith(GZIP) and name.lower().endswith((".tar.gz", ".tgz")))
+    return head[257:262] == b"ustar" or (head.startswith(GZIP) and name.lower().endswith(_TARS))
 
 
 def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
@@ -252,19 +264,25 @@ def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
         path: Of it.
         root: Handed on.
     """
-    members: dict[str, tarfile.TarInfo] = {}
-    left = limits().archive
-    problem = None
 
     def opened() -> tarfile.TarFile:
         status = path.stat()
         return _opened_tar(path, status.st_size, status.st_mtime_ns)
 
+    return _tarred(name, opened, root, _Unpacking(limits().archive), nested=False)
+
+
+def _tarred(
+    name: str, opened: Callable[[], tarfile.TarFile], root: int, unpacking: _Unpacking, *, nested: bool
+) -> Iterator[Found]:
+    """The members of a tar archive; `opened` gives it each time one of them is read."""
+    members: dict[str, tarfile.TarInfo] = {}
+    problem = None
     try:
         for number, member in enumerate(opened(), start=1):
-            left -= member.size
+            unpacking.left -= member.size
             members[member.name] = member
-            if problem := _too_much(left, number):
+            if problem := _too_much(unpacking.left, number):
                 break
     except UnreadableError as error:
         problem = error
@@ -282,9 +300,7 @@ def untarred(name: str, path: Path, root: int) -> Iterator[Found]:
         if problem := _tar_problem(member, place):
             yield Found(own, root, partial(_raise, problem), problem)
         else:
-            content = partial(_tar_member, opened, member)
-            packed = place.suffix.lower() == ".gz"
-            yield Found(own, root, partial(_gunzipped_member, content) if packed else content)
+            yield from _member_found(own, partial(_tar_member, opened, member), root, unpacking, nested=nested)
 
 
 @lru_cache(maxsize=1)
@@ -300,8 +316,6 @@ def _tar_problem(member: tarfile.TarInfo, place: PurePosixPath) -> UnreadableErr
         return _leads_out()
     if not member.isreg():
         return UnreadableError("link in an archive", "files", "a link or a device", "pack the file itself")
-    if place.name.lower().endswith((".zip", ".tar", ".tar.gz", ".tgz")):
-        return UnreadableError("nested archive", "files in a tar archive", "an archive", "unpack the outer one")
     return None
 
 
@@ -335,24 +349,39 @@ def _found(
     if problem := _problem(member, path):
         yield Found(own, root, partial(_raise, problem), problem)
         return
-    content = partial(_member, again, member)
-    if not path.name.lower().endswith(".zip"):
-        packed = path.suffix.lower() == ".gz"
-        yield Found(own, root, partial(_gunzipped_member, content) if packed else content)
-        return
-    if nested:
+    yield from _member_found(own, partial(_member, again, member), root, unpacking, nested=nested)
+
+
+def _member_found(
+    own: str, content: Callable[[], bytes], root: int, unpacking: _Unpacking, *, nested: bool
+) -> Iterator[Found]:
+    """A member, or the members of an archive that it is.
+
+    Args:
+        own: Its name.
+        content: Gives its bytes.
+        root: Handed on.
+        unpacking: Shared by all of the outer archive.
+        nested: Whether it is in an archive in an archive.
+    """
+    lower = own.lower()
+    if not lower.endswith((".zip", *_TARS)):
+        yield Found(own, root, partial(_gunzipped_member, content) if lower.endswith(".gz") else content)
+    elif nested:
         expected = "archives in archives one level deep"
         yield _refused(own, root, "nested archive", expected, "one in one in one", "unpack the outer one")
-        return
-    inside = partial(unpacking.opened, own, content)
-    try:
-        archive = inside()
-    except UnreadableError as error:
-        yield Found(own, root, partial(_raise, error), error)
-    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
-        yield _broken_archive(own, root)
+    elif lower.endswith(_TARS):
+        yield from _tarred(own, partial(unpacking.tar, own, content), root, unpacking, nested=True)
     else:
-        yield from _listed(own, archive, root, unpacking, inside, nested=True)
+        inside = partial(unpacking.zip, own, content)
+        try:
+            archive = inside()
+        except UnreadableError as error:
+            yield Found(own, root, partial(_raise, error), error)
+        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+            yield _broken_archive(own, root)
+        else:
+            yield from _listed(own, archive, root, unpacking, inside, nested=True)
 
 
 def _problem(member: zipfile.ZipInfo, path: PurePosixPath) -> UnreadableError | None:

@@ -68,6 +68,8 @@ class DraftDocument:
         metadata: Further fields ("date", "author", "patient", "language", ...); dates as ISO 8601. `names` has the
             names of patients and authors, one a line, where a clinical record gives them.
         remarks: What a person should know of how it was read ("page 3 has no text layer").
+        to_rewrite: The name of the file, or of the enclosed file in `content`, where another program has to rewrite it
+            before it can be read, which the reading process may not run. Text and sections are empty then.
     """
 
     text: str
@@ -86,6 +88,7 @@ class DraftDocument:
     entity_ids: Sequence[str] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     remarks: Sequence[str] = ()
+    to_rewrite: str = ""
 
 
 class UnreadableError(DataError):

@@ -45,7 +45,7 @@ _TEXTS: Final = ("text/html", "text/plain")
 _DEEPEST: Final = 3
 # Decoding takes longer than in proportion.
 _LONGEST: Final = 32_000
-_REMEDY: Final = "save it anew from the mail program"
+_REMEDY: Final = "save it again from the mail program"
 
 
 class MailReader:
@@ -123,7 +123,7 @@ class MailReader:
                 draft,
                 key=f"{name}#{draft.key}" if draft.key else name,
                 content=content if draft.content is None else draft.content,
-                title=draft.title or name,
+                title=draft.title or ("" if draft.to_rewrite else name),
                 metadata={**facts.fields(), "message": facts.title, **draft.metadata},
             )
 

@@ -2,6 +2,8 @@
 
 LibreOffice runs in a namespace without a network, as a process of its own with limits of time and of the size of what
 it writes, in a folder that is deleted afterwards. Where there is no such namespace (it is Linux's), it is not run.
+The process that reads files runs no programs: `OldOfficeReader` says there what is to be rewritten, wherever it is
+enclosed, and `process.reading` has it rewritten and read.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,7 +21,7 @@ from typing import Final
 
 from auscult.files.limits import limits
 from auscult.readers.archives import streams_in
-from auscult.readers.contract import SourceFile, UnreadableError
+from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 
 _REWRITTEN: Final = {
     "WordDocument": (".doc", ".docx", "application/msword"),
@@ -53,17 +56,39 @@ def office_program() -> tuple[str, ...]:
     return (*_APART, program) if apart.returncode == 0 else ()
 
 
-def rewritten(file: SourceFile) -> tuple[SourceFile, str]:
-    """A file in its newer form, with the media type of its old one; as it is, without one, where it is of no such kind.
+class OldOfficeReader:
+    """Hands out files of before 2007 as what is to be rewritten."""
+
+    name = "old Office"
+    suffixes: tuple[str, ...] = (".doc", ".ppt")
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Whether it is an old Word or PowerPoint file without a password."""
+        return _kind_of(file.content) is not None
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """One draft without text, which names the file."""
+        if (kind := _kind_of(file.content)) is not None:
+            yield DraftDocument(text="", sections=(), media_type=kind[2], to_rewrite=file.name)
+
+
+def _kind_of(content: bytes) -> tuple[str, str, str] | None:
+    """Return the endings of the old and the newer form, and the media type; None for a file of another kind."""
+    streams = streams_in(content)
+    found = next((told for stream, told in _REWRITTEN.items() if stream in streams), None)
+    return None if "EncryptedPackage" in streams else found
+
+
+def rewritten(file: SourceFile) -> SourceFile | None:
+    """Return a file in its newer form; None where it is of no such kind, or LibreOffice is not on the machine.
 
     Raises:
         UnreadableError: LibreOffice does not read it, or not within the limits.
     """
-    streams = streams_in(file.content)
-    found = next((told for stream, told in _REWRITTEN.items() if stream in streams), None)
-    if found is None or "EncryptedPackage" in streams or not office_program():
-        return file, ""
-    old, new, media_type = found
+    found = _kind_of(file.content)
+    if found is None or not office_program():
+        return None
+    old, new, _ = found
     with tempfile.TemporaryDirectory(prefix="auscult-") as place:
         folder = Path(place)
         settings = folder / "profile" / "user" / "registrymodifications.xcu"
@@ -77,7 +102,7 @@ def rewritten(file: SourceFile) -> tuple[SourceFile, str]:
             raise UnreadableError("broken Office file", f"a whole file ({old})", got, f"save it as {new} in Office")
         with made.open("rb") as opened:
             content = opened.read(limits().source + 1)
-    return SourceFile(f"{file.name.removesuffix(old)}{new}", content), media_type
+    return SourceFile(f"{file.name.removesuffix(old)}{new}", content)
 
 
 def _run(folder: Path, name: str, form: str) -> None:

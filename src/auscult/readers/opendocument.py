@@ -16,7 +16,7 @@ from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.records.xml import parse_xml
-from auscult.readers.tables import CELLS, heads
+from auscult.readers.tables import CELLS, has_header_row
 from auscult.readers.tree import NEVER_SHOWN, Element, Role, descend, written
 from auscult.readers.typesetting import Typesetter
 
@@ -166,7 +166,7 @@ class _Preparing:
             elif node.tag in CELLS:
                 node.attributes |= {f"{way[:3]}span": node.get(f"number-{way}s-spanned") for way in ("column", "row")}
             elif node.tag == "table" and (rows := [*node.all("table-row")]) and not node.child("table-header-rows"):
-                if self._is_bold(rows[0]) or heads([[cell.words() for cell in row.elements] for row in rows]):
+                if self._is_bold(rows[0]) or has_header_row([[cell.words() for cell in row.elements] for row in rows]):
                     rows[0].attributes["head"] = "1"
             elif node.tag == "page" and node.get("master-page-name"):
                 slides += 1

@@ -17,15 +17,16 @@ from auscult.errors import ConfigError
 from auscult.extensions import entries
 from auscult.readers.archives import OLE, names_in, streams_in
 from auscult.readers.contract import Reader, SourceFile, UnreadableError
+from auscult.readers.old_office import OldOfficeReader
 from auscult.readers.records.rows import Columns
 
 _READ: Final = (
     "PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, mail, HTML, Markdown, XML, FHIR, HL7 v2, tables, "
-    "JSON lines, text"
+    "JSON lines, text, scanned pages"
 )
 _SAVE_DOCX: Final = "install LibreOffice, or save it as .docx"
 _SAVE_PPTX: Final = "install LibreOffice, or save it as .pptx"
-_RECOGNISE: Final = "recognise its text first, for instance with: ocrmypdf --image-dpi 300 FILE FILE.pdf"
+_SAVE_PNG: Final = "save it as PNG, JPEG or TIFF where it shows a page"
 _LEAVE: Final = "leave it out"
 
 
@@ -43,16 +44,12 @@ _STREAMS: Final = (
 )
 _READ_STREAMS: Final = frozenset({"Workbook", "Book", "__properties_version1.0"})
 _OLD_OFFICE: Final = _Kind("old Office file", "a file of an office program of before 2007", "save it in a newer form")
-_IMAGE: Final = _Kind("image", "a picture", _RECOGNISE)
+_IMAGE: Final = _Kind("image", "a picture of another kind", _SAVE_PNG)
 _MEDIA: Final = _Kind("sound or film", "sound or film", _LEAVE)
 _PROGRAM: Final = _Kind("program", "a program", _LEAVE)
 _PACKED: Final = _Kind("packed file", "an archive that is not unpacked here", "unpack it, or pack it as .zip")
 _BEGINNINGS: Final = (
-    (b"\x89PNG\r\n\x1a\n", _IMAGE),
-    (b"\xff\xd8\xff", _IMAGE),
     (b"GIF8", _IMAGE),
-    (b"II*\x00", _IMAGE),
-    (b"MM\x00*", _IMAGE),
     (b"\x00\x00\x00\x0cjP  ", _IMAGE),
     (b"7z\xbc\xaf\x27\x1c", _PACKED),
     (b"Rar!\x1a\x07", _PACKED),
@@ -101,6 +98,7 @@ _GROUP: Final = "auscult.readers"
 READERS: Mapping[str, str] = MappingProxyType(
     {
         "pdf": "auscult.readers.pdf.reader:PdfReader",
+        "image": "auscult.readers.pdf.images:ImageReader",
         "docx": "auscult.readers.word.reader:DocxReader",
         "rtf": "auscult.readers.rtf:RtfReader",
         "slides": "auscult.readers.slides:SlidesReader",
@@ -151,7 +149,8 @@ class Registry:
     def reader_of(self, file: SourceFile) -> Reader:
         """Return the first reader that recognises a file.
 
-        A file of a kind that is not read is shown to the readers of other packages alone.
+        A file of a kind that is not read is shown to the readers of other packages alone; where none takes it, and
+        LibreOffice may, `OldOfficeReader` does.
 
         Raises:
             UnreadableError: The file is empty, or no reader recognises it.
@@ -163,10 +162,12 @@ class Registry:
             if (problem is None or name not in READERS) and (reader := self._reader(name)).recognises(file):
                 return reader
         if problem is not None:
+            if (old := OldOfficeReader()).recognises(file):
+                return old
             raise problem
         if file.content.startswith(b"PK\x03\x04") and not names_in(file.content):
             expected = "a whole archive, office file or book"
-            raise UnreadableError("broken archive", expected, "a damaged one", "fetch it again, or save it anew")
+            raise UnreadableError("broken archive", expected, "a damaged one", "fetch it again, or save it again")
         got = "something else"
         raise UnreadableError("unknown kind", f"a file of a known kind ({_READ})", got, "save it as one of them")
 

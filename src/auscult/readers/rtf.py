@@ -18,7 +18,7 @@ from auscult.readers.contract import DraftDocument, SourceFile
 from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of, has_words
 from auscult.readers.html.reader import role_of
-from auscult.readers.tables import heads
+from auscult.readers.tables import has_header_row
 from auscult.readers.tree import Element, Piece, Role, written
 from auscult.readers.typesetting import Typesetter
 
@@ -138,7 +138,11 @@ class _Parser:
             rows = [row.elements for row in table.elements]
             first, *others = [[all(each.get("bold") for each in cell.elements) for cell in row] for row in rows]
             bold = all(first) and len(others) > 0 and not all(map(all, others))
-            if table.elements[0].get("header") or bold or heads([[cell.words() for cell in row] for row in rows]):
+            if (
+                table.elements[0].get("header")
+                or bold
+                or has_header_row([[cell.words() for cell in row] for row in rows])
+            ):
                 for cell in table.elements[0].elements:
                     cell.tag = "th"
 

@@ -20,7 +20,7 @@ from auscult.readers.tree import written
 MEDIA_TYPE: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ODS: Final = "application/vnd.oasis.opendocument.spreadsheet"
 _XLS: Final = "application/vnd.ms-excel"
-_REMEDY: Final = "open it in Excel or LibreOffice and save it anew as .xlsx"
+_REMEDY: Final = "open it in Excel or LibreOffice and save it as .xlsx"
 _SPAN: Final = 1000
 _TITLE: Final = 2
 

@@ -16,7 +16,7 @@ from auscult.readers.dates import iso_date
 from auscult.readers.flow import Facts, Flow, draft_of
 from auscult.readers.html.reader import role_of
 from auscult.readers.records.xml import parse_xml
-from auscult.readers.tables import heads
+from auscult.readers.tables import has_header_row
 from auscult.readers.tree import Element, Piece, descend, written
 from auscult.readers.typesetting import Typesetter
 
@@ -196,7 +196,7 @@ def _table(table: Element) -> Element:
     told = table.child("tblPr")
     rows = [[cell for cell in each.elements if cell.tag == "tc"] for each in table.elements if each.tag == "tr"]
     is_headed = told is not None and told.get("firstRow") in ("1", "true")
-    is_headed = is_headed or bool(rows and heads([[cell.words() for cell in row] for row in rows]))
+    is_headed = is_headed or bool(rows and has_header_row([[cell.words() for cell in row] for row in rows]))
     for number, row in enumerate(rows):
         line = Element("tr")
         for cell in row:

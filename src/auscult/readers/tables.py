@@ -122,8 +122,8 @@ _TALLEST: Final = 1000
 _LONGEST_CELL: Final = 1000
 
 
-def heads(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row's words, for want of anything that says so, head the others: it alone has no numbers.
+def has_header_row(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table's first row is a header, where nothing says so: it alone has no numbers.
 
     Args:
         rows: The texts of their cells.

@@ -162,10 +162,12 @@ def asked_and_held(index: PassageIndex, query: Query, rows: npt.NDArray[np.int64
     named = frozenset(shares).intersection(frozenset().union(*names))
     holding = analyse.holding(frozenset(shares).union(*names))
     heaviest = max(shares.values())
+    reader.read_ahead(rows)
     for place, row in enumerate(rows.tolist()):
-        passage = reader.passage(row)
+        stored = reader.stored(row)
+        passage = stored.passage
         title = reader.document_record(reader.passage_documents[row]).title
-        held = holding(" ".join((title, *passage.above, passage.heading, reader.passage_text(row))))
+        held = holding(" ".join((title, *passage.above, passage.heading, stored.text)))
         if any(name and name <= held for name in names):
             held |= named
         missing = [share for term, share in shares.items() if term not in held]

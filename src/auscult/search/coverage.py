@@ -1,12 +1,13 @@
 """What a collection answers: entities down, aspects across, and in each cell the best passage and a word for it.
 
-The word is that of the first hit's probability (`certainty.verdict`). A passage about a similar entity (`siblings`) may
-answer at most.
+The word is that of the first hit's probability (`certainty.verdict`). A passage about a similar entity (`siblings`) is
+no answer: it is kept apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,6 +24,10 @@ from auscult.understanding.aspect_words import ASPECT_WORDS
 from auscult.understanding.understand import Understanding
 
 MOST_CELLS: Final = 2_000
+LOOKED_AT: Final = 10
+"""Passages that are found for a cell, of which the first may be about similar entities."""
+_LINES: Final = re.compile(r"[;\n\r]+")
+_LISTED: Final = re.compile(r"(\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or|&)\s+)", re.IGNORECASE)
 _HEADING: Final = 0.5
 
 
@@ -33,14 +38,16 @@ class Cell:
     Attributes:
         word: Whether it is answered.
         probability: That `hit` answers, in [0, 1]; 0 where there is none.
-        hit: The best passage; None where there is none.
-        note: That it is about something similar; else empty.
+        hit: The best passage about the entity; None where there is none.
+        note: That what was found first is about something similar; else empty.
+        similar: What was found first, if it is about something similar.
     """
 
     word: Verdict
     probability: float
     hit: Hit | None
     note: str = ""
+    similar: Hit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +75,14 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
 
     Args:
         searcher: An opened index, or the view of it that somebody may see.
-        entities: Names, synonyms or identifiers.
+        entities: Names, synonyms or identifiers; one of these may list several (`entities_named`).
         aspects: As headings name them; empty for those that the collection has headings for (`aspects_of`).
         where: Only documents whose fields have these values.
 
     Raises:
         QueryError: No entity or no aspect, too many of both, an unknown identifier, field or value.
     """
-    names = [name for each in entities if (name := each.strip())]
+    names = entities_named(searcher, entities)
     columns = tuple(dict.fromkeys(each.strip() for each in aspects if each.strip())) or aspects_of(searcher, where)
     if not names or not columns:
         got = "headings of none" if names else "none"
@@ -85,7 +92,7 @@ def cover(searcher: Searcher, entities: Sequence[str], aspects: Sequence[str] = 
     understood = tuple(searcher.understand(Query("", name)) for name in names)
     queries = [replace(each.query, aspects=(aspect,)) for each in understood for aspect in columns]
     found = [
-        _cell(searcher, query, [*searcher.find(query, 1, SearchOptions(where=where), encoded=vector)])
+        _cell(searcher, query, searcher.find(query, LOOKED_AT, SearchOptions(where=where), encoded=vector))
         for query, vector in zip(queries, searcher.vectors(queries), strict=True)
     ]
     rows = (tuple(found[first : first + len(columns)]) for first in range(0, len(found), len(columns)))
@@ -105,11 +112,35 @@ def aspects_of(searcher: Searcher, where: Where = ANY) -> tuple[str, ...]:
     )
 
 
-def _cell(searcher: Searcher, query: Query, found: Sequence[Hit]) -> Cell:
-    if not found:
-        return Cell("no answer", 0.0, None)
-    (hit,) = found
-    note = sibling_note(query, hit.title, searcher.knowledge_base)
-    probability = hit.probability or 0.0
-    word = verdict(probability)
-    return Cell("may answer" if note and word == "answers" else word, probability, hit, note)
+def entities_named(searcher: Searcher, texts: Sequence[str]) -> list[str]:
+    """Return the entities that texts list ("gout, asthma", "gout and asthma"; one a line), in order.
+
+    What is known by its whole name is one: "hand, foot and mouth disease". "And" only joins entities where one of them
+    is known.
+    """
+    is_known = searcher.parser.is_known
+    found: list[str] = []
+    for text in (part for each in texts for part in _LINES.split(each)):
+        pieces = _LISTED.split(text.strip())
+        while pieces:
+            # The longest known name first; a comma parts whatever is known.
+            sizes = range(len(pieces), 0, -2)
+            size = next((size for size in sizes if is_known("".join(pieces[:size]).strip())), 0)
+            while not size and len(pieces) > 1 and "," not in pieces[1] and not is_known(pieces[2].strip()):
+                pieces[:3] = ["".join(pieces[:3])]
+            name, pieces = "".join(pieces[: size or 1]).strip(), pieces[(size or 1) + 1 :]
+            # "Type 1 and type 2 diabetes".
+            whole = f"{name} {pieces[-1].split()[-1]}" if name and not size and pieces and pieces[-1].strip() else name
+            found.append(whole if is_known(whole) else name)
+    return list(filter(None, found))
+
+
+def _cell(searcher: Searcher, query: Query, found: Iterable[Hit]) -> Cell:
+    note, similar = "", None
+    for hit in found:
+        if told := sibling_note(query, hit.title, searcher.knowledge_base):
+            note, similar = (note, similar) if similar else (told, hit)
+            continue
+        probability = hit.probability or 0.0
+        return Cell(verdict(probability), probability, hit, note, similar)
+    return Cell("no answer", 0.0, None, note, similar)

@@ -30,8 +30,7 @@ A reason that a query gives no cause for, or that a model has no part for, is 0 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import chain
+from functools import partial, reduce
 from typing import Final
 
 import numpy as np
@@ -59,7 +58,7 @@ EVIDENCE: Final = (
     "aspect_vector",
     "question_vector",
 )
-"""The reasons, in the order of the columns of `gather`."""
+"""The reasons, in the order of the columns of `Reasons.of`."""
 SENTENCE: Final = EVIDENCE.index("question_sentence")
 READ_BY_SENTENCE: Final = 16
 """Of how many passages the sentences are looked at. Of 64 the first ten were nearly the same."""
@@ -70,25 +69,65 @@ _ONCE: Final = 0.3
 _SAYING_NOTHING = frozenset(analyse(" ".join((*FUNCTION_WORDS, "how", "why", "when"))))
 
 
-def gather(
-    index: PassageIndex,
-    query: Query,
-    vector: FloatArray,
-    rows: npt.NDArray[np.int64] | None = None,
-    terms: Terms | None = None,
-) -> FloatArray:
-    """All reasons but "question_sentence", for all passages or for some, float32 (passages, len(EVIDENCE)).
+class Reasons:
+    """Gathers all reasons but "question_sentence" of one query's passages.
+
+    What words say is read from the postings of the words asked, for all passages at once; vectors are compared for the
+    passages that are asked for. Costs, for P passages: some 4·P bytes a reason.
 
     Args:
         index: Opened.
         query: As it was understood: with its names, aspects and words.
         vector: Of the query, (dim,); a part that it does not fill is zero.
-        rows: Of passages; None for all.
         terms: Of the query, their numbers and weights; None for a model that reads none.
     """
+
+    def __init__(self, index: PassageIndex, query: Query, vector: FloatArray, terms: Terms | None = None) -> None:
+        self._index = index
+        self._vector = vector
+        self._by_words = _by_words(index, query, terms)
+
+    def of(self, rows: npt.NDArray[np.int64] | None = None, some: FloatArray | None = None) -> FloatArray:
+        """Return the evidence of passages, or of all, float32 (rows, len(EVIDENCE)).
+
+        Args:
+            rows: Of passages; None for all.
+            some: Their vectors, where they were read before.
+        """
+        vectors = self._index.reader.passage_vectors
+        if rows is not None and some is None:
+            some = vectors[rows]
+        found = np.zeros((len(vectors) if rows is None else len(rows), len(EVIDENCE)), np.float32)
+        for name, values in self._by_words.items():
+            found[:, EVIDENCE.index(name)] = values if rows is None else values[rows]
+        for part, (columns, share) in by_part(self._vector, self._index.manifest.model.parts).items():
+            cosines = vectors.products(share, columns) if some is None else some[:, slice(*columns)] @ share
+            found[:, EVIDENCE.index(f"{part}_vector")] = cosines
+        return found
+
+    def estimate(self, weights: FloatArray) -> FloatArray:
+        """Return about the weighed sum of each passage's evidence, (passages,); vectors count as their codes do.
+
+        Args:
+            weights: Of the evidence, (len(EVIDENCE),).
+        """
+        weighed = dict(zip(EVIDENCE, weights, strict=True))
+        found = np.zeros(len(self._index.reader.passage_documents), np.float32)
+        for name, values in self._by_words.items():
+            if weighed[name]:
+                found += weighed[name] * values
+        for part, (columns, share) in by_part(self._vector, self._index.manifest.model.parts).items():
+            weight = weighed[f"{part}_vector"]
+            if weight:
+                # Parts have equal lengths, of which `by_part` makes up for their number.
+                part_length = 1 / float(np.linalg.norm(share))
+                self._index.reader.add_products(found, columns, weight * share, part_length)
+        return found
+
+
+def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[str, FloatArray]:
+    """Return what words say of all passages, by reason."""
     words, documents = index.reader.words, index.reader.passage_documents
-    vectors = index.reader.passage_vectors
-    cosines = vector_cosines(vectors if rows is None else vectors[rows], vector, index.manifest.model.parts)
     asked = question_terms(query)
     by_text = words.coverage(asked, "text", _ONCE)
     by_title = words.coverage(asked, "title", _ONCE) + words.coverage(asked, "names", _ONCE)
@@ -115,13 +154,7 @@ def gather(
         aspects = map(analyse, query.aspects)
         by_aspect = [words.coverage(aspect, "heading", 0) + words.likeness(aspect, "heading") for aspect in aspects]
         evidence["aspect_heading"] = np.maximum.reduce(by_aspect) * np.float32(0.5)
-    if rows is not None:
-        evidence = {name: values[rows] for name, values in evidence.items()}
-    found = np.zeros((len(documents) if rows is None else len(rows), len(EVIDENCE)), np.float32)
-    evidence |= {f"{part}_vector": by_part for part, by_part in cosines.items()}
-    for name, values in evidence.items():
-        found[:, EVIDENCE.index(name)] = values
-    return found
+    return evidence
 
 
 def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: npt.NDArray[np.int64]) -> FloatArray:
@@ -143,12 +176,14 @@ def best_sentences(index: PassageIndex, query: Query, vector: FloatArray, rows: 
     direction = vector[columns] * np.float32(
         np.sqrt(len(parts)) / max(float(np.linalg.norm(vector[columns])), _NOTHING)
     )
+    reader.read_ahead(rows)
     for number, row in enumerate(rows.tolist()):
-        passage, text = reader.passage(row), reader.passage_text(row)
-        begin = passage.start
-        cosines = reader.sentence_vectors(row)[:, columns].astype(np.float32) @ direction
+        stored = reader.stored(row)
+        text, begin = stored.text, stored.passage.start
+        cosines = stored.vectors[:, columns].astype(np.float32) @ direction
         held = [
-            sum(map(words.__getitem__, holding(text[at.start - begin : at.end - begin]))) for at in passage.sentences
+            sum(map(words.__getitem__, holding(text[at.start - begin : at.end - begin])))
+            for at in stored.passage.sentences
         ]
         found[number] = max(0.0, float((cosines + held).max()) / 2)
     return found
@@ -163,26 +198,16 @@ def question_terms(query: Query) -> list[str]:
     return [term for term in terms if term not in _SAYING_NOTHING] or terms
 
 
-def vector_cosines(
-    passages: npt.NDArray[np.floating], query: FloatArray, parts: Mapping[str, tuple[int, int]]
-) -> dict[str, FloatArray]:
-    """By part, the cosine of each passage with a query, (passages,); only of parts that the query fills.
-
-    Args:
-        passages: Vectors whose parts have equal length, together one: (passages, dim).
-        query: (dim,).
-        parts: Columns of each part, as (first, one past the last).
-    """
+def by_part(query: FloatArray, parts: Mapping[str, tuple[int, int]]) -> dict[str, tuple[tuple[int, int], FloatArray]]:
+    """By part that a query fills: its columns, and what a passage's vector has there its cosine as product with."""
     # A model without parts places whole questions.
     parts = parts or {"question": (0, len(query))}
-    found = {}
-    for name, columns in parts.items():
-        share = query[slice(*columns)]
-        if share.any():
-            # A vector at a time: a thin matrix product is several times as slow.
-            cosines = passages[:, slice(*columns)] @ (share * np.float32(np.sqrt(len(parts)) / np.linalg.norm(share)))
-            found[name] = cosines.astype(np.float32, copy=False)
-    return found
+    shares = {name: (columns, query[slice(*columns)]) for name, columns in parts.items()}
+    return {
+        name: (columns, share * np.float32(np.sqrt(len(parts)) / np.linalg.norm(share)))
+        for name, (columns, share) in shares.items()
+        if share.any()
+    }
 
 
 def _over_entities(
@@ -196,7 +221,9 @@ def _over_entities(
 
     Several entities share a weight of 1: that of one that is all but certain counts little less beside a doubtful one.
     """
-    scores = np.stack([score(words, field) for words in chain.from_iterable(entities)])
-    best = np.maximum.reduceat(scores, np.cumsum([0, *map(len, entities[:-1])]), axis=0)
-    weighed: FloatArray = np.asarray(likelihoods, np.float32) @ best / np.float32(max(1.0, sum(likelihoods)))
-    return weighed
+    share = max(1.0, sum(likelihoods))
+    weighed: list[FloatArray] = []
+    for names, likelihood in zip(entities, likelihoods, strict=True):
+        best = reduce(np.maximum, (score(words, field) for words in names))
+        weighed.append(best if likelihood == share else best * np.float32(likelihood / share))
+    return reduce(np.add, weighed)

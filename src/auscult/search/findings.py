@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy.typing as npt
 from auscult.documents import Passage
 from auscult.encoders import RERANKER
 from auscult.index.reader import GenerationReader
-from auscult.interfaces import FloatArray, Hit, SentenceScore
+from auscult.interfaces import Assertion, FloatArray, Hit, SentenceScore
+from auscult.search.assertions import AssertionReader
 from auscult.search.evidence import EVIDENCE
 from auscult.search.marks import Marker
 
@@ -50,6 +51,7 @@ class Findings:
         vector: Of the query.
         parts: Its columns, as (first, one past the last); none where it is one.
         marker: Marks sentences for the query.
+        assertions: Reads what sentences say of the query's entity.
         weighed: None where the model's vectors alone scored.
     """
 
@@ -59,6 +61,7 @@ class Findings:
     vector: FloatArray
     parts: Mapping[str, tuple[int, int]]
     marker: Marker
+    assertions: AssertionReader
     weighed: Weighed | None = None
     _directions: npt.NDArray[np.float64] = field(init=False, repr=False)
 
@@ -79,18 +82,55 @@ class Findings:
         """That a passage answers; None where the model's vectors alone scored."""
         return None if self.weighed is None else self.weighed.probabilities[number]
 
+    def asserted(self, number: int) -> list[tuple[Assertion, ...]]:
+        """What each sentence of a passage says of the query's entity; empty for one that does not mention it."""
+        row = self.rows[number]
+        passage, text = self.reader.passage(row), self.reader.passage_text(row)
+        headings = (*passage.above, passage.heading)
+        said, lead = [], ""
+        for sentence in passage.sentences:
+            words = text[sentence.start - passage.start : sentence.end - passage.start]
+            said.append(self.assertions.read(words, headings, lead if sentence.list_item else ""))
+            if not sentence.list_item:
+                lead = words if words.endswith(":") else ""
+        return said
+
+    def only(self, wanted: Collection[Assertion], most: int) -> Findings:
+        """Return the first passages that say one of some things of the query's entity, or do not mention it.
+
+        Args:
+            wanted: What they may say.
+            most: How many.
+        """
+        kept: list[int] = []
+        for number in range(len(self)):
+            said = set().union(*self.asserted(number))
+            if not said or not said.isdisjoint(wanted):
+                kept.append(number)
+                if len(kept) == most:
+                    break
+        weighed = self.weighed and replace(
+            self.weighed,
+            evidence=self.weighed.evidence[kept],
+            probabilities=[self.weighed.probabilities[number] for number in kept],
+            reread=[self.weighed.reread[number] for number in kept] if self.weighed.reread else [],
+        )
+        rows, scores = [self.rows[number] for number in kept], [self.scores[number] for number in kept]
+        return replace(self, rows=rows, scores=scores, weighed=weighed)
+
     def hit(self, number: int) -> Hit:
         """A passage with its evidence; its rank counts from 1."""
         row, reader, weighed = self.rows[number], self.reader, self.weighed
         document = self.document(number)
         record = reader.document_record(document)
         article = reader.article_title(row)
-        passage, text = reader.passage(row), reader.passage_text(row)
+        stored = reader.stored(row)
+        passage, text, vectors = stored.passage, stored.text, stored.vectors
         ((entity, aspect, _),) = (reader.passage_vectors[row : row + 1].astype(np.float64) @ self._directions).tolist()
-        vectors = reader.sentence_vectors(row)
         shares = (vectors.astype(np.float64) @ self._directions).tolist()
         marked = self.marker.marked(passage, text, vectors)
         sentences = []
+        asserted = self.asserted(number)
         for place, (sentence, share) in enumerate(zip(passage.sentences, shares, strict=True)):
             of_entity, of_aspect, whole = share
             words = text[sentence.start - passage.start : sentence.end - passage.start]
@@ -105,6 +145,7 @@ class Findings:
                     entity_score=of_entity,
                     aspect_score=of_aspect,
                     marked=place in marked,
+                    assertions=asserted[place],
                 )
             )
         return Hit(

@@ -7,10 +7,10 @@ vectors alone, as its paper does: for CDV, mean sentence cosine (arnold2020 Eq. 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,19 +25,24 @@ from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
 from auscult.index.titles import with_subjects
 from auscult.index.words import analyse
-from auscult.interfaces import DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking, Terms
+from auscult.interfaces import Assertion, DocumentEncoder, ExpandsTexts, FloatArray, Hit, Ranking, Terms
+from auscult.search.assertions import AssertionReader
 from auscult.search.certainty import SAMPLED, Background, asked_and_held
-from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, best_sentences, gather, question_terms
+from auscult.search.evidence import READ_BY_SENTENCE, SENTENCE, Reasons, best_sentences, question_terms
 from auscult.search.findings import Findings, Weighed, directions
 from auscult.search.fusion import Fusion
 from auscult.search.marks import Marker
 from auscult.search.reranking import read_again
 from auscult.understanding import Query, QuestionParser
+from auscult.understanding.conversation import understand_next
 from auscult.understanding.understand import Understanding, understand
 
 Scoring = Literal["fused", "model"]
 Best = Callable[[FloatArray, int], tuple[RowArray, ScoreArray]]
 _UNIT_TOLERANCE = 1e-3
+WEIGHED: Final = 500
+"""Of how many passages, the best by an estimate, all evidence is weighed. The last of the first ten was at most the
+248th by the estimate: 60 questions of MedQuAD of each of four kinds, of 16 thousand passages and of 70 thousand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,8 @@ class SearchOptions:
         scoring: By all evidence, or by the model's vectors alone.
         rerank: How many of the first hits are read once more, with the question (`search.reranking`); the others
             follow in their order.
+        assertions: Leave out passages that mention the entity and say none of these of it (`search.assertions`); empty
+            for all.
     """
 
     group_by: GroupBy = "passage"
@@ -58,6 +65,7 @@ class SearchOptions:
     documents: Sequence[str] = ()
     scoring: Scoring = "fused"
     rerank: int = 0
+    assertions: Collection[Assertion] = ()
 
 
 DEFAULT_OPTIONS = SearchOptions()
@@ -86,21 +94,26 @@ class Searcher:
 
     @classmethod
     def open(
-        cls, folder: str | Path, encoder: DocumentEncoder | None = None, reranker: Reranker | None = None
+        cls, index: str | Path, encoder: DocumentEncoder | None = None, reranker: Reranker | None = None
     ) -> Searcher:
-        """Open an index folder with the model its manifest names, or with a given one; with a re-ranker, or without.
+        """Open an index with the model its manifest names, or with a given one; with a re-ranker, or without.
 
         Passages are looked for on the server that the index was published to, where it was (`auscult.engines`).
 
+        Args:
+            index: Its folder, or the address of a server that has all of it.
+            encoder: In place of the model that the manifest names.
+            reranker: As `Searcher` takes it.
+
         Raises:
             EngineError: That server cannot be reached, or has another generation.
-            IndexFolderError: The folder holds no whole index, or one of another model.
+            IndexFolderError: There is no whole index, or one of another model.
             ModelError: The model the manifest names cannot be loaded.
         """
-        index = open_index(folder)
+        opened = open_index(index)
         if encoder is None:
-            encoder = load_model_of(index.manifest.model)
-        return cls(index, encoder, reranker)
+            encoder = load_model_of(opened.manifest.model)
+        return cls(opened, encoder, reranker)
 
     def seen_by(self, groups: Collection[str]) -> Searcher:
         """What somebody of these groups may search: documents of others are as if they had been removed.
@@ -115,7 +128,7 @@ class Searcher:
             IndexFolderError: An earlier version wrote the knowledge base, which does not tell what documents brought.
         """
         index, known = self.index.seen_by(groups), self.knowledge_base
-        brought = known is not None and vocabulary_of(known, self.index.reader.path) is not known
+        brought = known is not None and vocabulary_of(known, self.index.reader.where) is not known
         counts, following = self.index.manifest.counts, self.index.manifest.next_document
         # The knowledge base keeps names of removed documents, whose groups nobody knows any more.
         if index is self.index and not (brought and counts.documents < following - 1):
@@ -144,14 +157,14 @@ class Searcher:
         saved = reader.knowledge_base
         if saved is None:
             return None
-        known = KnowledgeBase.from_bytes(saved, f"in the index at {reader.path}")
+        known = KnowledgeBase.from_bytes(saved, f"in the index at {reader.where}")
         return with_subjects(known, reader.newcomers())
 
     def known_to(self, reader: GenerationReader) -> KnowledgeBase | None:
         """The knowledge base with what the documents of a view bring, and nothing of any other document."""
         if self.knowledge_base is None:
             return None
-        vocabulary = vocabulary_of(self.knowledge_base, reader.path)
+        vocabulary = vocabulary_of(self.knowledge_base, reader.where)
         if vocabulary is self.knowledge_base:
             return vocabulary
         return with_subjects(vocabulary, map(reader.document_record, reader.documents.tolist()))
@@ -178,9 +191,17 @@ class Searcher:
             return self._whole.completion
         return Autocomplete(KnowledgeBase([]) if known is None else known)
 
-    def understand(self, query: Query) -> Understanding:
-        """Read a query with the index' knowledge base (see `understanding.understand`)."""
-        return understand(query, self.parser, self.index.reader.titles, self._in_texts)
+    def understand(self, query: Query, conversation: Sequence[str] = ()) -> Understanding:
+        """Read a query with the index' knowledge base (see `understanding.understand`).
+
+        Args:
+            query: What is asked.
+            conversation: Earlier questions, the first one first; what the query lacks is taken from them
+                (`understanding.conversation`).
+        """
+        return understand_next(
+            query, conversation, lambda each: understand(each, self.parser, self.index.reader.titles, self._in_texts)
+        )
 
     def _in_texts(self, word: str) -> bool:
         terms = analyse(word)
@@ -216,13 +237,26 @@ class Searcher:
         encoded: FloatArray | None = None,
     ) -> Findings:
         """As `search`, but hits are made when they are asked for; `encoded` is the query's of `vectors`."""
-        group_by, where, documents, rerank = options.group_by, options.where, options.documents, options.rerank
+        if options.assertions:
+            if not query.all_names:
+                remedy = "name what it is about, or leave the assertions out"
+                raise QueryError("a question about a thing, for what is said of it to count", "one of words", remedy)
+            every, asked = replace(options, assertions=()), max(4 * k, options.rerank)
+            while True:
+                found = self.find(query, asked, every, encoded=encoded)
+                kept = found.only(options.assertions, k)
+                if len(kept) == k or len(found) < asked:
+                    return kept
+                asked *= 4
+        rerank = options.rerank
         if rerank and options.scoring == "model":
             raise QueryError("all evidence, to re-rank what it finds", "the model's score alone", "leave one out")
         reader, parts = self.index.reader, self.index.manifest.model.parts
         if options.scoring == "model":
             vector = self.encode([query])[0]
-            rows, scores = self.index.search(vector, k, group_by=group_by, where=where, documents=documents)
+            rows, scores = self.index.search(
+                vector, k, group_by=options.group_by, where=options.where, documents=options.documents
+            )
             return Findings(
                 reader=reader,
                 rows=rows.tolist(),
@@ -230,34 +264,24 @@ class Searcher:
                 vector=vector,
                 parts=parts,
                 marker=Marker(query, vector, parts, {}),
+                assertions=AssertionReader(query.all_names),
             )
         vector = self.vectors([query])[0] if encoded is None else encoded
         words = reader.words.shares(question_terms(query))
-        asked = max(k, rerank)
-        terms = self._terms(query)
-        candidates = self.index.candidates(vector, words, where, documents)
-        best = partial(self.index.best, where=where, documents=documents, rows=candidates)
-        evidence = self._weighed(query, vector, terms, candidates, best)
-        rows, scores = best(self.fusion.scores(query, evidence), asked, group_by=group_by)
-        if candidates is not None and len(rows) < asked:
-            # A server proposes the best, and not all that there are.
-            candidates, best = None, partial(self.index.best, where=where, documents=documents)
-            evidence = self._weighed(query, vector, terms, None, best)
-            rows, scores = best(self.fusion.scores(query, evidence), asked, group_by=group_by)
+        reasons = Reasons(self.index, query, vector, self._terms(query))
+        rows, scores, shown = self._best(query, vector, reasons, max(k, rerank), options)
         reread: list[float] = []
         if rerank:
             shares = read_again(self.reranker, reader, query, rows[:rerank].tolist())
             scores[: len(shares)] += shares
             order = np.argsort(-scores, kind="stable")[:k]
             reread = np.append(shares, np.full(len(rows) - len(shares), np.nan))[order].tolist()
-            rows, scores = rows[order], scores[order]
-        shown = evidence[rows if candidates is None else np.searchsorted(candidates, rows)]
-        sampled = evidence[self.sample] if candidates is None else gather(self.index, query, vector, self.sample, terms)
+            rows, scores, shown = rows[order], scores[order], shown[order]
         held = asked_and_held(self.index, query, rows)
         weighed = Weighed(
             evidence=shown,
             weights=self.fusion.weights(query),
-            probabilities=self.fusion.probabilities(shown, held, Background.of(sampled)),
+            probabilities=self.fusion.probabilities(shown, held, Background.of(reasons.of(self.sample, self._sampled))),
             words=words,
             reread=reread,
             holding=analyse.holding(words),
@@ -269,6 +293,7 @@ class Searcher:
             vector=vector,
             parts=parts,
             marker=Marker(query, vector, parts, words),
+            assertions=AssertionReader(query.all_names),
             weighed=weighed,
         )
 
@@ -279,6 +304,12 @@ class Searcher:
         possible[self.index.reader.wordless] = False
         rows = np.flatnonzero(possible)
         return rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
+
+    @cached_property
+    def _sampled(self) -> FloatArray:
+        """Vectors of these, (sample, dim)."""
+        found: FloatArray = self.index.reader.passage_vectors[self.sample]
+        return found
 
     def marked(self, query: Query, row: int) -> frozenset[int]:
         """Return which sentences of a passage its hit marks for a query, by their numbers in it.
@@ -298,7 +329,8 @@ class Searcher:
             QueryError: The query is empty.
         """
         vector = self.vectors([query])[0]
-        return vector, self._weighed(query, vector, self._terms(query), None, self.index.best)
+        reasons = Reasons(self.index, query, vector, self._terms(query))
+        return vector, self._weighed(query, vector, reasons, None, self.index.best)
 
     def _terms(self, query: Query) -> Terms | None:
         """Return a query's weighted terms; None for a model that reads none."""
@@ -306,11 +338,36 @@ class Searcher:
             return self.encoder.expand_query(query)
         return None
 
+    def _best(
+        self, query: Query, vector: FloatArray, reasons: Reasons, k: int, options: SearchOptions
+    ) -> tuple[RowArray, ScoreArray, FloatArray]:
+        """The k best passages by all evidence: their rows, scores, and evidence, (k, evidence).
+
+        The reasons of those are weighed that are the best by an estimate, or that a server proposes.
+        """
+        where, documents, group_by = options.where, options.documents, options.group_by
+        words = self.index.reader.words.shares(question_terms(query))
+        candidates, is_all = self.index.candidates(vector, words, where, documents), False
+        if candidates is None:
+            most = max(WEIGHED, 2 * k)
+            estimate = reasons.estimate(self.fusion.weights(query))
+            candidates = np.sort(self.index.best(estimate, most, where=where, documents=documents)[0])
+            is_all = len(candidates) < most
+        best = partial(self.index.best, where=where, documents=documents)
+        evidence = self._weighed(query, vector, reasons, candidates, partial(best, rows=candidates))
+        rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by, rows=candidates)
+        if len(rows) < k and not is_all:
+            # Of a group of documents none may be among them; and a server proposes the best, not all that there are.
+            evidence = self._weighed(query, vector, reasons, None, best)
+            rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by)
+            return rows, scores, evidence[rows]
+        return rows, scores, evidence[np.searchsorted(candidates, rows)]
+
     def _weighed(
-        self, query: Query, vector: FloatArray, terms: Terms | None, rows: RowArray | None, best: Best
+        self, query: Query, vector: FloatArray, reasons: Reasons, rows: RowArray | None, best: Best
     ) -> FloatArray:
         """The evidence of passages, or of all; with their best sentences' of those that are the best by all other."""
-        evidence = gather(self.index, query, vector, rows, terms)
+        evidence = reasons.of(rows)
         if self.fusion.weights(query)[SENTENCE]:
             first, _ = best(self.fusion.scores(query, evidence), READ_BY_SENTENCE)
             places = first if rows is None else np.searchsorted(rows, first)

@@ -4,6 +4,9 @@ Two names are siblings where they have the same head words and say different thi
 number, Roman numeral, letter or gene ("type 2", "IV", "B", "BRCA1"), or by words that exclude each other (acute and
 chronic, adult and childhood, hypo- and hyper-; `concepts.fuzzy`). A name that tells of none ("Spastic
 paraplegia") is a wider one, and no sibling. Names alone are looked at, so that this holds for any titled document.
+
+With a knowledge base, a title is also similar if it shares a word with a name of what was asked, but names another
+concept that is neither a wider nor a narrower one: "Celiac artery compression syndrome" where celiac disease was asked.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Final
 
 from auscult.concepts import KnowledgeBase
 from auscult.concepts.fuzzy import contradict, contrasts, designators
-from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key
+from auscult.concepts.names import GENERIC_WORDS, content_key, normalise_name, order_free_key, short_key
 from auscult.understanding import Query
 
 _SERIES = frozenset(
@@ -56,7 +59,9 @@ def sibling_note(query: Query, title: str, knowledge_base: KnowledgeBase | None 
         knowledge_base: Where it has one concept for the title and a name of the entity, both are the same.
     """
     names = query.all_names
-    if not names or not title.strip() or not are_siblings(names, title) or _are_one(query, title, knowledge_base):
+    if not names or not title.strip() or _are_one(query, title, knowledge_base):
+        return ""
+    if not (are_siblings(names, title) or _is_another(query, title, knowledge_base)):
         return ""
     return f"similar, but not the one asked: '{title.strip()}', where '{query.entity}' was asked for"
 
@@ -100,6 +105,23 @@ def _are_one(query: Query, title: str, known: KnowledgeBase | None) -> bool:
         return False
     own = {concept.concept_id for name in query.all_names for concept in known.by_name(name)} | {query.entity_id}
     return any(concept.concept_id in own for concept in known.by_name(title))
+
+
+def _is_another(query: Query, title: str, known: KnowledgeBase | None) -> bool:
+    """Whether a title is the name of another concept that shares a word, and is neither wider nor narrower."""
+    concepts = known.by_name(_BEHIND.sub("", title)) if known else ()
+    if known is None or not concepts or query.entity_id not in known:
+        return False
+    key = f" {normalise_name(title)} "
+    names = [normalise_name(name) for name in query.all_names]
+    # "Small cell lung cancer" is a lung cancer, and "Lung cancer in women" too; "gout nephropathy" is no gout.
+    narrower = any(key.endswith(f" {name} ") or (" " in name and f" {name} " in key) for name in names)
+    wider = any(key in f" {name} " or short_key(name) == short_key(key) for name in names)
+    if narrower or wider:
+        return False
+    shared = {word for name in names for word in content_key(name).split()} & set(content_key(key).split())
+    kin = {known.relation(query.entity_id, each.concept_id) for each in concepts}
+    return bool(shared - GENERIC_WORDS - _SERIES) and kin <= {"sibling", "unrelated"}
 
 
 def _taken_apart(name: str) -> _Name:

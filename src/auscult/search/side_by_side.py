@@ -14,7 +14,9 @@ from auscult.errors import QueryError
 from auscult.index import ANY, Where
 from auscult.interfaces import Hit
 from auscult.search.certainty import Verdict, verdict
+from auscult.search.coverage import LOOKED_AT
 from auscult.search.searcher import Searcher, SearchOptions
+from auscult.search.siblings import sibling_note
 from auscult.understanding import Query
 
 DOCUMENT: Final = "document"
@@ -31,12 +33,14 @@ class Answer:
     Attributes:
         word: Whether that answers the question.
         probability: That the first hit does, in [0, 1]; 0 where there is none.
-        hits: The best passages, best first.
+        hits: The best passages about what was asked, best first.
+        similar: Those that are about something similar (`siblings`), best first.
     """
 
     word: Verdict
     probability: float
     hits: tuple[Hit, ...]
+    similar: tuple[Hit, ...] = ()
 
     @property
     def date(self) -> str:
@@ -90,18 +94,24 @@ def side_by_side(
     queries = [replace(query, aspects=(aspect,), text=text) for aspect in query.aspects] or [query]
     vectors = searcher.vectors(queries)
 
-    def found(number: int, value: str) -> tuple[Hit, ...]:
+    def is_similar(hit: Hit) -> bool:
+        return bool(sibling_note(query, hit.title, searcher.knowledge_base))
+
+    def found(number: int, value: str) -> Answer:
         limits = (where, (value,)) if field == DOCUMENT else ({**where, field: value}, ())
-        return tuple(
-            searcher.find(
-                queries[number], k, SearchOptions(where=limits[0], documents=limits[1]), encoded=vectors[number]
-            )
-        )
+        options = SearchOptions(where=limits[0], documents=limits[1])
+        own: list[Hit] = []
+        similar: list[Hit] = []
+        for hit in searcher.find(queries[number], k + LOOKED_AT, options, encoded=vectors[number]):
+            (similar if is_similar(hit) else own).append(hit)
+            if len(own) == k:
+                break
+        return _answer(own, similar[:k])
 
     table = [[found(number, value) for value in columns] for number in range(len(queries))]
     if query.aspects:
         rows = query.aspects
-        answers = [tuple(_answer(hits) for hits in row) for row in table]
+        answers = [tuple(row) for row in table]
     else:
         rows, answers = _by_heading(table[0])
     return SideBySide(field, columns, rows, tuple(answers))
@@ -117,21 +127,22 @@ def _columns(searcher: Searcher, query: Query, field: str, where: Where) -> tupl
     return tuple(dict.fromkeys(filter(None, own)))[:_COLUMNS]
 
 
-def _by_heading(columns: Sequence[Sequence[Hit]]) -> tuple[tuple[str, ...], list[tuple[Answer, ...]]]:
+def _by_heading(columns: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[Answer, ...]]]:
     """A row for the first aspect of every heading, by the best of its hits."""
     best: dict[str, float] = {}
-    for hits in columns:
-        for hit in hits:
+    for column in columns:
+        for hit in (*column.hits, *column.similar):
             name = normalise_heading(hit.heading)[0]
             best[name] = max(hit.score, best.get(name, hit.score))
+
+    def below(row: str, hits: Sequence[Hit]) -> list[Hit]:
+        return [hit for hit in hits if normalise_heading(hit.heading)[0] == row]
+
     rows = sorted(best, key=lambda name: -best[name])
-    answers = [
-        tuple(_answer([hit for hit in hits if normalise_heading(hit.heading)[0] == row]) for hits in columns)
-        for row in rows
-    ]
+    answers = [tuple(_answer(below(row, each.hits), below(row, each.similar)) for each in columns) for row in rows]
     return tuple(rows), answers
 
 
-def _answer(hits: Sequence[Hit]) -> Answer:
+def _answer(hits: Sequence[Hit], similar: Sequence[Hit]) -> Answer:
     probability = (hits[0].probability or 0.0) if hits else 0.0
-    return Answer(verdict(probability), probability, tuple(hits))
+    return Answer(verdict(probability), probability, tuple(hits), tuple(similar))

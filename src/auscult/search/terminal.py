@@ -12,6 +12,7 @@ from rich.text import Text
 
 from auscult.errors import printable
 from auscult.interfaces import Hit
+from auscult.search.assertions import assertion_label
 from auscult.search.certainty import verdict
 from auscult.search.explain import ScoreCurves, describe
 from auscult.search.marks import excerpt
@@ -182,5 +183,7 @@ def _excerpt(hit: Hit, colours: bool) -> Text:
             text.append(words, style="bold yellow")
         else:
             text.append(f"**{words}**" if sentence.marked else words)
+        if sentence.marked and (label := assertion_label(sentence.assertions)):
+            text.append(f" [{label}]", style="magenta")
     text.append(" …" if shown.stop < len(hit.sentences) else "")
     return text

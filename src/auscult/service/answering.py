@@ -47,6 +47,8 @@ def understood_response(understanding: Understanding) -> schema.Understood:
         corrections=[schema.Correction(written=written, read=read) for written, read in understanding.corrections],
         unread=unread(understanding),
         note=understanding.note,
+        taken_entity=understanding.taken_entity,
+        taken_aspects=list(understanding.taken_aspects),
     )
 
 
@@ -133,6 +135,7 @@ def _sentence(sentence: SentenceScore, original: Original | None) -> schema.Sent
         entity_score=sentence.entity_score,
         aspect_score=sentence.aspect_score,
         highlight=sentence.marked,
+        assertions=[*sentence.assertions],
         source_ranges=places.source_ranges,
         boxes=places.boxes,
     )
@@ -170,7 +173,7 @@ class _Found(NamedTuple):
     number: int
 
 
-def understand(searcher: Searcher, asked: models.Question) -> Understanding:
+def understand(searcher: Searcher, asked: models.NextQuestion) -> Understanding:
     """Read what was asked.
 
     Raises:
@@ -180,7 +183,9 @@ def understand(searcher: Searcher, asked: models.Question) -> Understanding:
     if not (asked.question.strip() or asked.entity.strip() or aspects):
         remedy = "say what to look for in 'question', or in 'entity' and 'aspects'"
         raise Refusal(422, "nothing_asked", "expected a question, an entity or an aspect, got none", remedy)
-    return searcher.understand(Query("", asked.entity.strip(), aspects, text=asked.question.strip()))
+    return searcher.understand(
+        Query("", asked.entity.strip(), aspects, text=asked.question.strip()), asked.conversation
+    )
 
 
 def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.SearchAnswer:
@@ -229,7 +234,13 @@ def _of_all(
     """Return all indexes' hits up to the page's end and one more, best first; none of one that lacks a field."""
     number = asked.offset + asked.k + 1
     where = conditions(asked.where)
-    options = SearchOptions(group_by=asked.group_by, where=where, scoring=asked.score, rerank=asked.rerank)
+    options = SearchOptions(
+        group_by=asked.group_by,
+        where=where,
+        scoring=asked.score,
+        rerank=asked.rerank,
+        assertions=asked.assertions,
+    )
     found: list[_Found] = []
     refused: list[QueryError] = []
     for name, searcher in searchers.items():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
 import anyio.to_thread
@@ -24,9 +24,11 @@ from auscult.service.guard.fairness import Fairness, Rates
 from auscult.service.guard.uploads import Pace, Places, Uploads
 from auscult.service.jobs import Jobs
 from auscult.service.requests import API, Metrics, Requests
-from auscult.service.routes import documents, search, status, uploads
+from auscult.service.routes import documents, patients, search, status, uploads
+from auscult.service.saved import SavedSearches
 from auscult.service.settings import Settings
 from auscult.service.state import State
+from auscult.service.workers.pool import AT_ONCE, Spread, Workers
 
 _ABOUT: Final = (
     "Finds the passages that answer a health question inside long documents. Ask in words, or by entity and aspects; "
@@ -39,12 +41,14 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
 
     Args:
         settings: What it is told.
-        encoder: The model of all its indexes; None for those that their manifests name.
+        encoder: The model of all its indexes; None for those that their manifests name. With one, all is computed in
+            this process.
 
     Raises:
         AuscultError: The settings do not fit together.
     """
     state = State(settings, encoder)
+    workers = Workers(settings, state) if settings.processes > 1 and encoder is None else None
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
@@ -52,17 +56,41 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.limits.threads
         state.start()
         app.state.jobs.start()
+        if workers is not None:
+            workers.start()
         try:
             yield
         finally:
-            app.state.jobs.stop(settings.limits.seconds)
-            state.stop()
+            # In a thread: what they wait for may wait for this loop.
+            await anyio.to_thread.run_sync(app.state.jobs.stop, settings.limits.seconds)
+            await anyio.to_thread.run_sync(state.stop)
+            if workers is not None:
+                await workers.stop()
 
+    app = answering_app(settings, state, alive)
+    if workers is not None:
+        app.state.metrics.processes.set_function(lambda: workers.ready)
+        app.add_middleware(Spread, workers=workers)
+    _add_guards(app, settings)
+    if settings.page:
+        from auscult.service.page.routes import add_page_guards
+
+        add_page_guards(app)
+    # Added last, so that they stand around all others: every answer has an id, and no fault gets out.
+    app.add_middleware(Requests, metrics=app.state.metrics)
+    app.add_middleware(Unread)
+    return app
+
+
+def answering_app(
+    settings: Settings, state: State, lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
+) -> FastAPI:
+    """Make an app of all routes, and what they need, with nothing around them."""
     app = FastAPI(
         title="Auscult",
         version=__version__,
         description=_ABOUT,
-        lifespan=alive,
+        lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
         # Such a redirect is made of the header Host, and sends the question along to whatever that says.
@@ -71,22 +99,19 @@ def create_app(settings: Settings, encoder: DocumentEncoder | None = None) -> Fa
     app.state.auscult = state
     app.state.jobs = Jobs(settings.data_folder, state)
     app.state.feedback = Feedback(settings.feedback_folder)
+    app.state.saved = SavedSearches(settings.data_folder / "saved")
     app.state.page_renderer = PageRenderer()
     app.state.metrics = Metrics()
     add_errors(app)
     api = APIRouter(prefix=API)
-    for router in (search.router, uploads.router, documents.router, search.judgements, status.router):
+    for router in (search.router, patients.router, uploads.router, documents.router, search.judgements, status.router):
         api.include_router(router)
     app.include_router(api)
-    _add_guards(app, settings)
     if settings.page:
         # Only here: templates take a while to import.
         from auscult.service.page.routes import add_page
 
         add_page(app)
-    # Added last, so that they stand around all others: every answer has an id, and no fault gets out.
-    app.add_middleware(Requests, metrics=app.state.metrics)
-    app.add_middleware(Unread)
     return app
 
 
@@ -115,6 +140,7 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
         "allow_credentials": False,
         "max_age": 600,
     }
+    slots = limits.threads if settings.processes == 1 else max(limits.threads, AT_ONCE * settings.processes)
     layers: list[tuple[type[Any], dict[str, Any]]] = [
         (SafeHeaders, {}),
         *([(CORSMiddleware, cors)] if settings.access.origins else []),
@@ -124,7 +150,7 @@ def _add_guards(app: FastAPI, settings: Settings) -> None:
         (Rates, {"per_minute": limits.per_minute}),
         (Uploads, uploads),
         (Bodies, bodies),
-        (Fairness, {"slots": limits.threads, "waiting": limits.concurrent}),
+        (Fairness, {"slots": slots, "waiting": limits.concurrent}),
     ]
     # What is added last stands outermost.
     for layer, options in reversed(layers):

@@ -106,7 +106,8 @@ def refusal_of(error: AuscultError) -> Refusal:
         return disk_refusal(error)
     for kind, (status, code, message, remedy) in _OURS.items():
         if isinstance(error, kind):
-            return Refusal(status, code, message, remedy)
+            # A server that is away comes back by itself, mostly.
+            return Refusal(status, code, message, remedy, {"Retry-After": "5"} if kind is EngineError else None)
     status, code = next((found for kind, found in _THEIRS.items() if isinstance(error, kind)), (400, "bad_request"))
     expected, remedy = (_SAID.sub("", said).strip() for said in (error.expected, error.remedy))
     if expected != error.expected and remedy.endswith("these"):

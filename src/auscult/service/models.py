@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from auscult.interfaces import Assertion
+from auscult.understanding.conversation import MOST_EARLIER
+
 MOST_WORDS = 2_000
 """Characters of a question, an entity or an aspect."""
 MOST_HITS = 100
@@ -62,7 +65,23 @@ class Question(Asked):
         return {"question": self.question, "entity": self.entity, "aspects": self.aspects}
 
 
-class SearchRequest(Question):
+class NextQuestion(Question):
+    """A question that may follow others."""
+
+    conversation: list[Words] = Field(
+        default_factory=list,
+        max_length=MOST_EARLIER,
+        description="Earlier questions of a conversation, the first one first: what the question lacks is taken from "
+        "them ('and in children?', 'and asthma?'). `understood` says what was.",
+    )
+
+    @property
+    def words(self) -> dict[str, object]:
+        """The question as the audit log has it, with the earlier ones."""
+        return {**super().words, **({"conversation": self.conversation} if self.conversation else {})}
+
+
+class SearchRequest(NextQuestion):
     """A search."""
 
     model_config = ConfigDict(
@@ -86,6 +105,23 @@ class SearchRequest(Question):
     where: Where = Field(default_factory=dict)
     score: Literal["fused", "model"] = Field("fused", description="By all evidence, or by the model's vectors alone.")
     rerank: int = Field(0, ge=0, le=64, description="First hits that are read once more, together with the question.")
+    assertions: list[Assertion] = Field(
+        default_factory=list,
+        max_length=5,
+        description="Leave out hits that mention the entity and say none of these of it; empty for all.",
+    )
+
+
+class PatientsRequest(NextQuestion):
+    """A question to the documents of patients."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"entity": "gout", "assertions": ["affirmed"]}]})
+
+    index: IndexName | None = None
+    where: Where = Field(default_factory=dict)
+    assertions: list[Assertion] = Field(
+        default_factory=list, max_length=5, description="Only sentences that say one of these of the entity."
+    )
 
 
 class ErrorBody(Told):
@@ -103,7 +139,7 @@ class Error(Told):
     error: ErrorBody
 
 
-class ExplainRequest(Question):
+class ExplainRequest(NextQuestion):
     """A question to one document."""
 
     model_config = ConfigDict(
@@ -140,7 +176,7 @@ class FeedbackRequest(Question):
     )
 
 
-class SpanRequest(Question):
+class SpanRequest(NextQuestion):
     """The stretch of a document that answers, or what is a step larger or smaller than one."""
 
     model_config = ConfigDict(

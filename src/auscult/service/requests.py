@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,6 +44,10 @@ class Metrics:
         self._searches = Counter(
             "auscult_searches", "Searches by index and whether something answered.", ("index", "result"),
             registry=None,
+        )  # fmt: skip
+        self.processes = Gauge(
+            "auscult_search_processes", "Processes that search, beside the service's own, and can be asked.",
+            registry=self._registry,
         )  # fmt: skip
         self._faults = Counter("auscult_faults", "Requests that failed by a fault of ours.", registry=self._registry)
 
@@ -144,10 +148,7 @@ class Requests:
             await self.app(scope, receive, sending)
         except Exception as error:
             self.metrics.failed()
-            # File and line of the innermost frames, without what stood there.
-            frames = reversed(traceback.extract_tb(error.__traceback__)[-3:])
-            place = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
-            _LOG.error("request %s failed: %s at %s", request_id, type(error).__name__, place)
+            _LOG.error("request %s failed: %s", request_id, described(error))
             if not status:
                 await error_response(unforeseen(), request_id)(scope, receive, sending)
         finally:
@@ -158,3 +159,18 @@ class Requests:
                 # Routes of an included router know the rest of their address alone.
                 route = API + route
             self.metrics.requested(route, method, status, time.perf_counter() - begun)
+            for index, found in scope["state"].get("searched", {}).items():
+                self.metrics.searched(index, found=found)
+
+
+class ElsewhereError(Exception):
+    """A fault of a process that was asked for an answer; says what `described` said of it there."""
+
+
+def described(error: Exception) -> str:
+    """Return the kind and the place of a fault: file and line of the innermost frames, without what stood there."""
+    if isinstance(error, ElsewhereError):
+        return str(error)
+    frames = reversed(traceback.extract_tb(error.__traceback__)[-3:])
+    place = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
+    return f"{type(error).__name__} at {place}"

@@ -1,18 +1,20 @@
 """From settings to a listening service: sockets, TLS, signals. The only file that imports the HTTP server.
 
-One process. Requests are computed by a few threads, whose arrays and models let go of Python's lock; a second process
-would read the same index and model into memory again.
+One process takes all requests. Searches are computed by further processes (`workers`) where there are several, else by
+its own threads.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
+from auscult.engines import open_index
 from auscult.errors import ConfigError, naming_extra
 from auscult.index.reader import open_current
 from auscult.service.settings import Limits, Settings
@@ -32,8 +34,12 @@ def serve(settings: Settings, tell: Callable[[str], None] = print) -> None:
     Raises:
         AuscultError: An index is none, the address is taken, or an extra is missing.
     """
-    for folder in settings.indexes.values():
-        open_current(folder).close()
+    # What is read until the first question is answered stays: looking through it takes a quarter of that time. The
+    # watcher of generations (`state`) puts collection on again.
+    gc.disable()
+    for index in settings.indexes.values():
+        # What its passages were published to may be away for now.
+        (open_index(index).reader if isinstance(index, str) else open_current(index)).close()
     needed = ("fastapi", "httptools", "uvicorn", "starlette", "prometheus_client", "python_multipart", "jinja2", "jwt")
     with naming_extra("serve", *needed):
         # What reads requests and uploads is missed only when it is needed, or never.

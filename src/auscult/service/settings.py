@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+from auscult.engines import is_address, place_of
 from auscult.errors import ConfigError
 from auscult.provenance import usable_cores
 
@@ -25,7 +26,8 @@ class Limits:
         upload: Bytes of one that does.
         files: Files of one upload.
         threads: Requests that are computed at once; others wait. By default as many as processors: with more, threads
-            wait for each other (two cores, 8 clients: 64 searches a second with two threads, 53 with four).
+            wait for each other (two cores, 8 clients: 64 searches a second with two threads, 53 with four). Where
+            several processes search, two for each of them at least.
         concurrent: Requests that are in the house at once; more are told to come again.
         per_minute: Requests of one caller in a minute; 0 for as many as there are.
         seconds: That a stopping service gives requests to end.
@@ -98,7 +100,8 @@ class Settings:
     """All that a service is told.
 
     Attributes:
-        indexes: Folders by the names that they are asked by; the first is asked where none is named.
+        indexes: Folders, or addresses of servers that have all of an index, by the names that they are asked by; the
+            first is asked where none is named. Where one is an address, nothing is changed from here.
         host: The address it listens at.
         data: Folder of what it writes: uploads, jobs, feedback; None for `INDEX.service` beside the first index.
         feedback: Folder of people's judgements; None for one in `data`.
@@ -106,11 +109,12 @@ class Settings:
         audit: The audit log; None to keep none.
         page: Whether there is a page beside the API.
         changes: Whether documents may be added and removed.
+        processes: That search, beside the service's own; 1 for its own alone.
         limits: How much is taken on.
         access: Who may come in, beside the holders of keys.
     """
 
-    indexes: Mapping[str, Path]
+    indexes: Mapping[str, Path | str]
     host: str = "127.0.0.1"
     port: int = 8470
     data: Path | None = None
@@ -119,13 +123,17 @@ class Settings:
     audit: Path | None = None
     page: bool = True
     changes: bool = True
+    processes: int = 1
     limits: Limits = field(default_factory=Limits)
     access: AccessOptions = field(default_factory=AccessOptions)
 
     def __post_init__(self) -> None:
         if not self.indexes:
             raise ConfigError("an index to serve", "none", "name an index folder")
-        for name in self.indexes:
+        for name, index in self.indexes.items():
+            if self.changes and isinstance(index, str):
+                remedy = "serve with --read-only, and change its folder, which is then published again"
+                raise ConfigError("index folders, to change them", f"the address {index}", remedy)
             if not _NAME.fullmatch(name):
                 remedy = "name it: NAME=FOLDER"
                 raise ConfigError("an index' name of letters, digits, '.', '_' and '-', at most 64", repr(name), remedy)
@@ -140,7 +148,8 @@ class Settings:
         """Folder for everything that the service writes."""
         if self.data is not None:
             return self.data
-        first = next(iter(self.indexes.values())).resolve()
+        name, first = next(iter(self.indexes.items()))
+        first = Path(name).resolve() if isinstance(first, str) else first.resolve()
         return first.with_name(f"{first.name}.service")
 
     @property
@@ -197,18 +206,44 @@ def _read(name: str, value: str, now: object) -> object:
     return Path(value) if now is None else value
 
 
-def named_folders(given: Sequence[str]) -> dict[str, Path]:
-    """Return index folders by name, of `FOLDER` or `NAME=FOLDER`.
+def named_indexes(given: Sequence[str]) -> dict[str, Path | str]:
+    """Return index folders and addresses by name, of `FOLDER`, `ADDRESS`, or `NAME=` before one of them.
 
     Raises:
-        ConfigError: Two have one name.
+        ConfigError: Two have one name, or an address is none.
     """
-    found: dict[str, Path] = {}
+    found: dict[str, Path | str] = {}
     for each in given:
-        name, equals, folder = each.partition("=")
-        path = Path(folder if equals else each)
-        name = name if equals else path.resolve().name
+        name, equals, place = each.partition("=")
+        if is_address(name):
+            # Its own equals signs are of options.
+            name, equals, place = "", "", each
+        place = place if equals else each
+        index = place if is_address(place) else Path(place)
+        if not equals:
+            name = place_of(index).collection if isinstance(index, str) else index.resolve().name
         if name in found:
             raise ConfigError("a name of its own for each index", f"'{name}' twice", "name one: NAME=FOLDER")
-        found[name] = path
+        found[name] = index
     return found
+
+
+_EACH: Final = 1_000_000_000
+_MOST: Final = 8
+
+
+def default_processes() -> int:
+    """Return how many processes search: one a core, at most eight, and as many as have a gigabyte each; else 1."""
+    return max(1, min(usable_cores(), _MOST, _free_memory() // _EACH))
+
+
+def _free_memory() -> int:
+    """Bytes that this process and others may take, of the machine and of a container; 0 where that is not told."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+        most, used = (Path("/sys/fs/cgroup", f"memory.{name}") for name in ("max", "current"))
+        limit = most.read_text(encoding="ascii").strip() if most.exists() else "max"
+        return free if limit == "max" else min(free, int(limit) - int(used.read_text(encoding="ascii")))
+    except (OSError, StopIteration, ValueError):
+        return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from auscult.concepts.names import normalise_name
@@ -96,10 +97,16 @@ def unread_words(query: Query, asked: Iterable[str] = ()) -> list[str]:
         query: As it was understood. Without a question in words there are none.
         asked: What else its entities are called in it.
     """
+    return [*_unread_words(query, tuple(asked))]
+
+
+# One question is asked for it several times.
+@lru_cache(maxsize=64)
+def _unread_words(query: Query, asked: tuple[str, ...]) -> tuple[str, ...]:
     text = query.asked
     for words in ASPECT_WORDS:
         if words.aspect in query.aspects:
             text = words.pattern.sub(" ", text)
     known = {word for name in (*query.all_names, *query.aspects, *asked) for word in normalise_name(name).split()}
     found = (word for word in _WORD.findall(text) if SAYING_NOTHING.isdisjoint((word.lower(), normalise_name(word))))
-    return list(dict.fromkeys(word for word in found if not known.issuperset(normalise_name(word).split())))
+    return tuple(dict.fromkeys(word for word in found if not known.issuperset(normalise_name(word).split())))

@@ -43,6 +43,7 @@ _ASKED_OF = re.compile(
 _JOINING = GENERIC_WORDS | frozenset("of the in and with to due by type on or for from a an".split())  # noqa: SIM905
 _CLASSES = frozenset("disease disorder syndrome".split())  # noqa: SIM905
 _PEOPLE = frozenset("adult baby boy child girl infant kid man men newborn teen teenager woman women".split())  # noqa: SIM905
+_ANYBODY = _PEOPLE | frozenset("adolescent individual patient people person".split())  # noqa: SIM905
 # What follows is where, when, or done ("at discharge", "can I drive"), or is a sentence ("does lead harm kidneys").
 _TURNING = frozenset("not no without before after during since until".split())  # noqa: SIM905
 _BEFORE_NO_NAME = _TURNING | frozenset("to i you he she we they who can't cannot at while in by into".split())  # noqa: SIM905
@@ -151,7 +152,7 @@ class QuestionParser:
         occurs = [normalise_name(word.group()) in self.vocabulary for word in words]
         for number, first in enumerate(words):
             acronym = bool(_ACRONYM.fullmatch(first.group())) and not text.isupper()
-            if (acronym and self._is_known(first.group())) or self._is_owner(first.group()):
+            if (acronym and self.is_known(first.group())) or self._is_owner(first.group()):
                 yield _Span(*first.span(), first.group(), 1.0 if acronym else DOUBTFUL)
             for place, last in enumerate(words[number : number + _LONGEST], number):
                 if not occurs[place]:
@@ -190,7 +191,7 @@ class QuestionParser:
         found: list[_Span] = []
         unlisted: list[_Span] = []
         for run in runs:
-            if self._is_known(run.words):
+            if self.is_known(run.words):
                 found.append(replace(run, likelihood=self._likelihood(run.words)))
             elif parts := self._parts(run):
                 found += parts
@@ -208,7 +209,7 @@ class QuestionParser:
                 or _ASKED_OF.search(masked, 0, run.start)
                 or (len(runs) == 1 and not _REFERS.search(text) and not _says_something(text, run, masked))
             )
-            if placed and self._may_name(run.words, aspects="\0" in masked):
+            if placed and not _describes_people(text, run) and self._may_name(run.words, aspects="\0" in masked):
                 found.append(replace(run, likelihood=DOUBTFUL))
         return found
 
@@ -224,15 +225,15 @@ class QuestionParser:
     def _parts(self, run: _Span) -> list[_Span]:
         """Return known names that are listed ("type 1 and type 2 diabetes"); none where one is unknown."""
         parts, last = _split(run), run.words.split()[-1]
-        named = [next(filter(self._is_known, (part.words, f"{part.words} {last}")), "") for part in parts]
+        named = [next(filter(self.is_known, (part.words, f"{part.words} {last}")), "") for part in parts]
         if len(parts) < 2 or not all(named):
             return []
         return [
             _Span(part.start, part.end, name, self._likelihood(name)) for part, name in zip(parts, named, strict=True)
         ]
 
-    def _is_known(self, words: str) -> bool:
-        """Whether something known or a document is called so."""
+    def is_known(self, words: str) -> bool:
+        """Whether a concept or a document of the collection is called so."""
         if _says_nothing(words):
             return False
         return normalise_name(words) in self._titles or bool(self.resolver.resolve(words, limit=1, fuzzy=False))
@@ -263,6 +264,23 @@ def _content(text: str) -> list[str]:
 
 def _says_nothing(words: str) -> bool:
     return normalise_name(words) in GENERIC | _PEOPLE or not _content(words)
+
+
+def _describes_people(text: str, run: _Span) -> bool:
+    """Whether words only say which people: "older people", "obese children"; not so "zorbimab patient leaflet"."""
+    words = [*_WORD.finditer(text, run.start)]
+    inside = [word.group().lower() for word in words if word.end() <= run.end]
+    behind = next((word for word in words if word.end() > run.end), None)
+    if not _JOINING.isdisjoint(inside):
+        return False
+    follows = behind is not None and text[run.end : behind.start()].isspace() and _are_people(behind.group())
+    return follows or _are_people(inside[-1])
+
+
+def _are_people(word: str) -> bool:
+    """Whether a word means several people: "patients", "men"."""
+    key = normalise_name(word)
+    return key in _ANYBODY and (word.lower() != key or key in ("men", "people", "women"))
 
 
 def _says_something(text: str, run: _Span, masked: str) -> bool:

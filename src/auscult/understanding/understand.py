@@ -70,12 +70,16 @@ class Understanding:
         entities: What is, or may be, asked about, each of it; several in "can I take ibuprofen with warfarin", whose
             query has both in its entity, and the names of neither.
         corrections: Words of the question that were misspelt, as (written, read).
+        taken_entity: What was taken from earlier questions of a conversation as the entity; else empty.
+        taken_aspects: What was taken from them as aspects.
     """
 
     query: Query
     aspects_read: bool = False
     entities: tuple[AskedEntity, ...] = ()
     corrections: tuple[tuple[str, str], ...] = ()
+    taken_entity: str = ""
+    taken_aspects: tuple[str, ...] = ()
 
     @property
     def asked(self) -> str:
@@ -104,7 +108,9 @@ class Understanding:
         read = [f"read '{written}' as '{meant}'" for written, meant in self.corrections]
         entity = self._entity_note
         aspects = [f"asked about: {', '.join(self.query.aspects)}"] if self.aspects_read and self.query.aspects else []
-        return "; ".join((*read, entity, *aspects)) if entity else ""
+        taken = ", ".join(filter(None, (self.taken_entity, *self.taken_aspects)))
+        before = [f"from before: {taken}"] if taken else []
+        return "; ".join((*read, entity, *aspects, *before)) if entity else ""
 
     @property
     def _entity_note(self) -> str:

@@ -13,6 +13,7 @@ Beside these, what every training keeps (`training.folder`); the model is as `cd
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from auscult_lab.modules.word_vectors import FLAGS, AveragedWords, SentenceEncod
 from auscult_lab.training.batches import DocumentBatches
 from auscult_lab.training.data import TrainingData, gather
 from auscult_lab.training.experiment import backbone_name
+from auscult_lab.training.learned_texts import texts_of
 from auscult_lab.training.loop import History
 from auscult_lab.training.schedule import Schedule
 from auscult_lab.training.stages import Build, Record, Run, trained_parameters
@@ -88,6 +90,11 @@ class CdvBuild(Build[CdvExperiment]):
     def about(self) -> str:
         """Numbers of documents."""
         return f"training on {len(self.data.documents):,} documents, validating on {len(self.data.held_out):,}"
+
+    @property
+    def learned_from(self) -> Iterable[str]:
+        """All passages that were read: word vectors learn from held-out documents, too."""
+        return texts_of(self.data.texts)
 
     def train(self) -> History:
         """Train the network, and then, where it is asked for, the transformer with it."""

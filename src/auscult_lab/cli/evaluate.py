@@ -25,7 +25,7 @@ from auscult_lab.cli.options import (
     query_bars,
 )
 from auscult_lab.corpora.note_labels import NoteLabeller
-from auscult_lab.corpora.opening import makes_queries, open_corpus
+from auscult_lab.corpora.opening import makes_queries, open_corpus, open_with_parents, searches_all
 from auscult_lab.evaluation.comparing import Entry, compare_models, open_entries, write_runs
 from auscult_lab.evaluation.comparison import Comparison
 from auscult_lab.evaluation.contenders import is_untrained
@@ -76,9 +76,10 @@ def evaluate(
         str,
         typer.Option(
             help="`rerank`: given candidates. `end-to-end`: every passage of the corpus; `end-to-end:N` keeps N, not "
-            "100, passages of a ranking."
+            "100, passages of a ranking. By default end to end for folders in BEIR's layout and collections of "
+            "questions, which have no candidates."
         ),
-    ] = "rerank",
+    ] = "",
     split: Annotated[str, typer.Option(help="Whose queries; published figures are of `test`.")] = "test",
     queries: Annotated[
         str, typer.Option(metavar="NUMBER|FILE", help="Only a random subset of this size, or the ids of this file.")
@@ -95,6 +96,15 @@ def evaluate(
     ] = None,
     precision: PrecisionOption = "float32",
     fuse: FuseOption = None,
+    parent: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Of a folder in BEIR's layout: passages in whose ids the first group of this regular expression is "
+            "the same are one document, such as '(.+)-[0-9]+', so that their context counts. By default those with "
+            "the same `parent` in their metadata.",
+        ),
+    ] = "",
 ) -> None:
     """Rank a corpus' queries with one or more models and measure how well they do; or measure a run.
 
@@ -122,7 +132,7 @@ def evaluate(
         check_records(json)
     if folder is not None:
         check_folder(folder)
-    ranked, depth = _protocol(protocol)
+    ranked, depth = _protocol(protocol) if protocol else (None, _DEPTH)
     comparison, task = compare_named(
         corpus,
         model,
@@ -135,6 +145,7 @@ def evaluate(
         precision=precision,
         fuse=fuse or (),
         labeller=note_reading(read).labeller() if makes_queries(corpus) else None,
+        parent=parent,
     )
     if folder is not None:
         write_runs(folder, task, comparison)
@@ -150,7 +161,7 @@ def compare_named(
     corpus: str,
     models: Sequence[str],
     *,
-    protocol: Protocol = "rerank",
+    protocol: Protocol | None = None,
     depth: int = _DEPTH,
     split: str = "test",
     queries: str = "",
@@ -159,8 +170,12 @@ def compare_named(
     precision: Precision = "float32",
     fuse: Sequence[str] = (),
     labeller: NoteLabeller | None = None,
+    parent: str = "",
 ) -> tuple[Comparison, Task]:
-    """Open corpus and models and compare them, with progress bars; see `evaluate` for the options."""
+    """Open corpus and models and compare them, with progress bars; see `evaluate` for the options.
+
+    Without a protocol, given candidates are ranked, and of corpora that have none all passages (`searches_all`).
+    """
     number, ids = _subset(queries)
     with progress_bars() as progress:
         encoded = progress.add_task("documents", total=None, visible=False)
@@ -169,7 +184,8 @@ def compare_named(
             progress.update(encoded, completed=count, visible=True)
 
         # Names first: a wrong one should fail before minutes of reading and ranking.
-        opened = open_corpus(corpus, labeller=labeller)
+        opened = open_with_parents(corpus, parent) if parent else open_corpus(corpus, labeller=labeller)
+        protocol = protocol or ("end-to-end" if searches_all(opened) else "rerank")
         entered = open_entries(
             [Entry(model=name) for name in models],
             corpus,
@@ -192,7 +208,8 @@ def compare_named(
 def print_comparison(console: Console, comparison: Comparison, groupings: Sequence[str] = ()) -> None:
     """Print measured beside published figures, match rates, and the groupings asked for."""
     tables = result_tables(comparison.records)
-    tables.append(match_table(comparison.records))
+    matches = match_table(comparison.records)
+    tables += [matches] if matches.rows else []
     tables += [group_table(record, by) for by in groupings for record in comparison.records]
     for table in tables:
         table.print_to(console)

@@ -97,6 +97,8 @@ def train(
     `OUT/model`, which `auscult index` and `auscult evaluate` take as `--model`, and `--notes` as `--backbone`.
 
     With `--documents`, a general encoder goes on learning from titles and headings, and its evidence is weighed anew.
+    A tenth of the documents is kept out of all learning; questions made of them show whether the model is better than
+    the one it began with, with 95 % intervals (also in `OUT.training/before-after.json`).
 
     With `--notes`, headings become aspects and recognised names entities, and what stands under a heading the answers.
     Notes are split by patient, where they say whose they are; a tenth is held out to choose the best epoch, and another
@@ -184,6 +186,7 @@ def _adapt_general(
     progress: bool,
 ) -> None:
     with naming_extra("lab", "torch", "lightning", "safetensors", "yaml"):
+        from auscult_lab.evaluation.before_after import measure_before_after
         from auscult_lab.families.adapting import adapt, keep_model, work_folder
         from auscult_lab.general.adapting import documents_experiment
         from auscult_lab.training import loop
@@ -195,10 +198,31 @@ def _adapt_general(
     outcome = adapt(experiment, out.absolute(), restart=restart, say=say, progress=progress)
     if not loop.is_main_process():
         return
-    weigh_evidence(experiment, outcome, work_folder(out.absolute()), say)
-    keep_model(outcome, out.absolute())
+    place, work = out.absolute(), work_folder(out.absolute())
+    weigh_evidence(experiment, outcome, work, say)
+    model = outcome.model if outcome.model.is_dir() else place
+    figures = measure_before_after(experiment, model, work, say)
+    keep_model(outcome, place)
     console.print(epoch_table(outcome.record))
-    typer.echo(out.absolute())
+    if "difference" in figures:
+        console.print(_before_after_table(figures))
+    console.print(escape(figures["verdict"]), soft_wrap=True)
+    typer.echo(place)
+
+
+def _before_after_table(figures: Mapping[str, Any]) -> Table:
+    counted = (
+        f"{figures['questions']:,} questions made of {figures['documents']:,} documents that were not learned from"
+    )
+    table = Table("", "mean reciprocal rank", "first hit answers", title=counted, caption="with 95 % intervals")
+    for row in ("before", "after", "difference"):
+        sign = "+" if row == "difference" else ""
+        cells = [
+            f"{each['mean']:{sign}.3f} ({each['low']:{sign}.3f} to {each['high']:{sign}.3f})"
+            for each in figures[row].values()
+        ]
+        table.add_row(row, *cells)
+    return table
 
 
 def _train_notes(

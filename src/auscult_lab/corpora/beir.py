@@ -1,7 +1,9 @@
 """A folder in the layout of BEIR: corpus.jsonl, queries.jsonl, qrels/<split>.tsv (thakur2021).
 
 - corpus.jsonl `{"_id", "title", "text", "metadata"}`: one document with one passage, whose id is `_id`. A
-  document with a title but no text (some collections have papers without abstract) is read by its title.
+  document with a title but no text (some collections have papers without abstract) is read by its title. Rows that
+  follow each other and name the same `metadata.parent` (or share what a pattern finds in their ids) are the passages of
+  one document, so that models which read context have it.
 - queries.jsonl `{"_id", "text", "metadata": {"entity", "aspect" | "aspects": [...]}}`: where metadata has no
   entity, the query's whole text stands in its place, so that term-based models can rank for it.
 - qrels/<split>.tsv `query-id, corpus-id, score`, tab-separated, with a header.
@@ -12,11 +14,14 @@ The JSON lines may be gzip-compressed (corpus.jsonl.gz).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from auscult.documents import Document, Section
-from auscult.errors import CorpusMissingError, DataError
+from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import Record, check_id, read_records, reject
 from auscult.interfaces import Judgement, SentenceSplitter
 from auscult.sources.rows import numbered_lines
@@ -33,15 +38,25 @@ class BeirCorpus(SectionedCorpus):
         skip_bad: Leave bad documents out and count them in `bad`. Queries and judgements are always read
             strictly: a figure over a silently smaller test set would not be comparable.
         splitter: Finds sentences; the default splitter when not given.
+        parent: A regular expression: rows in whose ids its first group is the same are one document; where it finds
+            nothing, or when not given, `metadata.parent` says so.
 
     Raises:
         CorpusMissingError: The folder has no corpus.jsonl.
+        ConfigError: The expression is none, or has no group.
     """
 
     def __init__(
-        self, folder: Path | str, *, name: str = "", skip_bad: bool = False, splitter: SentenceSplitter | None = None
+        self,
+        folder: Path | str,
+        *,
+        name: str = "",
+        skip_bad: bool = False,
+        splitter: SentenceSplitter | None = None,
+        parent: str = "",
     ) -> None:
         self.folder = Path(folder)
+        self._parent = _with_group(parent) if parent else None
         super().__init__(
             _existing(self.folder, "corpus.jsonl"),
             name=name or self.folder.resolve().name,
@@ -64,8 +79,31 @@ class BeirCorpus(SectionedCorpus):
         )
 
     def documents(self, split: str | None = None) -> Iterator[Document]:
-        """Stream all documents, whatever the split: BEIR divides queries, not documents."""
+        """Stream all documents, whatever the split: BEIR divides queries, not documents.
+
+        Raises:
+            DataError: Rows of one parent do not follow each other.
+        """
         return super().documents()
+
+    def drafts(self) -> Iterator[Draft]:
+        """Stream checked drafts, rows of one parent as one document."""
+        parents: set[str] = set()
+        for (has_parent, doc_id), rows in groupby(super().drafts(), key=self._owner):
+            if not has_parent:
+                yield from rows
+                continue
+            if doc_id in parents:
+                expected, got = f"rows of one document together in {self.paths[0]}", f"'{doc_id}' in two places"
+                raise DataError(expected, got, "sort the rows by document")
+            parents.add(doc_id)
+            yield _together(doc_id, [*rows])
+
+    def _owner(self, row: Draft) -> tuple[bool, str]:
+        """Return whether a row is of a larger document, and that one's id."""
+        found = self._parent.search(row.doc_id) if self._parent else None
+        parent = (found[1] if found else "") or row.metadata.get("parent", "")
+        return bool(parent), parent or row.doc_id
 
     def queries(self, split: str) -> Sequence[Query]:
         """Return the queries that qrels/<split>.tsv judges, in the order of queries.jsonl.
@@ -111,6 +149,29 @@ class BeirCorpus(SectionedCorpus):
                 reject("contradiction", where, "one score for a query and a passage", found, "keep one of the lines")
             judgements.append(judgement)
         return judgements
+
+
+def _with_group(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ConfigError("a regular expression of ids of passages", f"'{pattern}' ({error})", "correct it") from None
+    if not compiled.groups:
+        expected = r"a regular expression with a group that finds a document's id, such as '(.+)-\d+'"
+        raise ConfigError(expected, f"'{pattern}'", "put what passages of a document share in parentheses")
+    return compiled
+
+
+def _together(doc_id: str, rows: Sequence[Draft]) -> Draft:
+    """Return one document of rows; a title that differs from the first row's is its passage's heading."""
+    first = rows[0]
+    sections = [
+        replace(section, heading="" if row.title == first.title else row.title)
+        for row in rows
+        for section in row.sections
+    ]
+    metadata = {name: value for name, value in first.metadata.items() if name != "parent"}
+    return replace(first, doc_id=doc_id, sections=sections, metadata=metadata)
 
 
 def _existing(folder: Path, name: str) -> Path:

@@ -37,7 +37,7 @@ from auscult_lab.corpora.nfcorpus import NfCorpus, is_nfcorpus
 from auscult_lab.corpora.note_labels import NoteLabeller
 from auscult_lab.corpora.note_queries import OVERLAPPING, SOURCES, Candidates, NoteQueriesCorpus
 from auscult_lab.corpora.notes import MimicCorpus, TextFolderCorpus, holds_only_notes, note_events
-from auscult_lab.corpora.questions import BioasqCorpus, ConsumerQuestionsCorpus, is_task_b
+from auscult_lab.corpora.questions import AnsweredQuestions, BioasqCorpus, ConsumerQuestionsCorpus, is_task_b
 from auscult_lab.corpora.wikisection import WikiSectionCorpus, collection_of, is_wikisection
 
 
@@ -88,6 +88,23 @@ READERS: Mapping[str, _Opener] = MappingProxyType(
         ),
     }
 )
+
+
+def searches_all(corpus: Corpus) -> bool:
+    """Whether a corpus' queries are asked of all passages: it has no candidates, and no publication draws any."""
+    return isinstance(corpus, (BeirCorpus, NfCorpus, AnsweredQuestions, CovidQaCorpus, CpgQaCorpus, PubMedQaCorpus))
+
+
+def open_with_parents(spec: str, parent: str) -> Corpus:
+    """Open a folder in BEIR's layout whose passages a pattern of their ids joins to documents (`BeirCorpus`).
+
+    Raises:
+        ConfigError: It is another corpus, or the pattern is none.
+    """
+    found = open_corpus(spec)
+    if not isinstance(found, BeirCorpus):
+        raise ConfigError("a folder in BEIR's layout, whose passages --parent joins", f"'{spec}'", "leave --parent out")
+    return BeirCorpus(found.folder, name=found.name, parent=parent)
 
 
 def open_corpus(

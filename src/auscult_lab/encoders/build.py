@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -196,6 +196,12 @@ class PairBuild(Build[CaprExperiment]):
     def about(self) -> str:
         """How many passages there are, and how many queries to validate with."""
         return f"{self.ranker.title}: {self.counts['passages']:,} passages, {len(self.asked):,} held-out queries"
+
+    @property
+    def learned_from(self) -> Iterator[str]:
+        """Passages that it learned from, and those that chose the epoch."""
+        both = (*self.gathered.training.passages, *self.gathered.held_out.passages)
+        return (each.passage.text for each in both)
 
     def train(self) -> History:
         """Train in place, and leave the architecture with the weights of the best epoch."""

@@ -97,6 +97,7 @@ def compare_runs(
     better = compare(by_label, seed=task.seed)
     gaps = _differences(by_label, pairs, task.seed)
     comparison = _digest(task, contenders, measured)
+    asks_aspects = any(query.aspects for query in task.queries)
     candidates = None
     if task.candidates is not None:
         candidates = sum(len(each) for each in task.candidates.values()) / len(task.candidates)
@@ -121,7 +122,9 @@ def compare_runs(
                 documents=len(task.documents),
                 names=task.names,
                 candidates=candidates,
-                match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both},
+                match_rates={"entity": rates.entity, "aspect": rates.aspect, "both": rates.both}
+                if asks_aspects
+                else {},
                 by_source=break_down(task, values, passages, "source"),
                 by_aspect=break_down(task, values, passages, "aspect"),
                 by_question_type=break_down(task, values, passages, "question type"),

@@ -98,8 +98,9 @@ def open_contenders(
         bare = load_scorer(model, precision=precision)
         told = {"encoder": bare_encoder(bare.name, digest_of_weights(Path(model)))}
         return [ready(scorer=bare, track="untrained", fingerprint=bare.fingerprint, training=told)]
-    training = training_record(model_folder(model))
-    own = track_on(model, training, corpus, split, told=track)
+    folder = model_folder(model)
+    training = training_record(folder)
+    own = track_on(model, training, corpus, split, told=track, folder=folder)
     if kind.reads_words:
         ranker = load_scorer(model)
         return [Contender(scorer=ranker, track=own, fingerprint=ranker.fingerprint, training=training)]
@@ -119,7 +120,7 @@ def open_contenders(
         prints = encoder.fingerprint
         if reranker is not None:
             told_of = training_record(model_folder(reader))
-            if track_on(reader, told_of, corpus, split, told=track) == "adapted":
+            if track_on(reader, told_of, corpus, split, told=track, folder=model_folder(reader)) == "adapted":
                 own = "adapted"
             training, prints = {**training, RERANKER: told_of}, f"{prints} {reranker.fingerprint}"
         return [Contender(scorer=fused, track=own, fingerprint=prints, training=training)]

@@ -90,7 +90,7 @@ class EvaluationRecord(BaseModel):
             and a hash of the ids.
         names: Whether models saw titles and headings (`task.Task.without_names`).
         candidates: Mean number of candidates per query; None end to end.
-        match_rates: How often the top-1 passage is of the right entity and aspect.
+        match_rates: How often the top-1 passage is of the right entity and aspect; none where no query has an aspect.
         by_source: Measures of each source's queries; so for `by_aspect`.
         by_question_type: Measures of each kind of question (`breakdown`), where queries are questions.
         by_length: Measures of queries of each length in words (`breakdown`).

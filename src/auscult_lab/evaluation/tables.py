@@ -31,6 +31,8 @@ from auscult_lab.evaluation.task import CANDIDATES
 from auscult_lab.evaluation.tracks import trained_on
 
 SHOWN = ("R@1", "R@5", "R@10", "MAP")
+_SHOWN_OF_ALL = ("nDCG@10", *SHOWN)
+"""Of rankings of all passages: what retrieval collections are compared by (thakur2021) comes first."""
 WIDEST = 4
 """How many published measures a table of results has room for."""
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω"
@@ -142,7 +144,8 @@ def _result_table(records: list[EvaluationRecord], track: str, beside: bool) -> 
     letters = model_letters(records)
     published = main_table(records, track) if beside else None
     compared = published.measures[:WIDEST] if published else ()
-    shown = SHOWN if set(compared) <= set(SHOWN) else compared
+    usual = _SHOWN_OF_ALL if first.protocol == "end-to-end" else SHOWN
+    shown = usual if set(compared) <= set(usual) else compared
     rows = []
     for record in records:
         cells = [f"{letters.get(record.label, '')}  {record.model}".strip()]

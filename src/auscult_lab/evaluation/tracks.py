@@ -2,20 +2,22 @@
 
 A track is a relation between a model and a corpus: one trained on Wikipedia is zero-shot on MedQuAD and adapted on
 WikiSection. It follows from the model's training record (`corpora`, those that its encoder had read before it began,
-and the texts that only its word vectors were trained on); the experiment's own word for it holds only where the record
-names no corpora.
+and the texts that only its word vectors were trained on), and from the hashes of these texts, which know a copy under
+another name; the experiment's own word for it holds only where the record names no corpora.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
 from auscult.errors import ConfigError, ModelError
 from auscult_lab.corpora.note_queries import OVERLAPPING
-from auscult_lab.corpora.opening import collections_of, divided_alike
+from auscult_lab.corpora.opening import collections_of, divided_alike, open_corpus
+from auscult_lab.training.learned_texts import has_learned_from, read_learned
 
 LearnedTrack = Literal["zero-shot", "adapted"]
 TRACKS: Mapping[str, LearnedTrack] = {"zero-shot": "zero-shot", "adapted": "adapted"}
@@ -59,9 +61,15 @@ class _Training(BaseModel):
 
 
 def track_on(
-    model: str, training: Mapping[str, object], corpus: str, split: str, *, told: str | None = None
+    model: str,
+    training: Mapping[str, object],
+    corpus: str,
+    split: str,
+    *,
+    told: str | None = None,
+    folder: Path | None = None,
 ) -> LearnedTrack:
-    """Return A model's track on a corpus.
+    """Return a model's track on a corpus.
 
     Args:
         model: Its name, for messages.
@@ -69,9 +77,10 @@ def track_on(
         corpus: The corpus it is to be evaluated on, as `open_corpus` takes it.
         split: Whose queries are asked.
         told: What the user says; needed where the record names neither corpora nor a track.
+        folder: The model's, whose hashes of texts are compared with the corpus' documents; None for no comparison.
 
     Returns:
-        "adapted" where it learned from documents of the same collection, else "zero-shot".
+        "adapted" where it learned from documents of the same collection, or from the same texts, else "zero-shot".
 
     Raises:
         ConfigError: It was trained on the split's own documents, nothing says its track, or the user says another.
@@ -84,6 +93,9 @@ def track_on(
         where = ".".join(str(part) for part in first["loc"])
         raise ModelError("a training record", f"'{model}' with {where}: {first['msg']}", "train it again") from error
     known = _follows(model, record.read, corpus, split) if record.corpora else TRACKS.get(record.track)
+    if known != "adapted" and folder is not None and len(learned := read_learned(folder)):
+        # A bad document is for the evaluation to refuse.
+        known = "adapted" if has_learned_from(learned, open_corpus(corpus, skip_bad=True).documents()) else known
     if known is not None and told is not None and told != known:
         raise ConfigError(f"track '{known}' for '{model}' on '{corpus}'", f"--track {told}", "leave the option out")
     track = known or TRACKS.get(told or "")

@@ -23,6 +23,7 @@ from auscult_lab.families.table import train
 from auscult_lab.training.experiment import DataExperiment
 from auscult_lab.training.folder import Outcome
 from auscult_lab.training.folder import restart as throw_away
+from auscult_lab.training.learned_texts import write_learned
 from auscult_lab.training.stages import Say
 
 _KINDS = ("capr", "general")
@@ -120,6 +121,7 @@ def convert_model(model: str, out: Path, form: ModelForm) -> None:
             only = "only CDV models can be stored in half precision"
             raise ModelError("a CDV model", f"{model}, which is none", only)
         save(load(folder), out, training=training_record(folder), half=True)
+        write_learned(out, (), [folder])
         return
     from auscult_lab.encoders.export import CONVERTED, convert
     from auscult_lab.encoders.persistence import open_model

@@ -167,7 +167,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
 
     Sentences are looked at in all of them, where a search looks at those of the first passages alone.
     """
-    evidence, vector, _ = _partly_hidden(searcher, question, chance)
+    evidence, vector, _ = partly_hidden(searcher, question, chance)
     # Those that the present weights put first have it: candidates must not depend on these.
     evidence[:, SENTENCE] = 0
     background = Background.of(evidence[searcher.sample])
@@ -194,7 +194,7 @@ def candidates(searcher: Searcher, question: OwnQuestion, chance: np.random.Gene
     )
 
 
-def _partly_hidden(
+def partly_hidden(
     searcher: Searcher, question: OwnQuestion, chance: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
     """The evidence for all passages, the query's vector, and from which passages titles and headings were hidden."""
@@ -275,7 +275,7 @@ def fit_reranker(
     asked: dict[str, list[Candidates]] = {}
     for searcher in searchers:
         for question in own_questions(searcher, questions, seed):
-            evidence, _, hidden = _partly_hidden(searcher, question, chance)
+            evidence, _, hidden = partly_hidden(searcher, question, chance)
             scores = searcher.fusion.scores(question.query, evidence)
             rows, _ = searcher.index.best(scores, RERANKED)
             read = probabilities(reranker, searcher.index.reader, question.query, rows.tolist(), set(hidden.tolist()))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,19 +74,28 @@ class _Subject:
     by_aspect: dict[str, list[int]]
 
 
-def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[OwnQuestion]:
+def own_questions(
+    searcher: Searcher, count: int, seed: int = 0, about: Collection[str] | None = None
+) -> Iterator[OwnQuestion]:
     """Draw questions, each of another subject as long as there are some.
 
     Args:
         searcher: An opened index whose documents have titles.
         count: How many.
         seed: Of all chance.
+        about: Ids of the documents whose subjects are asked for; None for all.
 
     Raises:
-        QueryError: No document of the index has a title and a passage with a sentence.
+        QueryError: No such document of the index has a title and a passage with a sentence.
     """
     subjects = _subjects(searcher)
-    if not subjects:
+    eligible = subjects
+    if about is not None:
+        reader = searcher.index.reader
+        # Of documents with the same text the index has one.
+        rows = [row for doc_id in about if (row := reader.row_of(doc_id)) is not None]
+        eligible = [each for each in subjects if np.isin(reader.passage_documents[each.related], rows).all()]
+    if not eligible:
         raise QueryError("an index of documents with titles", "none with one", "fit on another collection")
     by_aspect: dict[str, list[int]] = {}
     for subject in subjects:
@@ -95,9 +104,9 @@ def own_questions(searcher: Searcher, count: int, seed: int = 0) -> Iterator[Own
     chance = random.Random(seed)
     order: list[_Subject] = []
     for number in range(count):
-        if number % len(subjects) == 0:
-            order = chance.sample(subjects, len(subjects))
-        yield _question(searcher, order[number % len(subjects)], subjects, by_aspect, chance)
+        if number % len(eligible) == 0:
+            order = chance.sample(eligible, len(eligible))
+        yield _question(searcher, order[number % len(eligible)], subjects, by_aspect, chance)
 
 
 def _question(

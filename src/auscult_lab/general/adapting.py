@@ -12,10 +12,11 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
+from auscult.concepts import normalise_name
 from auscult.documents import Document
 from auscult.encoders import model_folder
 from auscult.encoders.general.encoder import GeneralEncoder
@@ -28,10 +29,11 @@ from auscult_lab.general.objective import TowerNetwork, TowerObjective
 from auscult_lab.general.reading import read_documents
 from auscult_lab.training.data import read_and_hold_out
 from auscult_lab.training.experiment_files import check_fields, with_fields
+from auscult_lab.training.labels import title_words
 from auscult_lab.training.loop import History
 from auscult_lab.training.stages import DocumentsBuild, Record, Run
 
-_HELD_OUT_AT_MOST = 1 / 7
+_HELD_OUT_AT_MOST = 1 / 5
 
 
 def documents_experiment(
@@ -68,13 +70,33 @@ def prepare(experiment: AdaptedExperiment, run: Run) -> AdaptedBuild:
     """Open what it begins with, and read documents."""
     folder = model_folder(experiment.begins_with()[0])
     start = load(folder)
-    return AdaptedBuild(experiment, run, *divided(experiment, run.say), folder, start)
+    parts = divided(experiment, run.say)
+    return AdaptedBuild(experiment, run, parts.training, parts.held_out, folder, start)
 
 
-def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> tuple[list[Document], list[Document]]:
-    """The documents to learn from, and those that choose the epoch and weigh the evidence."""
-    _, training, held_out = read_and_hold_out(experiment, say, untitled=True, most=_HELD_OUT_AT_MOST)
-    return training, held_out
+class Parts(NamedTuple):
+    """Documents, divided: no two parts have a title in common.
+
+    Attributes:
+        training: To learn from.
+        held_out: Those that choose the epoch and weigh the evidence.
+        measured: Those that nothing is learned from, which the model is measured on before and after.
+    """
+
+    training: list[Document]
+    held_out: list[Document]
+    measured: list[Document]
+
+
+def divided(experiment: AdaptedExperiment, say: Callable[[str], None]) -> Parts:
+    """Read and divide the documents of an experiment; the same each time."""
+    _, training, apart = read_and_hold_out(experiment, say, untitled=True, most=_HELD_OUT_AT_MOST)
+    names = [normalise_name(title_words(each.title)) or f"untitled\n{each.doc_id}" for each in apart]
+    measured = {*[*dict.fromkeys(names)][1::2]}
+    parts: tuple[list[Document], list[Document]] = ([], [])
+    for name, document in zip(names, apart, strict=True):
+        parts[name in measured].append(document)
+    return Parts(training, *parts)
 
 
 @dataclass

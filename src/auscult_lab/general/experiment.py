@@ -147,7 +147,7 @@ class AdaptedExperiment(_OfDocuments):
         start: What it begins with: the folder of a general encoder, or a shipped one's name; environment variables in
             it are expanded.
         aspects: What a passage's aspect is: its "heading", or the "label" that its corpus gives it.
-        validation: At most a seventh of the documents is held out.
+        validation: At most a fifth of the documents is held out; half of these are only measured on, before and after.
         training: Of the towers.
     """
 

@@ -107,6 +107,10 @@ class MatchPyramid(Ranker):
         return scores
 
 
+_DENSE = 32
+"""Units of PACRR's hidden dense layers, as in CEDR's."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacrrConfig(RankerConfig):
     """Settings of `Pacrr`; where the defaults are from is said at `Pacrr`.
@@ -115,20 +119,26 @@ class PacrrConfig(RankerConfig):
         longest: Side of the largest windows (the paper's l_g).
         filters: Of each window size (n_f).
         top_k: Matches kept of each query word and window size (n_s).
+        reader: What makes a score of the matches of all query words: an LSTM of one unit, or three dense layers.
+        query_words: How many words of a query the dense layers read (the paper's l_q); further ones are cut off.
         train_words: Train the word vectors too, which the paper does not.
     """
 
     longest: int = 3
     filters: int = 32
     top_k: int = 3
+    reader: Literal["lstm", "dense"] = "lstm"
+    query_words: int = 16
     train_words: bool = False
 
     def __post_init__(self) -> None:
-        """Check the values; a `ConfigError` is raised for no windows, or no matches kept."""
-        if self.longest < 1 or self.top_k < 1:
-            raise ConfigError(
-                "'longest' and 'top_k' of at least 1", f"{self.longest} and {self.top_k}", "raise the smaller"
-            )
+        """Check the values; a `ConfigError` is raised for no windows, no matches kept, no words or another reader."""
+        least = {"longest": self.longest, "top_k": self.top_k, "query_words": self.query_words}
+        for name, value in least.items():
+            if value < 1:
+                raise ConfigError(f"'{name}' of at least 1", str(value), "raise it")
+        if self.reader not in ("lstm", "dense"):
+            raise ConfigError("'reader' lstm or dense", repr(self.reader), "choose one of them")
 
 
 class PacrrHead(nn.Module):
@@ -139,21 +149,28 @@ class PacrrHead(nn.Module):
     Args:
         config: Windows, filters, matches kept.
         matrices: How many interaction matrices there are for a pair.
-        context_width: Length of a vector of the pair, such as the state of [CLS] in wang2021; 0 for none. A linear
-            layer then makes the score of it and of the LSTM's last output.
+        context_width: Length of a vector of the pair, such as the state of [CLS] in wang2021; 0 for none. Dense layers
+            read it beside the matches; of it and of the LSTM's last output a linear layer makes the score.
     """
 
     def __init__(self, config: PacrrConfig, matrices: int = 1, *, context_width: int = 0) -> None:
         super().__init__()
         self.top_k = config.top_k
         self.windows = nn.ModuleList(nn.Conv2d(matrices, config.filters, side) for side in range(2, config.longest + 1))
-        self.reader = nn.LSTM((matrices + config.longest - 1) * config.top_k + 1, 1, batch_first=True)
-        self.combine = nn.Linear(1 + context_width, 1) if context_width else None
+        width = (matrices + config.longest - 1) * config.top_k + 1
+        self.query_words = config.query_words
+        self.reader: nn.LSTM | nn.Sequential
+        if config.reader == "lstm":
+            self.reader = nn.LSTM(width, 1, batch_first=True)
+        else:
+            first = nn.Linear(config.query_words * width + context_width, _DENSE)
+            self.reader = nn.Sequential(first, nn.ReLU(), nn.Linear(_DENSE, _DENSE), nn.ReLU(), nn.Linear(_DENSE, 1))
+        self.combine = nn.Linear(1 + context_width, 1) if context_width and config.reader == "lstm" else None
 
     def forward(
         self, similarities: Tensor, query: Tensor, passage: Tensor, idf: Tensor, *, context: Tensor | None = None
     ) -> Tensor:
-        """Return scores, (batch,); in (-1, 1) without context.
+        """Return scores, (batch,); an LSTM's are in (-1, 1) without context.
 
         Args:
             similarities: (batch, matrices, query words, passage words).
@@ -166,11 +183,21 @@ class PacrrHead(nn.Module):
         phrases = [_phrases(window, side, similarities) for side, window in enumerate(self.windows, start=2)]
         best = k_max(torch.cat([similarities, *phrases], dim=1), passage[:, None, None, :], self.top_k)
         rarity = masked_softmax(idf, query, dim=1).unsqueeze(-1)
-        outputs, _ = self.reader(torch.cat([best.transpose(1, 2).flatten(2), rarity], dim=2))
+        matches = torch.cat([best.transpose(1, 2).flatten(2), rarity], dim=2)
+        if isinstance(self.reader, nn.Sequential):
+            return self._densely(matches.masked_fill(~query.unsqueeze(-1), 0.0), context)
+        outputs, _ = self.reader(matches)
         last = (query.sum(1) - 1).clamp(min=0)
         scores: Tensor = outputs[torch.arange(len(last), device=last.device), last, 0]
         if self.combine is not None and context is not None:
             scores = self.combine(torch.cat([scores.unsqueeze(1), context], dim=1)).squeeze(1)
+        return scores
+
+    def _densely(self, matches: Tensor, context: Tensor | None) -> Tensor:
+        """Return scores by dense layers of matches, (batch, words, matches), that are 0 where there is no word."""
+        missing = max(0, self.query_words - matches.shape[1])
+        read = nn.functional.pad(matches[:, : self.query_words], (0, 0, 0, missing)).flatten(1)
+        scores: Tensor = self.reader(read if context is None else torch.cat([read, context], dim=1)).squeeze(1)
         return scores
 
 
@@ -198,9 +225,11 @@ class Pacrr(Ranker):
     `train_words` is set. Recorded trainings: the adapted one is tuned on validation (rate 0.05, one wrong passage,
     trained words); the zero-shot one has a rate of 0.01 and frozen words.
 
-    Published code: the authors' gates are hard sigmoids, and its softmax over idf counts padding; later versions,
-    OpenNIR and CEDR replace the LSTM by dense layers over all query positions, padded ones included, and let windows
-    over padding (bias only, 0 or more after relu) take part in the maxima.
+    With `reader: dense`, three dense layers of 32, 32 and 1 units read p_1, ..., p_16 in place of the LSTM, as later
+    versions of the authors' code, OpenNIR and CEDR do, whose PACRR wang2021 takes; here p_i is 0 behind a query's end.
+
+    Published code: the authors' gates are hard sigmoids, and its softmax over idf counts padding; windows over padding
+    (bias only, 0 or more after relu) take part in the maxima.
     """
 
     kind = "pacrr"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -28,6 +28,7 @@ from auscult_lab.modules.backbone import find_file
 from auscult_lab.modules.encoder_identity import digest_of_weights, name_of_weights
 from auscult_lab.training.experiment import DataExperiment, Settings
 from auscult_lab.training.folder import Outcome, begin, describe, finish, forget_beginning, teller
+from auscult_lab.training.learned_texts import texts_of, write_learned
 from auscult_lab.training.loop import History, Objective, fit
 from auscult_lab.training.schedule import Schedule
 
@@ -172,6 +173,11 @@ class Build(ABC, Generic[AnyExperiment]):
         return self.experiment.title or self.untitled
 
     @property
+    def learned_from(self) -> Iterable[str]:
+        """Passages whose hashes the model's folder keeps; none for families that keep no texts."""
+        return ()
+
+    @property
     @abstractmethod
     def about(self) -> str:
         """Sizes of the training data, reported before the training begins."""
@@ -205,6 +211,11 @@ class DocumentsBuild(Build[AnyExperiment]):
     def about(self) -> str:
         """Numbers of documents."""
         return f"{len(self.training):,} documents to learn from, {len(self.held_out):,} to validate on"
+
+    @property
+    def learned_from(self) -> Iterable[str]:
+        """Passages that it learned from, and those that chose the epoch."""
+        return texts_of((*self.training, *self.held_out))
 
     def sizes(self, *trained: nn.Module) -> Record:
         """Return the numbers of documents and of learned parameters."""
@@ -255,7 +266,13 @@ def train(
             "preparation_seconds": round(prepared, 1),
             **read_before,
         }
-        return record, lambda folder: build.save(folder, record)
+        before = [model for name in begun_with if (model := _model_of(model_folder(name))) is not None]
+
+        def save(folder: Path) -> None:
+            build.save(folder, record)
+            write_learned(folder, build.learned_from, before)
+
+        return record, save
 
     return carry_out(experiment, folder, work, say=say, progress=progress)
 

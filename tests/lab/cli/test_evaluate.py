@@ -284,3 +284,22 @@ def test_end_to_end_rankings_are_as_deep_as_asked(data: Path) -> None:
         assert run(*asked, protocol).exit_code == 0
         (path,) = (data / "runs").glob("*.run.gz")
         assert {len(ranking.passage_ids) for ranking in read_run(path)} == {kept}
+
+
+def test_a_folder_in_beirs_layout_is_searched_whole(tmp_path: Path) -> None:
+    """Its passages are all asked, by nDCG@10 first; aspects are told nothing of, and rows may be one document."""
+    folder = tmp_path / "mine"
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"gout-1": "Gout hurts.", "gout-2": "Its treatment is rest.", "flu-1": "Flu is caught."}
+    rows = [{"_id": name, "title": "", "text": text} for name, text in texts.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "does gout hurt"}))
+    (folder / "qrels/test.tsv").write_text("q\tgout-1\t1\n")
+    done = run("evaluate", folder, "-m", "bm25", "--parent", "(.+)-[0-9]+", "--json", tmp_path / "m.json")
+    assert done.exit_code == 0, (done.output, done.exception)
+    (record,) = evaluation_records(read_records(tmp_path / "m.json"))
+    assert (record.protocol, record.documents, record.match_rates) == ("end-to-end", 2, {})
+    columns = [line for line in done.output.splitlines() if line.startswith("Model")]
+    assert columns[0].split()[:3] == ["Model", "nDCG@10", "R@1"]
+    assert "aspect" not in done.output
+    assert "--parent" in failure(ConfigError, "evaluate", "medquad", "-m", "bm25", "--parent", "(.+)")

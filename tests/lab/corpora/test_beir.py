@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from auscult.errors import CorpusMissingError, DataError
+from auscult.errors import ConfigError, CorpusMissingError, DataError
 from auscult.files.records import RecordError
 from auscult.interfaces import Judgement
 from auscult_lab.corpora.beir import BeirCorpus
@@ -119,3 +119,38 @@ def test_bad_documents_can_be_skipped(folder: Path) -> None:
     corpus = BeirCorpus(folder, skip_bad=True)
     assert [d.doc_id for d in corpus.documents()] == ["d1", "d2"]
     assert dict(corpus.bad.counts) == {"duplicate id": 1, "empty document": 1}
+
+
+ROWS = [
+    {"_id": "gout-1", "title": "Gout", "text": "It is a disease.", "metadata": {"parent": "gout"}},
+    {"_id": "gout-2", "title": "Signs", "text": "It hurts. It is red.", "metadata": {"parent": "gout"}},
+    {"_id": "flu-1", "title": "Flu", "text": "It is caught."},
+]
+
+
+def write_rows(folder: Path, *rows: dict[str, object]) -> None:
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def test_rows_of_one_parent_are_one_document(folder: Path) -> None:
+    write_rows(folder, *ROWS)
+    gout, flu = BeirCorpus(folder).documents()
+    assert (gout.doc_id, gout.title) == ("gout", "Gout")
+    assert [(p.passage_id, p.heading) for p in gout.passages] == [("gout-1", ""), ("gout-2", "Signs")]
+    assert gout.slice(gout.passages[1]) == "It hurts. It is red."
+    assert [p.passage_id for p in flu.passages] == ["flu-1"]
+
+
+def test_a_pattern_of_ids_joins_passages(folder: Path) -> None:
+    write_rows(folder, *({**row, "metadata": {}} for row in ROWS))
+    corpus = BeirCorpus(folder, parent=r"^(.+)-\d+$")
+    assert [(d.doc_id, len(d.passages)) for d in corpus.documents()] == [("gout", 2), ("flu", 1)]
+    for pattern, named in (("gout", "a group"), ("(", "a regular expression")):
+        with pytest.raises(ConfigError, match=named):
+            BeirCorpus(folder, parent=pattern)
+
+
+def test_scattered_rows_of_a_parent_are_refused(folder: Path) -> None:
+    write_rows(folder, ROWS[0], ROWS[2], ROWS[1])
+    with pytest.raises(DataError, match="'gout' in two places"):
+        list(BeirCorpus(folder).documents())

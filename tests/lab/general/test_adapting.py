@@ -62,6 +62,28 @@ def test_the_towers_learn_and_what_reads_stays(corpus: Path, start: Path, tmp_pa
     assert track_on("it", record, "enwiki", "test") == "adapted"
 
 
+def test_a_copy_under_other_names_has_the_track_of_what_was_learned_from(
+    corpus: Path, start: Path, tmp_path: Path
+) -> None:
+    model = adapt(corpus, start, tmp_path / "run")
+    beir = tmp_path / "beir"
+    beir.mkdir()
+    records = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
+    passages = [part["text"] for record in records for part in record["sections"]]
+
+    def write(texts: list[str]) -> None:
+        lines = [json.dumps({"_id": f"p{row}", "title": f"Page {row}", "text": each}) for row, each in enumerate(texts)]
+        (beir / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+    record = training_record(model)
+    write(passages)
+    assert track_on("it", record, str(beir), "test", folder=model) == "adapted"
+    with pytest.raises(ConfigError, match="track 'adapted'"):
+        track_on("it", record, str(beir), "test", told="zero-shot", folder=model)
+    write([" ".join(reversed(each.split())) for each in passages])
+    assert track_on("it", record, str(beir), "test", folder=model) == "zero-shot"
+
+
 def test_a_pull_holds_the_towers_where_they_were(corpus: Path, start: Path, tmp_path: Path) -> None:
     def moved(pull: str) -> float:
         model = adapt(corpus, start, tmp_path / pull, ("training.pull", pull), ("training.patience", "null"))

@@ -45,6 +45,7 @@ MODELS: dict[str, Callable[[Vocabulary], Ranker]] = {
     "conv-knrm": lambda v: ConvKnrm(ConvKnrmConfig(), v),
     "pacrr": lambda v: Pacrr(PacrrConfig(), v),
     "pacrr, trained words": lambda v: Pacrr(PacrrConfig(train_words=True), v),
+    "pacrr, dense": lambda v: Pacrr(PacrrConfig(reader="dense"), v),
 }
 
 
@@ -292,21 +293,41 @@ def test_match_pyramid_is_its_formula(vocabulary: Vocabulary, similarity: str):
     check(model, score)
 
 
+def signals_of_pacrr(model: Pacrr, query: Tensor, passage: Tensor) -> np.ndarray:
+    """What PACRR's head reads of each query word, by its formula: (query words, 10)."""
+    left, right = vectors(model, query), vectors(model, passage)
+    image = np.array([[[cosine(a, b) for b in right] for a in left]])
+    maps = [image[0]]
+    for side, window in zip((2, 3), model.head.windows, strict=True):
+        maps.append(np.maximum(convolve(image, *weights(window), before=(side - 1) // 2), 0).max(axis=0))
+    shares = softmax([float(model.idf.idf[word]) for word in query])
+    best = [[[*sorted(m[row], reverse=True)[:3], 0.0, 0.0][:3] for m in maps] for row in range(len(query))]
+    return np.array([[*np.ravel(row), share] for row, share in zip(best, shares, strict=True)])
+
+
+def test_dense_pacrr_is_its_formula(vocabulary: Vocabulary):
+    model = Pacrr(PacrrConfig(reader="dense", query_words=4), vocabulary)
+    layers = [weights(layer) for layer in model.head.reader if isinstance(layer, torch.nn.Linear)]
+
+    def score(query: Tensor, passage: Tensor) -> float:
+        signals = signals_of_pacrr(model, query, passage)[:4]
+        read = np.concatenate([signals.ravel(), np.zeros(40 - signals.size)])
+        for weight, bias in layers[:-1]:
+            read = np.maximum(weight @ read + bias, 0)
+        weight, bias = layers[-1]
+        return float((weight @ read + bias).item())
+
+    check(model, score)
+
+
 def test_pacrr_is_its_formula(vocabulary: Vocabulary):
     model = Pacrr(PacrrConfig(), vocabulary)
     reader = {name: value.detach().double().numpy() for name, value in model.head.reader.named_parameters()}
 
     def score(query: Tensor, passage: Tensor) -> float:
-        left, right = vectors(model, query), vectors(model, passage)
-        image = np.array([[[cosine(a, b) for b in right] for a in left]])
-        maps = [image[0]]
-        for side, window in zip((2, 3), model.head.windows, strict=True):
-            maps.append(np.maximum(convolve(image, *weights(window), before=(side - 1) // 2), 0).max(axis=0))
-        shares = softmax([float(model.idf.idf[word]) for word in query])
         output = cell = 0.0
-        for row, share in enumerate(shares):
-            best = [value for m in maps for value in [*sorted(m[row], reverse=True)[:3], 0.0, 0.0][:3]]
-            gates = reader["weight_ih_l0"] @ [*best, share] + reader["weight_hh_l0"][:, 0] * output
+        for signals in signals_of_pacrr(model, query, passage):
+            gates = reader["weight_ih_l0"] @ signals + reader["weight_hh_l0"][:, 0] * output
             into, forget, new, out = gates + reader["bias_ih_l0"] + reader["bias_hh_l0"]
             cell = cell / (1 + math.exp(-forget)) + math.tanh(new) / (1 + math.exp(-into))
             output = math.tanh(cell) / (1 + math.exp(-out))
@@ -327,6 +348,7 @@ def test_heads_take_several_matrices():
         "knrm": (KnrmHead(KnrmConfig(), 4), ()),
         "drmm-tks": (DrmmTksHead(DrmmTksConfig(), 1, 4), (idf.unsqueeze(-1),)),
         "pacrr": (PacrrHead(PacrrConfig(), 4), (idf,)),
+        "pacrr, dense": (PacrrHead(PacrrConfig(reader="dense", query_words=4), 4), (idf,)),
     }
     spoilt = similarities.masked_fill(~(query.unsqueeze(2) & passage.unsqueeze(1)).unsqueeze(1), 0.9)
     for name, (head, known) in heads.items():
@@ -380,6 +402,8 @@ def test_exact_matches_have_a_bin_of_their_own():
         lambda: MatchPyramidConfig(similarity="weather"),  # type: ignore[arg-type]
         lambda: MatchPyramidConfig(grid=(3, 10)),
         lambda: PacrrConfig(top_k=0),
+        lambda: PacrrConfig(query_words=0),
+        lambda: PacrrConfig(reader="weather"),  # type: ignore[arg-type]
     ],
 )
 def test_settings_that_make_no_network_are_refused(make: Callable[[], object]):

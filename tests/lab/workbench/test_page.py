@@ -272,7 +272,9 @@ def test_hostile_text_is_text(watched: Watched) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_telephone(browser: Any, report: Path, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme, offline=True)
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, color_scheme=scheme, offline=True, reduced_motion="reduce"
+    )
     page = Watched(context.new_page(), report).open(question="q3")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.get_by_role("button", name="Published figures").click()
@@ -326,7 +328,7 @@ def test_it_is_accessible(watched: Watched, theme: str) -> None:
 def test_many_questions_are_drawn_a_few_at_a_time(browser: Any, tmp_path: Path) -> None:
     many = tuple(question(number, f"{WORDS[number % 11]}{number}") for number in range(2000))
     write_page(content(questions=many), tmp_path / "report.html")
-    context = browser.new_context(offline=True)
+    context = browser.new_context(offline=True, reduced_motion="reduce")
     page = Watched(context.new_page(), tmp_path / "report.html").open()
     assert page.locator("#question-list li").count() == 100
     page.get_by_role("button", name="Show more").click()
@@ -339,7 +341,7 @@ def test_many_questions_are_drawn_a_few_at_a_time(browser: Any, tmp_path: Path) 
 def test_a_report_of_one_untrained_model_leaves_out_what_there_is_not(browser: Any, tmp_path: Path) -> None:
     lone = record("BM25", 0.4, 0.1, track="untrained", by_question_type=[], intervals={})
     write_page(content(records=(lone,), questions=(), published=()), tmp_path / "report.html")
-    context = browser.new_context(offline=True)
+    context = browser.new_context(offline=True, reduced_motion="reduce")
     seen = Watched(context.new_page(), tmp_path / "report.html")
     page = seen.open()
     assert [
@@ -433,7 +435,7 @@ def test_texts_of_any_script_have_their_direction_and_long_ids_a_line(browser: A
     ranked = dict.fromkeys(asked.answers, (arabic,))
     asked = replace(asked, query_id="q" * 90, text="ما هو الربو؟", answers=ranked)
     write_page(content(questions=(asked,)), tmp_path / "report.html")
-    context = browser.new_context(viewport={"width": 360, "height": 740}, offline=True)
+    context = browser.new_context(viewport={"width": 360, "height": 740}, offline=True, reduced_motion="reduce")
     page = Watched(context.new_page(), tmp_path / "report.html").open()
     for place in ("#question h3", "#question-list span", ".answers h5", ".answers p:last-child"):
         assert page.locator(place).first.evaluate("each => getComputedStyle(each).direction") == "rtl", place

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import html
+import io
 import re
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
+from PIL import Image
+from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from auscult.concepts import Concept, KnowledgeBase
 from auscult.documents import Section, build_document
+from auscult.readers.pdf.page_images import page_png
 from auscult.search import Searcher, build_index
+from auscult.service.page.search_page import options
 from auscult.service.settings import Settings
+from auscult.service.state import Names
 from auscult.understanding import Query
 from encoders import HashedEncoder
+from needs import Needs
 from served_index import check_shape, ended, served
 
 
@@ -102,6 +111,31 @@ def test_filters_and_groups(client: TestClient) -> None:
     assert by_address["hits"] == ranged
 
 
+def test_sentences_say_what_they_say_of_the_entity_and_hits_are_filtered_by_it(tmp_path: Path) -> None:
+    notes = {"now": "He has gout.", "denied": "He denies gout.", "mother": "Mother has gout."}
+    documents = [
+        build_document(doc_id=name, title="", sections=[Section("Note", text)]) for name, text in notes.items()
+    ]
+    build_index(documents, HashedEncoder(), tmp_path / "index")
+    asked = {"entity": "gout", "aspects": ["note"]}
+    with served(Settings(indexes={"notes": tmp_path / "index"})) as client:
+        every = client.post("search", json=asked).json()["hits"]
+        assert {hit["doc_id"]: hit["sentences"][0]["assertions"] for hit in every} == {
+            "now": ["affirmed"],
+            "denied": ["negated"],
+            "mother": ["family"],
+        }
+        kept = client.post("search", json={**asked, "assertions": ["affirmed", "family"]}).json()["hits"]
+        assert [hit["doc_id"] for hit in kept] == [hit["doc_id"] for hit in every if hit["doc_id"] != "denied"]
+        first = {"entity": "gout", "aspect": "note", "assertion": "negated"}
+        assert [hit["doc_id"] for hit in client.get("search", params=first).json()["hits"]] == ["denied"]
+        assert client.post("search", json={**asked, "assertions": ["doubtful"]}).status_code == 422
+        none = client.post("search", json={"aspects": ["note"], "assertions": ["negated"]})
+        check_shape(none, 422, "bad_query")
+        page = client.get("http://127.0.0.1/", params={"e": "gout", "a": "note"}).text
+    assert sorted(texts('<span class="assertion"[^>]*>(.*?)</span>', page)) == ["family", "negated"]
+
+
 def test_nothing_here_is_said(client: TestClient) -> None:
     answer = client.post("search", json={"question": "How do I repair a carburettor gasket?"}).json()
     assert answer["nothing_here"]["flag"]
@@ -154,6 +188,76 @@ def test_completion(client: TestClient) -> None:
     assert aspects == [{"aspect": "treatment", "example": "How is gout treated?"}]
 
 
+def test_earlier_questions_complete_a_question(client: TestClient) -> None:
+    earlier = ["What is asthma?", "What is the treatment of podagra?"]
+    answer = client.post("search", json={"question": "and in children?", "conversation": earlier}).json()
+    assert answer["understood"]["taken_entity"] == "Gout"
+    assert answer["understood"]["taken_aspects"] == ["treatment"]
+    assert answer["understood"]["note"].endswith("from before: Gout, treatment")
+    assert answer["hits"][0]["passage_id"] == "gout-3"
+    by_address = client.get("search", params={"q": "and in children?", "conversation": earlier}).json()
+    assert by_address["hits"] == answer["hits"]
+    other = client.post("search", json={"question": "and migraine?", "conversation": earlier}).json()
+    assert (other["understood"]["taken_entity"], other["understood"]["taken_aspects"]) == ("", ["treatment"])
+    assert other["hits"][0]["passage_id"] == "migraine-3"
+    asked = {"question": "and its symptoms?", "conversation": earlier, "doc_id": "leaflet-gout"}
+    assert "big toe" in client.post("spans", json=asked).json()["text"]
+    alone = client.post("search", json={"question": "How is gout treated?"}).json()["understood"]
+    assert (alone["taken_entity"], alone["taken_aspects"]) == ("", [])
+    too_many = client.post("search", json={"question": "gout", "conversation": ["gout"] * 21})
+    check_shape(too_many, 422, "invalid")
+
+
+def test_aspects_of_a_collection_come_first_and_behind_entities(client: TestClient) -> None:
+    def aspects(**asked: str) -> list[str]:
+        return [each["aspect"] for each in client.get("aspects", params=asked).json()["aspects"]]
+
+    assert set(aspects()) == set(aspects(index="leaflets"))
+    assert aspects(index="leaflets")[:2] == ["symptoms", "treatment"]
+    assert aspects(prefix="gout tre") == []
+    assert aspects(prefix="gout tre", index="leaflets") == ["treatment"]
+    assert aspects(prefix="medicines for IgA nephropathy side ef", index="leaflets") == ["side effects"]
+    assert aspects(prefix="gout ", index="leaflets")[:2] == ["symptoms", "treatment"]
+    assert aspects(prefix="zorbimab tre", index="leaflets") == []
+    told = client.get("aspects", params={"prefix": "migraine symp", "index": "leaflets"}).json()["aspects"]
+    assert told == [{"aspect": "symptoms", "example": "What are the symptoms of migraine?"}]
+
+
+def test_the_box_completes_aspects_and_shows_no_codes(index: Path) -> None:
+    opened = Names(Searcher.open(index, HashedEncoder()))
+    opened.build()
+
+    def texts_for(typed: str) -> list[str]:
+        return [each["text"] for each in options(opened, typed)]
+
+    assert texts_for("gout tre")[0] == "gout treatment"
+    assert "how is podagra treatment" in texts_for("how is podagra tre")
+    assert texts_for("gout ")[0] == "gout"
+    assert options(opened, "pod")[0] == {"text": "gout", "name": "gout", "how": "also called podagra"}
+    assert {"How is gout treated?", "What are the symptoms of gout?"} <= set(texts_for("pod"))
+    assert all(set(each) == {"text", "name", "how"} for typed in ("g", "gout ", "a") for each in options(opened, typed))
+    assert texts_for(" ") == []
+
+
+def test_titles_of_the_collection_come_before_what_it_lacks(tmp_path: Path) -> None:
+    known = KnowledgeBase([Concept("X:1", "gaba"), Concept("X:2", "gabbro fever"), Concept("X:3", "gabardine rash")])
+    documents = [
+        build_document(doc_id="1", title="Gabardine rash", sections=[Section("Treatment", "Wear wool.", "1-1")]),
+        build_document(doc_id="2", title="Living with gabbles", sections=[Section("Causes", "Geese gabble.", "2-1")]),
+    ]
+    build_index(documents, HashedEncoder(), tmp_path / "index", knowledge_base=known)
+    names = Names(Searcher.open(tmp_path / "index", HashedEncoder()))
+    assert not names.complete("gab", 10).complete
+    names.build()
+    found = [each.name for each in names.complete("gab", 10).entities]
+    assert found[:2] == ["gabardine rash", "Living with gabbles"]
+    assert set(found[2:]) == {"gaba", "gabbro fever"}
+    # But what was typed in full is what was meant.
+    assert [each.name for each in names.complete("gaba", 2).entities] == ["gaba", "gabardine rash"]
+    assert [each.name for each in names.complete("gab", 1).entities] == ["gabardine rash"]
+    assert names.headed == ("treatment", "causes")
+
+
 def test_fields_are_counted(client: TestClient) -> None:
     told = {each["field"]: each["values"] for each in client.get("fields").json()["fields"]}
     assert told["source"] == {"North": 2, "South": 2, "": 1} or told["source"]["North"] == 2
@@ -200,3 +304,21 @@ def test_a_page_of_a_pdf_is_a_picture(index: Path, tmp_path: Path) -> None:
         hit = client.post("search", json={"question": "What cures scabies?"}).json()["hits"][0]
         (box,) = hit["sentences"][0]["boxes"]
         assert (box["page"], round(box["left"])) == (0, 72)
+
+
+def test_a_page_of_a_file_of_scans_is_a_picture(index: Path, tmp_path: Path, needs: Needs) -> None:
+    needs.package("rapidocr")
+    canvas = Canvas(str(tmp_path / "scabies.pdf"))
+    canvas.drawString(72, 700, "Permethrin cream cures scabies.")
+    canvas.save()
+    scan = page_png((tmp_path / "scabies.pdf").read_bytes(), 0, 2.0)
+    with served(Settings(indexes={"leaflets": index}, page=False)) as client:
+        job = ended(client, client.post("documents", files=[("files", ("scabies.png", scan))]).json())
+        (doc_id,) = job["doc_ids"]
+        picture = client.get(f"documents/{doc_id}/pages/0.png", params={"scale": 1})
+        drawn = Image.open(io.BytesIO(picture.content))
+        check_shape(client.get(f"documents/{doc_id}/pages/1.png"), 404, "no_page")
+        hit = client.post("search", json={"question": "What cures scabies?"}).json()["hits"][0]
+        (box,) = hit["sentences"][0]["boxes"]
+        assert drawn.size == pytest.approx(A4, abs=1)
+        assert (box["page"], box["left"], box["top"]) == pytest.approx((0, 72, 132), abs=8)

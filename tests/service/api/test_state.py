@@ -16,7 +16,7 @@ from auscult.errors import ConfigError
 from auscult.index import IndexUpdate
 from auscult.search import Searcher, build_index
 from auscult.service.caller import ANYONE
-from auscult.service.settings import Limits, Settings, named_folders, with_fields
+from auscult.service.settings import Limits, Settings, named_indexes, with_fields
 from auscult.service.state import State
 from auscult.understanding import Query
 from encoders import HashedEncoder
@@ -151,9 +151,9 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="keys, to listen at"):
         Settings(indexes=folders, host=EVERYWHERE)
     assert not Settings(indexes=folders, host=EVERYWHERE, keys=tmp_path / "keys").is_local
-    assert named_folders(["x=/a/b", "/c/d/"]) == {"x": Path("/a/b"), "d": Path("/c/d")}
+    assert named_indexes(["x=/a/b", "/c/d/"]) == {"x": Path("/a/b"), "d": Path("/c/d")}
     with pytest.raises(ConfigError, match="'d' twice"):
-        named_folders(["/c/d", "/e/d"])
+        named_indexes(["/c/d", "/e/d"])
     told = with_fields(Settings(indexes=folders), [("limits.threads", "2"), ("access.origins", "https://a, https://b")])
     assert told.limits == Limits(threads=2)
     assert told.access.origins == ("https://a", "https://b")

@@ -12,7 +12,7 @@ import pytest
 from auscult.search import Searcher
 from auscult.service.settings import Settings
 from needs import Needs
-from page_service import Watched, chromium, fast_encoder, listening, medquad_index, ward_index
+from page_service import Watched, chromium, clinic_index, fast_encoder, listening, medquad_index, ward_index
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,11 @@ def service(needs: Needs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     needs.data("medquad")
     folder = tmp_path_factory.mktemp("page")
     encoder = fast_encoder()
-    indexes = {"medquad": medquad_index(folder / "medquad", encoder), "ward": ward_index(folder / "ward", encoder)}
+    indexes = {
+        "medquad": medquad_index(folder / "medquad", encoder),
+        "ward": ward_index(folder / "ward", encoder),
+        "clinic": clinic_index(folder / "clinic", encoder),
+    }
     settings = Settings(indexes=indexes, data=folder / "data")
     opened = {name: Searcher.open(path, encoder) for name, path in indexes.items()}
     with listening(settings, encoder) as base:

@@ -21,6 +21,9 @@ VIEWS = {
     "hits": f"/?{QUESTION}",
     "nothing": "/?q=What+is+the+capital+of+Mongolia%3F",
     "words": "/?q=SCD+symtoms+zyxwv",
+    "followed": "/?index=clinic&c=How+is+gout+treated%3F&q=and+in+children%3F&assertion=negated&assertion=family",
+    "saved": "/saved",
+    "patients": "/patients?index=clinic&q=gout",
     "document": "",
     "pdf": "/d/ward/gout%20guideline.pdf?q=When+should+I+call+a+doctor+about+gout%3F",
     "coverage": "/coverage?entity=Wilson+disease",
@@ -31,6 +34,11 @@ VIEWS = {
     "login": "/login",
     "trouble": "/nothing/here",
 }
+
+
+def keep_a_search(context: Any, service: Service) -> None:
+    form = {"name": "Wilson disease, treated " * 4, "address": f"/?{QUESTION}&f.source=NINDS"}
+    context.request.post(f"{service.base}/saved", form=form)
 
 
 def path_of(service: Service, view: str) -> str:
@@ -52,6 +60,7 @@ def seen(browser: Any, service: Service) -> Iterator[Watched]:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing(seen: Watched, service: Service, view: str) -> None:
+    keep_a_search(seen.page.context, service)
     for scheme in ("light", "dark"):
         seen.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page = seen.open(path_of(service, view))
@@ -64,7 +73,10 @@ def test_axe_finds_nothing(seen: Watched, service: Service, view: str) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_phone_needs_no_scrolling_sideways(browser: Any, service: Service, view: str) -> None:
-    context = browser.new_context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True, reduced_motion="reduce"
+    )
+    keep_a_search(context, service)
     page = context.new_page()
     page.goto(service.base + path_of(service, view))
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlsplit
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +31,8 @@ def test_what_is_asked_for_comes_back_from_its_address(
     start: int,
 ) -> None:
     asked = Asked(text=text, index="medquad", fields=fields, bounds=bounds, start=start)
-    for each in (asked, asked.by_entity(entity, aspects), asked.in_words(entity)):
+    followed = replace(asked, conversation=tuple(each for each in (entity, *aspects) if each != text))
+    for each in (asked, followed, asked.by_entity(entity, aspects), asked.in_words(entity)):
         assert read(each.at()) == each
     assert read(asked.at("/compare", "answer", ("by", "source"))) == asked
 
@@ -39,6 +41,11 @@ def test_values_are_chosen_and_left_again() -> None:
     asked = Asked(text="gout", start=20).with_value("source", "NHS", True).with_value("source", "GARD", True)
     assert (asked.fields, asked.start) == ({"source": ("NHS", "GARD")}, 0)
     assert asked.with_value("source", "NHS", False).with_value("source", "GARD", False) == Asked(text="gout")
+    said = asked.with_assertion("family", True).with_assertion("negated", True)
+    assert read(said.at()) == replace(said, start=0)
+    assert said.assertions == ("negated", "family")
+    assert said.with_assertion("negated", False).with_assertion("family", False) == asked
+    assert read("/?q=gout&assertion=sure").assertions == ()
     dated = read("/?q=gout&from.date=2020&to.date=2021-06&f.source=NHS")
     assert dated.where == {"source": ("NHS",), "date": Between("2020", "2021-06")}
 
@@ -48,6 +55,21 @@ def test_an_address_may_say_anything(parameters: list[tuple[str, str]]) -> None:
     asked = Asked.of(parameters)
     assert 0 <= asked.start <= FURTHEST
     assert asked.at().startswith("/")
+
+
+def test_the_box_sends_what_the_next_question_follows() -> None:
+    first = Asked(text="How is gout treated?")
+    assert (first.earlier, first.following) == ((), ("How is gout treated?",))
+    again = read(f"/?{urlencode([*(('c', each) for each in first.following), ('q', first.text)])}")
+    assert again == first, "a question that is sent again does not follow itself"
+    second = read(f"/?{urlencode([*(('c', each) for each in first.following), ('q', 'and in children?')])}")
+    assert second.following == ("How is gout treated?", "and in children?")
+    assert second.words["conversation"] == ["How is gout treated?"]
+    assert [read(address) for _, address in second.trail] == [first]
+    assert second.by_itself() == Asked(text="and in children?")
+    assert second.by_entity("asthma", ()).following == (), "what was chosen by hand has no words yet"
+    assert sum(map(len, read("/?" + "&".join(f"c={'x' * 900}{n}" for n in range(30))).conversation)) < 4_000
+    assert len(read("/?" + "&".join(f"c={n}" for n in range(30))).conversation) == 20
 
 
 def test_addresses_to_go_back_to_lead_nowhere_else() -> None:

@@ -60,7 +60,7 @@ def test_the_answer_grows_without_scripts_as_with_them(browser: Any, service: Se
     address = page.url
     page.get_by_role("button", name="Grow the answer").click()
     expected = marked(page)
-    context = browser.new_context(java_script_enabled=False)
+    context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
     plain = context.new_page()
     plain.goto(address)
     follow(plain.locator("#grow"))

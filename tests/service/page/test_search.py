@@ -64,6 +64,44 @@ def test_chips_say_what_was_understood_and_each_leads_to_another_reading(watched
     assert "Wilson disease" in page.locator("details.entity summary").inner_text()
 
 
+def test_a_question_in_the_box_follows_the_one_before(browser: Any, service: Service) -> None:
+    context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{service.base}/?{urlencode(ASKED)}")
+    assert page.locator(".trail").count() == 0
+    for question in ("and its symptoms?", "and in adults?"):
+        page.locator("#q").fill(question)
+        follow(page.get_by_role("button", name="Search"))
+    assert page.locator(".trail li").all_inner_texts() == [ASKED["q"], "and its symptoms?"]
+    chips = page.locator(".understood").inner_text()
+    assert chips.count("from before") == 2
+    assert "symptoms" in chips
+    assert page.locator(".hit h2").first.inner_text() == "Wilson Disease"
+    judged = page.locator(".judge input[name=q]").first.input_value()
+    assert "Wilson" in judged, "a judgement is of a whole question"
+    follow(page.locator(".trail li a").last)
+    assert page.locator(".trail li").all_inner_texts() == [ASKED["q"]]
+    follow(page.locator(".trail .away"))
+    assert page.locator(".trail").count() == 0
+    assert "Wilson" not in page.locator(".understood").inner_text()
+    page.go_back()
+    page.locator("#q").fill("What are the symptoms of sarcoidosis?")
+    follow(page.get_by_role("button", name="Search"))
+    assert page.locator(".trail").count() == 0, "it needed nothing from before"
+    follow(page.get_by_role("link", name="New question"))
+    assert page.locator("#q").input_value() == ""
+    assert page.locator("input[name=c]").count() == 0
+    context.close()
+
+
+def test_what_was_chosen_by_hand_is_followed_in_its_words(watched: Watched) -> None:
+    page = watched.open("/?e=DOID:893&a=treatment")
+    page.locator("#q").fill("and in adults?")
+    follow(page.get_by_role("button", name="Search"))
+    assert "Wilson disease" in page.locator("details.entity summary").inner_text()
+    assert "treatment" in page.locator("details.aspect summary").inner_text()
+
+
 def test_a_name_of_two_things_offers_both(watched: Watched) -> None:
     page = results(watched, q="SCD")
     page.locator("details.entity summary").click()
@@ -112,6 +150,32 @@ def test_filters_narrow_and_are_taken_back(watched: Watched) -> None:
     assert {*page.locator(".hit .from").all_inner_texts()} == {"NINDS"}
     follow(page.locator(".filter a[aria-current]"))
     assert len({*page.locator(".hit .from").all_inner_texts()}) > 1
+
+
+def test_hits_are_told_apart_by_what_they_say_of_the_entity(watched: Watched) -> None:
+    page = watched.open("/?index=clinic&q=gout")
+    said = page.locator(".filter", has_text="What is said of it")
+    said.locator("summary").click()
+    assert said.locator("li").all_inner_texts() == ["affirmed", "negated", "family", "historical", "hypothetical"]
+    follow(said.locator("a", has_text="negated"))
+    labels = page.locator(".hit .assertion").all_inner_texts()
+    assert labels == ["negated"]
+    texts = " ".join(page.locator(".hit .excerpt").all_inner_texts())
+    assert "No sign of gout" in texts
+    assert "mother" not in texts
+    follow(said.locator("a", has_text="family"))
+    assert parse_qs(urlsplit(page.url).query)["assertion"] == ["negated", "family"]
+    assert {"negated", "family"} <= {*page.locator(".hit .assertion").all_inner_texts()}
+    follow(said.locator("a[aria-current]").first)
+    follow(page.get_by_role("link", name="Without filters"))
+    assert {"hypothetical", "negated", "family"} <= {*page.locator(".hit .assertion").all_inner_texts()}
+
+
+def test_a_filter_of_what_is_said_needs_something_it_is_said_of(watched: Watched) -> None:
+    page = watched.open("/?index=clinic&q=what+helps%3F&assertion=negated")
+    assert "Nothing was recognised that something could be said of" in page.locator(".nothing").inner_text()
+    follow(page.get_by_role("link", name="Ask without them"))
+    assert page.locator(".hit").count() > 0
 
 
 def test_more_hits_are_pages_of_their_own(watched: Watched) -> None:

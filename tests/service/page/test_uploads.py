@@ -31,7 +31,7 @@ def test_dropped_files_are_read_and_reported_and_found(watched: Watched, service
 
 def test_a_file_is_chosen_and_sent_without_scripts(browser: Any, service: Service, tmp_path: Path) -> None:
     (tmp_path / "rickets.txt").write_text("Rickets\n\nRickets comes from a lack of vitamin D.\n")
-    context = browser.new_context(java_script_enabled=False)
+    context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{service.base}/add?index=ward")
     page.get_by_label("choose files").set_input_files(tmp_path / "rickets.txt")

@@ -70,7 +70,7 @@ def test_the_theme_follows_the_machine_until_it_is_chosen_and_is_kept(watched: W
 @pytest.fixture
 def plain(browser: Any, service: Service) -> Iterator[Watched]:
     """A browser that runs no scripts."""
-    context = browser.new_context(java_script_enabled=False)
+    context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
     yield Watched(context.new_page(), service.base)
     context.close()
 
@@ -109,7 +109,7 @@ def test_without_scripts_the_main_things_work(plain: Watched, service: Service) 
 def test_what_goes_wrong_is_one_sentence_with_what_to_do(
     browser: Any, service: Service, path: str, status: int, says: str
 ) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     answer = page.goto(service.base + path)
     assert answer.status == status
@@ -125,7 +125,7 @@ def test_who_has_a_key_logs_in_once_and_out_again(browser: Any, tmp_path: Path) 
     indexes = {"ward": ward_index(tmp_path / "ward", encoder)}
     settings = Settings(indexes=indexes, data=tmp_path / "data", keys=tmp_path / "keys", audit=tmp_path / "audit.jsonl")
     with listening(settings, encoder) as base:
-        context = browser.new_context()
+        context = browser.new_context(reduced_motion="reduce")
         page = context.new_page()
         page.goto(f"{base}/?q=gout")
         assert "/login?next=" in page.url
@@ -154,7 +154,7 @@ def test_a_damaged_index_is_told_and_not_waited_for(browser: Any, tmp_path: Path
         if path.is_file() and path.stat().st_size > 4096:
             path.write_bytes(b"\xff" * 4096)
     with listening(Settings(indexes={"ward": folder}, data=tmp_path / "data"), encoder, whole=False) as base:
-        context = browser.new_context()
+        context = browser.new_context(reduced_motion="reduce")
         page = context.new_page()
         page.wait_for_timeout(500)
         assert page.goto(f"{base}/?q=gout").status == 503
@@ -167,7 +167,7 @@ def test_a_busy_service_says_so_in_words(browser: Any, tmp_path: Path) -> None:
     indexes = {"ward": ward_index(tmp_path / "ward", encoder)}
     settings = Settings(indexes=indexes, data=tmp_path / "data", limits=Limits(per_minute=3))
     with listening(settings, encoder) as base:
-        context = browser.new_context()
+        context = browser.new_context(reduced_motion="reduce")
         page = context.new_page()
         statuses = [page.goto(f"{base}/login").status for _ in range(8)]
         assert 429 in statuses

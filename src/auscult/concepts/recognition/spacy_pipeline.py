@@ -77,18 +77,6 @@ class SpacyRecognizer:
         return text
 
 
-def blank_english() -> Language:
-    """English tokens without any model.
-
-    Raises:
-        MissingExtraError: spaCy is not installed.
-    """
-    with naming_extra("ner", "spacy"):
-        import spacy
-
-    return spacy.blank("en")
-
-
 def _open(pipeline: str | Path) -> Language:
     with naming_extra("ner", "spacy"):
         import spacy

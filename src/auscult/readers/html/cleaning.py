@@ -50,6 +50,30 @@ _NAMED_AROUND: Final = re.compile(
     r"|(?:site|page)[-_]?header)(?:[-_]?(?:wrapper|wrap|container|area|block|inner|outer|section|box|widget))?",
     re.IGNORECASE,
 )
+# What themes and modules call such parts, as words of a longer name ("content-related-stories", "artTeaser"). The first
+# name nothing that a text may say, as "social" (history), "sponsor" (of a trial) or "recommendation" do. The others are
+# believed of what is links for a good part.
+_LABELS: Final = re.compile(
+    r"(?<![a-z])(?:(?:related|recommended)-?(?:articles|contents?|items|links|news|pages|posts|reading|stories)"
+    r"|shar(?:e|ing)-?(?:bar|box|buttons?|icons?|label|links?|list|this|title|tools)|newsletter|outbrain|taboola|byline"
+    r"|social-?(?:bar|box|buttons?|icons?|links?|media|nav|networks?|share|sharing)|pagination|pager|paywall|copyright"
+    r"|credits?|prev-?next|next-?prev|read-?(?:also|more|next)|see-?also|comments?-?(?:count|link|policy|rules))(?![a-z])"
+)
+_WORDS_AROUND: Final = re.compile(
+    r"(?<![a-z])(?:related|teasers?|shar(?:e|ing)|social|subscri(?:be|ption)|sponsor(?:ed)?|promo(?:s|box)?|trending"
+    r"|advert(?:s|isements?|orial)?|popular|most-?read|sidebar[a-z]*|footer|breadcrumbs?|bio|tags|cta"
+    r"|(?:no-?|hidden-)print|print-none|toolbar|rss|menu|nav(?:bar|igation)?|masthead|login|more-?articles|shop|disqus"
+    r"|feedback|vote|poll|ratings?)(?![a-z])"
+)
+_AUTHOR: Final = re.compile(
+    r"(?<![a-z])(?:author-?(?:about|bio|box|card|description|info|profile)|(?:about-?|post-?|article-?|entry-?)author)"
+    r"(?![a-z])"
+)
+_WORDS_MEET: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
+_LONGEST_LABEL: Final = 80
+#: Times what is left of a part, and characters: more than the buttons have that share a page.
+_LEAST_LEFT_OUT: Final = 3
+_FEWEST_LEFT_OUT: Final = 60
 _VISITORS: Final = re.compile(
     r"comment[-_]?(?:author|meta|metadata|reply|date|list)|commentmetadata|avatar|reply|vcard|says"
 )
@@ -64,6 +88,16 @@ _LEAST_LINKED: Final = 1 / 4
 _LONGEST_FORM: Final = 300
 _FEWEST_TICKS: Final = 3
 _LONGEST_UNSEEN: Final = 100
+_SHORTEST_PROSE: Final = 60
+_LEAST_PROSE: Final = 500
+_MOST_OF_PROSE: Final = 0.8
+_MOST_OF_CARD: Final = 0.1
+_LEADS: Final = frozenset({"aside", "div", "figure", "p", "section"})
+_ALL_LINKED: Final = 0.9
+_SENTENCES: Final = 1000
+_LONGEST_LEAD: Final = 300
+_KEPT_SHAPES: Final = ("table", "dl", "ol")
+_IN_TABLES: Final = frozenset({"tbody", "td", "tfoot", "th", "thead", "tr"})
 
 
 @dataclass(slots=True)
@@ -73,6 +107,7 @@ class Measure:
     Attributes:
         length: Characters.
         linked: Those of them in links.
+        prose: Those of them in stretches as long as sentences, outside of links.
         links: Links.
         inward: Those of them to a place on the page.
         content: Parts that are called the text or its title.
@@ -83,6 +118,7 @@ class Measure:
 
     length: int = 0
     linked: int = 0
+    prose: int = 0
     links: int = 0
     inward: int = 0
     content: int = 0
@@ -94,6 +130,7 @@ class Measure:
         """Count what another holds too."""
         self.length += other.length
         self.linked += other.linked
+        self.prose += other.prose
         self.links += other.links
         self.inward += other.inward
         self.content += other.content
@@ -124,7 +161,10 @@ def measured(page: Element) -> dict[int, Measure]:
             if isinstance(child, Piece):
                 length = len(child.text.strip())
                 measure.length += length
-                measure.linked += length if linked else 0
+                if linked:
+                    measure.linked += length
+                elif length >= _SHORTEST_PROSE:
+                    measure.prose += length
             elif not child.dropped:
                 stack.append((child, element, linked))
     for element, parent, _ in reversed(order):
@@ -150,7 +190,7 @@ def is_hidden(element: Element, measure: Measure) -> bool:
     return ornament or bool(_HIDDEN_STYLE.search(given.get("style", "")))
 
 
-def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool, total: int) -> bool:
+def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool, whole: Measure) -> bool:
     """Whether an element stands around the text.
 
     Args:
@@ -158,8 +198,9 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
         measure: Its own.
         inside: Whether it is inside of what is called the text.
         in_heading: Whether it is inside of a heading.
-        total: Characters of the page.
+        whole: The page's measure.
     """
+    total = whole.length
     tag, role, length = element.tag, element.get("role").lower(), measure.length
     if tag in ("button", "option"):
         # The heading of a part that folds is a button.
@@ -188,7 +229,23 @@ def is_around(element: Element, measure: Measure, inside: bool, in_heading: bool
     names = [each for each in named.split() if _NAMED_AROUND.fullmatch(each)]
     if any(map(_COMMENTS.search, names)):
         return measure.visitors > 0
-    return bool(names) and _is_site(element, measure)
+    if names and _is_site(element, measure):
+        return True
+    # The part that has the text is not around it, whatever it is called.
+    if tag in HEADINGS or tag in _IN_TABLES or measure.prose * 5 >= max(whole.prose, 1):
+        return False
+    called = _WORDS_MEET.sub("-", named).lower()
+    labelled = _LABELS.search(called) is not None
+    if labelled and length <= _LONGEST_LABEL and not measure.prose:
+        return True
+    if measure.links <= measure.inward:
+        return False
+    linked = measure.linked >= _LEAST_LINKED * length
+    return (
+        (labelled and _is_site(element, measure))
+        or (linked and _WORDS_AROUND.search(called) is not None)
+        or _AUTHOR.search(called) is not None
+    )
 
 
 def _is_site(element: Element, measure: Measure) -> bool:
@@ -250,6 +307,7 @@ def clean(page: Element, most: Care = Care.LINKS) -> bool:
                 _keep_main(page, elements)
             if care >= Care.LINKS:
                 _drop_lists_of_links(page)
+                _drop_labels(page)
             if _has_words(page):
                 return True
     return False
@@ -403,7 +461,7 @@ def _is_panel(element: Element) -> bool:
 
 
 def _drop_around(page: Element, measures: dict[int, Measure], care: int, hidden: set[int]) -> None:
-    total = measures[id(page)].length
+    whole = measures[id(page)]
     stack: list[tuple[Element, bool, bool]] = [(page, False, False)]
     while stack:
         parent, inside, in_heading = stack.pop()
@@ -412,7 +470,7 @@ def _drop_around(page: Element, measures: dict[int, Measure], care: int, hidden:
                 element.dropped = NEVER_SHOWN
             elif id(element) in hidden:
                 element.dropped = "hidden"
-            elif care >= Care.AROUND and is_around(element, measures[id(element)], inside, in_heading, total):
+            elif care >= Care.AROUND and is_around(element, measures[id(element)], inside, in_heading, whole):
                 element.dropped = _AROUND_TEXT
             if not element.dropped:
                 heading = element.tag in HEADINGS or element.get("role") == "heading"
@@ -450,25 +508,154 @@ def _drop_lists_of_links(page: Element) -> None:
     before = ""
     dropped: list[Element] = []
     lost = 0
-    stack: list[tuple[Element | Piece, bool]] = [(page, False)]
+    beside = _beside_prose(page, measures)
+    stack: list[tuple[Element | Piece, bool, bool]] = [(page, False, measures[id(page)].prose >= _LEAST_PROSE)]
     while stack:
-        node, inside = stack.pop()
+        node, inside, cards = stack.pop()
         if isinstance(node, Piece):
             before = node.text.strip() or before
             continue
         measure = measures[id(node)]
-        if node.tag in _LISTS_OF_LINKS and _is_links(measure) and _leads_away(measure, before, inside):
+        listed = node.tag in _LISTS_OF_LINKS and _is_links(measure) and _leads_away(measure, before, inside)
+        cards = cards and node.tag not in _KEPT_SHAPES and node.tag not in LISTS
+        card = cards and not before.endswith(":") and (_is_card(node, measure, total) or _is_lead(node, measure))
+        if listed or card or id(node) in beside:
             dropped.append(node)
             lost += measure.length
             continue
         inside = inside or is_content(node)
         stack.extend(
-            (child, inside) for child in reversed(node.children) if isinstance(child, Piece) or not child.dropped
+            (child, inside, cards) for child in reversed(node.children) if isinstance(child, Piece) or not child.dropped
         )
-    # A page of links, such as a list of all topics, is what it is.
-    if 2 * lost <= total:
+    # A page of links, such as a list of all topics, is what it is; one of sentences beside more links is not.
+    prose = measures[id(page)].prose
+    left = prose - sum(measures[id(each)].prose for each in dropped)
+    if 2 * lost <= total or left >= max(_MOST_OF_PROSE * prose, _SENTENCES):
         for element in dropped:
             element.dropped = _AROUND_TEXT
+
+
+def _drop_labels(page: Element) -> None:
+    """Drop labels and headings of what was left out: "More on this", with the links to it gone."""
+    left, lost = measured(page), _left_out(page)
+    stack = [page]
+    while stack:
+        for element in stack.pop().elements:
+            if element.dropped:
+                continue
+            now = left[id(element)]
+            label = 0 < now.length <= _LONGEST_LABEL and not (now.prose or now.content or is_content(element))
+            if label and _is_label(element, lost[id(element)]):
+                element.dropped = _AROUND_TEXT
+            else:
+                stack.append(element)
+    _drop_headings(page)
+
+
+def _is_label(element: Element, lost: int) -> bool:
+    """Whether the words of an element say nothing without the `lost` characters that they were a label of."""
+    if lost < _FEWEST_LEFT_OUT:
+        return False
+    kept = descend(element, lambda each: not each.dropped)
+    words = " ".join("".join(each.text for each in kept if isinstance(each, Piece)).split())
+    # "Call 112" and "Stop it before surgery." say something.
+    says = any(letter.isdigit() for letter in words) or words.endswith((".", "!"))
+    return not says and lost >= _LEAST_LEFT_OUT * len(words)
+
+
+def _left_out(page: Element) -> dict[int, int]:
+    """Return how many characters around the text were left out of each element that is not dropped, by its id."""
+    order: list[tuple[Element, Element]] = []
+    lost = {id(page): 0}
+    stack = [page]
+    while stack:
+        parent = stack.pop()
+        for element in parent.elements:
+            if not element.dropped:
+                lost[id(element)] = 0
+                order.append((element, parent))
+                stack.append(element)
+            elif element.dropped == _AROUND_TEXT:
+                lost[id(parent)] += _shown_length(element)
+    for element, parent in reversed(order):
+        lost[id(parent)] += lost[id(element)]
+    return lost
+
+
+def _shown_length(element: Element) -> int:
+    shown = descend(element, lambda each: not _is_invisible(each))
+    return sum(len(each.text.strip()) for each in shown if isinstance(each, Piece))
+
+
+def _drop_headings(page: Element) -> None:
+    """Drop headings that have nothing below them but what was left out."""
+    last: Element | None = None
+    lost = 0
+    # The end of the page ends what stands below its last heading, too.
+    stack: list[Element | Piece] = [Element("h1"), page]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Piece):
+            last = None if node.text.strip() else last
+        elif node.dropped:
+            lost += _shown_length(node) if node.dropped == _AROUND_TEXT and last is not None else 0
+        elif node.tag in HEADINGS:
+            if last is not None and node.tag <= last.tag and _is_label(last, lost):
+                last.dropped = _AROUND_TEXT
+            last, lost = (node if node.tag != "h1" else None), 0
+        else:
+            stack.extend(reversed(node.children))
+
+
+def _beside_prose(page: Element, measures: dict[int, Measure]) -> set[int]:
+    """Return the ids of blocks of links beside the element that holds nearly all sentences of a page.
+
+    Such a block does not hold the title of the page. It is mostly links, or has several and a good part of it is
+    links, as lists of other articles with their first sentences are.
+    """
+    total = measures[id(page)].prose
+    title = page.first("h1")
+    found: set[int] = set()
+    part: Element | None = page if total >= _LEAST_PROSE else None
+    while part:
+        inner = [each for each in part.elements if not each.dropped]
+        part = next((each for each in inner if measures[id(each)].prose >= _MOST_OF_PROSE * total), None)
+        for each in inner if part else ():
+            if each is part:
+                continue
+            measure = measures[id(each)]
+            least = _LEAST_LINKED if measure.links >= _FEWEST_LINKS else 1 / 2
+            # Names in tables and in references are links, too.
+            least = _LINKED if each.tag in _KEPT_SHAPES or each.first(*_KEPT_SHAPES) else least
+            outward = measure.links > measure.inward and measure.linked >= least * measure.length
+            if outward and all(node is not title for node in (each, *descend(each))):
+                found.add(id(each))
+    return found
+
+
+def _is_card(element: Element, measure: Measure, total: int) -> bool:
+    """Whether an element invites to another page: a link around a heading or a paragraph, or a small part of links."""
+    if measure.length >= _MOST_OF_CARD * total or measure.links <= measure.inward:
+        return False
+    if element.tag == "aside":
+        return measure.linked * 2 >= measure.length
+    if element.tag == "article":
+        return measure.linked >= _LEAST_LINKED * measure.length
+    if element.tag != "a" or element.get("href").startswith(("tel:", "mailto:")):
+        return False
+    return element.first("h1", "h2", "h3", "h4", "h5", "h6", "p") is not None
+
+
+def _is_lead(element: Element, measure: Measure) -> bool:
+    """Whether a paragraph or block is one link to another page, and no heading."""
+    if element.tag not in _LEADS or measure.links <= measure.inward or measure.length > _LONGEST_LEAD:
+        return False
+    alone = measure.linked >= _ALL_LINKED * measure.length > 0
+    return (
+        alone
+        and element.first(*HEADINGS) is None
+        and not any(each.get("href").startswith(("tel:", "mailto:")) for each in element.all("a"))
+    )
 
 
 def _is_links(measure: Measure) -> bool:

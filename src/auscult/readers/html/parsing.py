@@ -26,6 +26,8 @@ _PARTS_OF_TABLES: Final = known.CELLS | known.ROW_GROUPS | {"tr"}
 _CELLS_AND_TABLES: Final = known.CELLS | {"table"}
 _FILLED_IN: Final = frozenset({"", "text", "number", "date", "datetime-local", "month", "time", "week", "range"})
 _LETTER: Final = re.compile(r"[a-zA-Z]")
+#: As in browsers: what is nested deeper stands side by side, so that no reader's work grows with the square of a depth.
+_DEEPEST: Final = 512
 
 
 def parse_html(source: str) -> Element:
@@ -130,6 +132,7 @@ class _Parser:
             self._close("head")
         if tag in known.CLOSES:
             self._close_implied(*known.CLOSES[tag])
+        self._cut(_DEEPEST)
         self._append(element)
         # "<div/>" is "<div>" to a browser, but not where the page says that it is XML.
         if closed and (self._is_xml or tag not in known.CONTAINERS | known.RAW):

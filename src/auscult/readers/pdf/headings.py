@@ -124,7 +124,10 @@ def title_of(blocks: Sequence[Block], found: Sequence[int | None], body: Style, 
             for place, level in enumerate(found)
         )
         if rivals == 1 or not told:
-            return told or _shown(blocks[largest]), largest if rivals == 1 else None
+            shown = _shown(blocks[largest])
+            # What the file's own title does not say stays a heading: it would be in no passage.
+            said = {*_plain(shown).split()} <= {*_plain(told or shown).split()}
+            return told or shown, largest if rivals == 1 and said else None
     return told, None
 
 

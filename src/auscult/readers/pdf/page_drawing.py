@@ -1,7 +1,7 @@
-"""Draws one page of a PDF: read from standard input, written to standard output as PNG. `page_images` runs it.
+"""Draws one page of a PDF or a file of pictures: read from standard input, written to standard output as PNG.
 
-It is run as a file of its own, and loads PDFium's file beside it without the rest of Auscult, which would take most of
-the time that a page takes.
+`page_images` runs it as a file of its own. It loads the file beside it that opens what was read without the rest of
+Auscult, which would take most of the time that a page takes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import os
 import struct
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 TOLD = 3
 """What it exits with where it wrote an error instead."""
@@ -36,12 +36,12 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def main(page: int, scale: float, seconds: int, memory: int) -> None:
-    """Limit this process, read a PDF and write its page, or an error."""
+    """Limit this process, read a PDF or pictures and write a page, or an error."""
     content = sys.stdin.buffer.read()
-    pdfium = _pdfium()
+    opened = _opener(content)
     _limit(seconds, memory)
     try:
-        with pdfium.opened(content) as pdf:
+        with opened(content) as pdf:
             if not 0 <= page < len(pdf):
                 _tell("", f"a page from 0 to {len(pdf) - 1}", f"page {page}", "choose another")
             picture = png(*pdf.draw(page, scale, MOST_PIXELS))
@@ -59,14 +59,22 @@ def _tell(*told: str) -> None:
     os._exit(TOLD)
 
 
-def _pdfium() -> Any:
-    spec = importlib.util.spec_from_file_location("pdfium_alone", Path(__file__).with_name("pdfium.py"))
-    if spec is None or spec.loader is None:
-        raise ImportError("there is no pdfium.py beside this file")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def _opener(content: bytes) -> Callable[[bytes], Any]:
+    """Return what opens a file for its pages to be drawn."""
+    pictures = _beside("pictures")
+    if pictures.picture_type(content):
+        return cast(Callable[[bytes], Any], pictures.opened_pictures)
     # Loaded before there are limits.
     importlib.import_module("pypdfium2")
+    return cast(Callable[[bytes], Any], _beside("pdfium").opened)
+
+
+def _beside(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(f"{name}_alone", Path(__file__).with_name(f"{name}.py"))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no {name}.py beside this file")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, for people who look at where an answer stands.
+"""Pages of a PDF, or of a file of scanned pages, as pictures, for people who look at where an answer stands.
 
 A file may be made to harm, and PDFium is a large program in C++: a server has pages drawn by `PageRenderer`, in a
 process of their own that has limits of time and memory, opens no file and dies after one page. Nothing is written to
@@ -23,25 +23,26 @@ from auscult.errors import DataError
 from auscult.readers.contract import UnreadableError
 from auscult.readers.pdf.page_drawing import MOST_PIXELS, TOLD, png
 from auscult.readers.pdf.pdfium import opened
+from auscult.readers.pdf.pictures import opened_pictures, picture_type
 
 _LARGEST_SCALE: Final = 8.0
 _PROGRAM: Final = str(Path(__file__).with_name("page_drawing.py"))
 
 
 def page_png(content: bytes, page: int, scale: float) -> bytes:
-    """A page of a PDF as PNG, drawn in this process; other threads that draw or read a PDF wait.
+    """A page as PNG, drawn in this process; other threads that draw or read a PDF wait.
 
     Args:
-        content: The PDF.
+        content: A PDF, or a file of pictures (PNG, JPEG, TIFF).
         page: From 0.
         scale: Pixels a point, above 0 and at most 8. A picture of more than 8 million pixels is drawn smaller.
 
     Raises:
         DataError: There is no such page, or the scale is out of range.
-        UnreadableError: The PDF is broken or encrypted.
+        UnreadableError: The file is broken or encrypted.
     """
     _check_scale(scale)
-    with opened(content) as pdf:
+    with (opened_pictures if picture_type(content) else opened)(content) as pdf:
         if not 0 <= page < len(pdf):
             raise DataError(f"a page from 0 to {len(pdf) - 1}", f"page {page}", "choose another")
         return png(*pdf.draw(page, scale, MOST_PIXELS))
@@ -80,7 +81,7 @@ class PageRenderer:
 
         Raises:
             DataError: There is no such page, the scale is out of range, or too many pages are being drawn.
-            UnreadableError: The PDF is broken or encrypted, or takes more time or memory than a page may.
+            UnreadableError: The file is broken or encrypted, or takes more time or memory than a page may.
         """
         _check_scale(scale)
         key = hashlib.sha256(content).digest(), page, scale
@@ -132,7 +133,7 @@ def _drawn_apart(content: bytes, page: int, scale: float, limits: RenderLimits) 
 
 
 def _too_much(got: str) -> UnreadableError:
-    remedy = "read the text instead, or save the PDF anew from a viewer"
+    remedy = "read the text instead, or save a copy of the PDF from a viewer"
     return UnreadableError("PDF that cannot be drawn", "a page that can be drawn", f"one that took {got}", remedy)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LOCK: Final = threading.RLock()
 _PASSWORD, _SECURITY = 4, 5
 _MOST_BOOKMARKS: Final = 5_000
-_BROKEN: Final = "open it in a viewer: if that fails too, get the file again; if not, save it anew from there"
+_BROKEN: Final = "open it in a viewer: if that fails too, get the file again; if not, save a copy from there"
 
 
 class Bookmark(NamedTuple):
@@ -87,6 +87,19 @@ class Pdf:
             text = page.get_textpage()
             try:
                 return page_content(raw, page, text, marks)
+            finally:
+                text.close()
+
+    def layer(self, number: int) -> str:
+        """Return the text layer of page `number`, from 0, as PDFium writes it.
+
+        Raises:
+            UnreadableError: It is damaged.
+        """
+        with self._page(number) as page:
+            text = page.get_textpage()
+            try:
+                return str(text.get_text_range(errors="replace"))
             finally:
                 text.close()
 

@@ -2,18 +2,21 @@
 
 The text is rebuilt from where words stand on the page: columns, paragraphs, lists and tables; headings by the size and
 weight of letters and by the outline. Words parted at a line's end are joined, compounds keep their hyphen. Running
-headers, footers and page numbers are left out and counted. A page without a text layer is named; a document without any
-is refused as scanned. What is filled into forms is read; comments are not.
+headers, footers and page numbers are left out and counted. A scanned page is recognised where an engine for that is
+installed (`scans`), else named; a document of such pages alone is refused. What is filled into forms is read; comments
+are not.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import groupby
+from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +31,8 @@ from auscult.readers.pdf.headings import body_style, joined_headings, levels, ti
 from auscult.readers.pdf.layout import PagePieces, regions, without_furniture
 from auscult.readers.pdf.paragraphs import Block, blocks_of, continued
 from auscult.readers.pdf.pdfium import Bookmark, Pdf, opened
+from auscult.readers.pdf.pictures import Pictures
+from auscult.readers.pdf.scans import Scans, is_installed, longer_scans
 from auscult.readers.pdf.words import PageContent, Piece, Rule, Word, pieces_of, words_of
 from auscult.readers.tables import readable_rows
 
@@ -211,10 +216,25 @@ class PdfReader:
             UnreadableError: It is broken, encrypted, or has no text layer.
         """
         with opened(file.content) as pdf:
-            yield _draft(pdf)
+            yield page_draft(pdf, _without_text)
 
 
-def _draft(pdf: Pdf) -> DraftDocument:
+def page_draft(
+    pdf: Pdf | Pictures,
+    without_text: Callable[
+        [Scans, Sequence[tuple[float, float]], Sequence[tuple[int, str]], Sequence[int]], UnreadableError
+    ],
+) -> DraftDocument:
+    """Return the one document of a file of pages.
+
+    Args:
+        pdf: The open file.
+        without_text: Makes the error for one without words, of what was recognised, the pages' sizes, the pages
+            without text and those with unknown letters.
+
+    Raises:
+        UnreadableError: It is damaged, or has no words.
+    """
     told, outline = pdf.metadata(), pdf.outline()
     sizes: list[tuple[float, float]] = []
     ways: list[PagePieces] = []
@@ -222,19 +242,22 @@ def _draft(pdf: Pdf) -> DraftDocument:
     bare: list[tuple[int, str]] = []
     unmapped: list[int] = []
     struck: list[int] = []
+    scans = Scans(pdf)
     for number in range(len(pdf)):
         content = pdf.page(number)
         sizes.append((content.width, content.height))
         words = words_of(content, number)
         written = any(letter.isalnum() for each in words.values() for word in each for letter in word.text)
-        if not written and (what := _bare(content)):
+        if not written and content.images and (recognised := scans.words(number, content.width)):
+            words = {0: recognised}
+        elif not written and (what := _bare(content)):
             bare.append((number, what))
         if content.unmapped > _UNMAPPED_SHARE * max(len(content.glyphs), 1):
             unmapped.append(number)
         if content.struck:
             struck.append(number)
         # Lines that run another way are as if on a page of their own.
-        ways += [PagePieces(*_size(content, turn), pieces_of(each)) for turn, each in words.items()]
+        ways += [PagePieces(*page_size(content, turn), pieces_of(each)) for turn, each in words.items()]
         rules += [() if turn else content.rules for turn in words]
     kept, furniture = without_furniture(ways)
     blocks = [
@@ -243,13 +266,19 @@ def _draft(pdf: Pdf) -> DraftDocument:
         for region in regions(page)
         for block in blocks_of(region, drawn)
     ]
-    told_struck = [f"{_listed(struck)}: struck-out words are left out"] if struck else []
+    remarks = [*_remarks(bare, unmapped, furniture), *_recognised(scans)]
+    if struck:
+        remarks.append(f"{_listed(struck)}: struck-out words are left out")
     if not any(letter.isalnum() for block in blocks for word in block.words for letter in word.text):
-        raise _without_text(sizes, bare, unmapped)
-    return _assembled(continued(blocks), told, outline, sizes, [*_remarks(bare, unmapped, furniture), *told_struck])
+        raise without_text(scans, sizes, bare, unmapped)
+    draft = _assembled(continued(blocks), told, outline, sizes, remarks)
+    if not scans.confidence:
+        return draft
+    confidence = f"{fmean(scans.confidence.values()):.2f}"
+    return replace(draft, metadata={**draft.metadata, "scan_confidence": confidence})
 
 
-def _size(content: PageContent, turn: int) -> tuple[float, float]:
+def page_size(content: PageContent, turn: int) -> tuple[float, float]:
     """A page's width and height to who reads its lines level."""
     return (content.height, content.width) if turn in (1, 3) else (content.width, content.height)
 
@@ -354,6 +383,16 @@ def _remarks(bare: Sequence[tuple[int, str]], unmapped: Sequence[int], furniture
     return said
 
 
+def _recognised(scans: Scans) -> list[str]:
+    said = []
+    if scans.confidence:
+        sure = fmean(scans.confidence.values())
+        said.append(f"{_listed([*scans.confidence])}: recognised from a scan (confidence {sure:.0%}), not copied")
+    if scans.late:
+        said.append(f"{_listed(scans.late)}: no time was left to recognise the scan; {longer_scans()}")
+    return said
+
+
 def _listed(numbers: Sequence[int]) -> str:
     """Pages, counted from 1, as people name them: "page 3", "pages 2-4, 9"."""
     runs = []
@@ -364,13 +403,18 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _without_text(
-    sizes: Sequence[tuple[float, float]], bare: Sequence[tuple[int, str]], unmapped: Sequence[int]
+    scans: Scans, sizes: Sequence[tuple[float, float]], bare: Sequence[tuple[int, str]], unmapped: Sequence[int]
 ) -> UnreadableError:
     number = f"{len(sizes)} page{'s' if len(sizes) != 1 else ''}"
     remedy = "recognise its text first, for instance with: ocrmypdf FILE.pdf FILE-with-text.pdf"
+    if not is_installed():
+        remedy = f"install auscult[scans], or {remedy}"
     if unmapped:
         got = f"{number} whose fonts do not say which letters they show"
         return UnreadableError("PDF without letters", "a PDF whose text can be copied", got, remedy)
+    if scans.late:
+        got = f"{number} of scans and no time to recognise them"
+        return UnreadableError("scanned PDF", "a PDF with a text layer", got, longer_scans())
     if bare:
         return UnreadableError("scanned PDF", "a PDF with a text layer", f"{number} without one", remedy)
     return UnreadableError("empty PDF", "a PDF with text", f"{number} with nothing on", "leave it out")

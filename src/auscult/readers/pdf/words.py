@@ -61,7 +61,7 @@ class PageContent:
         drawings: Whether anything else is on it.
         unmapped: Characters whose font does not say what they are.
         rules: Level lines that are drawn, and edges of boxes.
-        struck: Characters that are struck out, and left out.
+        struck: Words that are struck out, and left out.
     """
 
     width: float
@@ -71,7 +71,7 @@ class PageContent:
     drawings: bool
     unmapped: int
     rules: tuple[Rule, ...]
-    struck: int
+    struck: str
 
 
 def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
@@ -101,7 +101,8 @@ def page_content(raw: Any, page: Any, text: Any, marks: Marks) -> PageContent:
         # A page that is struck out as a whole is better found than lost.
         struck = set()
     kept = tuple(_SPACE if place in struck else glyph for place, glyph in enumerate(glyphs))
-    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), len(struck))
+    told = "".join(glyph.text if place in struck else " " for place, glyph in enumerate(glyphs)) if struck else ""
+    return PageContent(width, height, kept, images, drawings, unmapped, tuple(rules), " ".join(told.split()))
 
 
 def _with_fields(glyphs: list[Glyph], marks: Marks, place_on_page: Any) -> list[Glyph]:
@@ -331,12 +332,14 @@ class _Font(NamedTuple):
 def _font(raw: Any, handle: Any, index: int, turned: int) -> _Font:
     """What the piece of text that a character belongs to is set in."""
     matrix, flags, told = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(256)
-    size = raw.FPDFText_GetFontSize(handle, index)
+    stated = raw.FPDFText_GetFontSize(handle, index)
+    # A negative size turns letters by half a turn, as its matrix then does once more.
+    size, half = abs(stated), 180 if stated < 0 else 0
     turn = turned
     if raw.FPDFText_GetMatrix(handle, index, matrix):
         size *= math.hypot(matrix.c, matrix.d)
         # Angles count against the clock in a PDF, whose pages turn with it.
-        turn = _quarter(math.degrees(math.atan2(-matrix.b, matrix.a)) + 90 * turned)
+        turn = _quarter(math.degrees(math.atan2(-matrix.b, matrix.a)) + 90 * turned + half)
     raw.FPDFText_GetFontInfo(handle, index, told, 256, flags)
     heavy = raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT or bool(flags.value & _FORCED_BOLD)
     named = told.value.decode("latin-1").lower()
@@ -465,6 +468,11 @@ def words_of(content: PageContent, page: int) -> dict[int, list[Word]]:
             ways.setdefault(glyphs[0].turn, []).append(word)
             order += 1
     return {turn: ways[turn] for turn in sorted(ways)}
+
+
+def drawn_texts(content: PageContent) -> Iterator[str]:
+    """Yield the text of everything drawn on a page, with what `words_of` leaves out."""
+    yield from map(_written, _runs(content.glyphs))
 
 
 def pieces_of(words: Sequence[Word]) -> list[Piece]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,7 @@ from auscult.readers.contract import DraftDocument, SourceFile, UnreadableError
 from auscult.readers.old_office import rewritten
 from auscult.readers.process.worker import ReadingProcess
 from auscult.readers.records.rows import Columns
+from auscult.readers.registry import problem_of
 
 _MOST = 4
 #: Files that are read ahead of the one whose drafts are taken, for each process.
@@ -125,15 +127,67 @@ class Reading:
             process = self._free.get()
             try:
                 # What a file was packed by is no part of its format.
-                file, media_type = rewritten(SourceFile(found.name.removesuffix(".gz"), content))
-                drafts = list(process.read(file))
-                if media_type:
-                    drafts = [(name, replace(draft, media_type=media_type)) for name, draft in drafts]
-                return FileRead(found, digest, drafts)
+                file = SourceFile(found.name.removesuffix(".gz"), content)
+                return FileRead(found, digest, _with_rewritten([*process.read(file)], file, process))
             finally:
                 self._free.put(process)
         except UnreadableError as problem:
             return FileRead(found, digest, [], problem)
+
+
+def _with_rewritten(
+    drafts: list[tuple[str, DraftDocument]], file: SourceFile, process: ReadingProcess
+) -> list[tuple[str, DraftDocument]]:
+    """Put what LibreOffice made of files that are to be rewritten in the place of their drafts.
+
+    Args:
+        drafts: Of a file, each with its format's name.
+        file: That file.
+        process: Reads what was made.
+
+    Raises:
+        UnreadableError: The file itself cannot be rewritten and read, or it encloses nothing that can.
+    """
+    found: list[tuple[str, DraftDocument]] = []
+    remarks: list[str] = []
+    begun, most = time.monotonic(), limits().seconds
+    for name, draft in drafts:
+        if not draft.to_rewrite:
+            found.append((name, draft))
+            continue
+        inner = SourceFile(draft.to_rewrite, file.content if draft.content is None else draft.content)
+        try:
+            if time.monotonic() - begun > most:
+                expected, remedy = f"files that are rewritten in {most} s", "name it alone"
+                raise UnreadableError("timed out", expected, "too many in one file", remedy)
+            if (newer := rewritten(inner)) is None:
+                raise problem_of(inner) or UnreadableError("unknown kind", "a file to rewrite", "another", "report it")
+            found += [(form, _in_place_of(draft, made)) for form, made in process.read(newer) if not made.to_rewrite]
+        except UnreadableError as problem:
+            remarks.append(f"attachment {inner.name}: {problem.kind} ({problem.got})")
+            if len(drafts) == 1:
+                raise
+    if remarks and found:
+        # A message's own text comes last.
+        name, last = found[-1]
+        found[-1] = name, replace(last, remarks=[*last.remarks, *remarks])
+    return found
+
+
+def _in_place_of(draft: DraftDocument, made: DraftDocument) -> DraftDocument:
+    """Return what was made of a file, with what the file that encloses it says of it."""
+    key = "#".join(filter(None, (draft.key, made.key)))
+    return replace(
+        made,
+        key=key,
+        media_type=draft.media_type,
+        content=draft.content,
+        title=draft.title or made.title or (draft.to_rewrite if draft.key else ""),
+        source=draft.source or made.source,
+        url=draft.url or made.url,
+        entity_ids=tuple(draft.entity_ids) or made.entity_ids,
+        metadata={**made.metadata, **draft.metadata},
+    )
 
 
 def _size(read: FileRead) -> int:

@@ -21,7 +21,7 @@ from auscult.errors import DataError
 from auscult.readers.contract import DraftDocument
 
 _SIZE = 8
-_SAID = ("text", "title", "key", "media_type", "encoding", "source", "url")
+_SAID = ("text", "title", "key", "media_type", "encoding", "source", "url", "to_rewrite")
 
 
 def packed(*parts: bytes) -> bytes:

@@ -2,8 +2,9 @@ r"""HL7 v2: the reports in messages (ORU, MDM and others), one document a messag
 
 Segments end in carriage returns, and, where people saved the file, in any line end. A report is what its OBX segments
 say: texts as they stand there, line by line, and results as "Potassium: 6.9 mmol/L; reference range: 3.5-5.1". NTE
-segments are comments. Each OBR is a section, and so is each heading of a text. Files that a message encloses are read
-by the reader of their type. Escape sequences are resolved (`\.br\` ends a line, `\T\` is an ampersand).
+segments are comments. Each OBR is a section, and so is each heading of a text. Allergies (AL1, IAM) and medicines (RXE,
+RXA, with the route of RXR) are sections of lines with named fields: "Allergen: Penicillin; severity: severe". Enclosed
+files are read by the reader of their type. Escape sequences are resolved (`\.br\` ends a line, `\T\` is an ampersand).
 """
 
 from __future__ import annotations
@@ -36,6 +37,29 @@ _WORDLIKE: Final = re.compile(r"[^\W\d_]{2}")
 _NO_RESULTS: Final = ("HD", "EI")
 # D: deleted, W: it was of another patient, X: there is none.
 _TAKEN_BACK: Final = ("D", "W", "X")
+# Headings of segments, and their fields by number. Codes that HL7 defines without a name: tables 0127, 0128 and 0322.
+_ALLERGY: Final = {3: "Allergen", 2: "type", 4: "severity", 5: "reaction"}
+_LISTED: Final[dict[str, tuple[str, dict[int, str]]]] = {
+    "AL1": ("Allergies", {**_ALLERGY, 6: "identified"}),
+    "IAM": ("Allergies", _ALLERGY),
+    "RXE": ("Medicines ordered", {2: "Medicine", 3: "amount", 4: "at most", 5: "unit", 6: "form", 7: "instructions"}),
+    "RXA": (
+        "Medicines given",
+        {5: "Medicine", 20: "status", 6: "amount", 7: "unit", 3: "date", 18: "refused because", 9: "notes"},
+    ),
+    "RXR": ("", {1: "Route", 2: "site"}),
+}
+_DATES: Final = ("identified", "date")
+_MEANINGS: Final = {
+    "type": {
+        "DA": "drug", "FA": "food", "MA": "miscellaneous", "MC": "miscellaneous contraindication",
+        "EA": "environmental", "AA": "animal", "PA": "plant", "LA": "pollen",
+    },
+    "severity": {"SV": "severe", "MO": "moderate", "MI": "mild", "U": "unknown"},
+    "status": {"CP": "complete", "RE": "refused", "NA": "not administered", "PA": "partially administered"},
+}  # fmt: skip
+# Where a segment says that it was deleted.
+_ACTIONS: Final = {"IAM": 6, "RXA": 21}
 _LINE_BREAKS: Final = (".br", ".sp", ".ce")
 _KINDS: Final = {"rtf": "text/rtf", "html": "text/html", "plain": "text/plain", "xml": "text/xml"}
 _MOST_TOLD: Final = 20
@@ -175,13 +199,24 @@ def _read(message: _Message, encoding: str, name: str) -> tuple[list[DraftDocume
     drafts: list[DraftDocument] = []
     attached: list[Attachment] = []
     results: list[int] = []
-    about = named = ""
+    about = named = listed = ""
     goes_on = False
     for segment in message.segments:
         kind, value = segment[0].text, Piece("", 0, 0)
         if kind == "OBR":
-            about, named = message.coded(message.field(segment, 4)), ""
+            about, named, listed = message.coded(message.field(segment, 4)), "", ""
             _heading(flow, about if about != facts.title or flow.length else "", 2)
+        elif kind in _LISTED and message.part(message.field(segment, _ACTIONS.get(kind, 0)), 1) == "D":
+            problems.append("an entry that was taken back was left out")
+        elif kind in _LISTED:
+            heading, fields = _LISTED[kind]
+            if line := _listed(message, segment, fields):
+                _heading(flow, heading if heading != listed else "", 2)
+                flow.line()
+                for piece in line:
+                    flow.verbatim(piece)
+                results.append(flow.length - 1)
+                listed = heading or listed
         elif kind == "NTE" and len(segment) > 3:
             _lines(flow, message, segment[3])
         elif kind == _REST and goes_on:
@@ -246,15 +281,32 @@ def _result(flow: Flow, message: _Message, segment: list[Piece], called: str) ->
     rest = [f" {unit}" if unit else "", f"; reference range: {message.plain(reference)}" if reference else ""]
     rest.append(f"; {message.plain(flag)}" if flag not in ("", "N") else "")
     flow.line()
-    at = field.text.find(value)
-    start = field.start + at
-    for piece in (
-        written(f"{called}: " if called else ""),
-        Piece(value, start, start + len(value)) if at >= 0 else written(value),
-        written("".join(rest)),
-    ):
+    for piece in (written(f"{called}: " if called else ""), _placed(field, value), written("".join(rest))):
         if piece.text:
             flow.verbatim(piece)
+
+
+def _placed(field: Piece, value: str) -> Piece:
+    """A value with its place in the source, where it stands there as it is."""
+    at = field.text.find(value)
+    return Piece(value, field.start + at, field.start + at + len(value)) if at >= 0 else written(value)
+
+
+def _listed(message: _Message, segment: list[Piece], fields: dict[int, str]) -> list[Piece]:
+    """The fields of an entry with their names: "Medicine: Amoxicillin; amount: 500; unit: mg"."""
+    line: list[Piece] = []
+    for number, name in fields.items():
+        field = segment[number] if number < len(segment) else Piece("", 0, 0)
+        values = []
+        for each in field.text.split(message.signs[1]):
+            code = message.part(each, 1)
+            said = message.coded(each) or code
+            values.append(iso_date(said) if name in _DATES else _MEANINGS.get(name, {}).get(said, said))
+        value = ", ".join(filter(None, values))
+        # Two quotation marks are an empty value, and 999 is an amount that is not known.
+        if value not in ("", '""') and not (name == "amount" and value == "999"):
+            line += [written(f"; {name}: " if line else f"{name}: "), _placed(field, value)]
+    return line
 
 
 def _media_type(parts: list[str]) -> str:

@@ -35,7 +35,7 @@ _STRICT: Final = (
     ),
 )  # fmt: skip
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_REMEDY: Final = "open it in Word or LibreOffice and save it anew as .docx"
+_REMEDY: Final = "open it in Word or LibreOffice and save it as .docx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _part(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], name: s
     held = _bytes(archive, member)
     # In UTF-16, a zero follows each letter of what is looked for.
     if _DOCTYPE.search(held) or (held[:4].count(0) and _DOCTYPE.search(held.replace(b"\0", b""))):
-        remedy = "open it in Word or LibreOffice and save it anew"
+        remedy = "open it in Word or LibreOffice and save a new copy"
         raise UnreadableError("declared entities", "a Word file without a document type", "one with", remedy)
     for strict, usual in _STRICT:
         held = held.replace(strict, usual)
@@ -193,7 +193,7 @@ def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         member.file_size > _SMALL and member.file_size > _HIGHEST_RATIO * max(member.compress_size, 1)
     ):
         got = f"a part of {member.file_size:,} bytes in {member.compress_size:,}"
-        raise UnreadableError("zip bomb", "a Word file with parts of usual size", got, "leave it out, or save it anew")
+        raise UnreadableError("zip bomb", "a Word file with parts of usual size", got, "leave it out, or save it again")
     if member.flag_bits & 0x1:
         raise UnreadableError("encrypted Word file", "a Word file without a password", "an encrypted one", _REMEDY)
     return archive.read(member)

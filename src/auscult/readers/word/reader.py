@@ -369,7 +369,7 @@ def _is_contents(element: Any) -> bool:
 def _without_words(pictures: int, remarks: Sequence[str]) -> UnreadableError:
     if remarks:
         return UnreadableError(
-            "empty Word file", "a Word file with words", f"one without: {remarks[0]}", "save it anew"
+            "empty Word file", "a Word file with words", f"one without: {remarks[0]}", "save it again"
         )
     if pictures:
         remedy = "recognise its text first: print it to a PDF, then run ocrmypdf on that"

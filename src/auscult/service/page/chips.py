@@ -19,7 +19,7 @@ from auscult.index.words import analyse
 from auscult.interfaces import DocumentEncoder, FloatArray
 from auscult.search import Searcher
 from auscult.service.answering import unread
-from auscult.service.page.asking import Asked
+from auscult.service.page.asking import ASSERTIONS, Asked
 from auscult.service.page.hits import DATES
 from auscult.understanding import Query
 from auscult.understanding.aspect_words import ASPECT_WORDS
@@ -28,6 +28,7 @@ from auscult.understanding.understand import AskedEntity, Understanding
 ASPECTS: Final = ("information", *(words.aspect for words in ASPECT_WORDS))
 """What may be asked about."""
 _NEIGHBOURS: Final = 6
+_BEFORE: Final = "from before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,10 @@ class EntityChip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectChip:
-    """An aspect that is asked for, with those near it."""
+    """An aspect that is asked for, with those near it; `how` says where it comes from, if not from the question."""
 
     name: str
+    how: str
     instead: tuple[Choice, ...]
     without: str
 
@@ -98,7 +100,7 @@ def chips_of(understood: Understanding, asked: Asked, searcher: Searcher) -> Chi
     entity = match.concept.concept_id if match and len(understood.entities) == 1 else query.entity
     return Chips(
         entities=tuple(_entity_chip(each, understood, asked) for each in understood.entities),
-        aspects=tuple(_aspect_chip(aspect, query, asked, searcher) for aspect in query.aspects),
+        aspects=tuple(_aspect_chip(aspect, understood, asked, searcher) for aspect in query.aspects),
         corrections=tuple((written, read, as_words) for written, read in understood.corrections),
         words=tuple(_left_over(understood, asked, searcher)),
         further=tuple(
@@ -157,6 +159,8 @@ def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -
             how = f"{how}; called \u201c{understood.query.entity}\u201d here".removeprefix("; ")
         if entity.likelihood < 1:
             how = f"perhaps; {how}".removesuffix("; ")
+    if understood.taken_entity:
+        how = f"{how}; {_BEFORE}".removeprefix("; ")
     return EntityChip(
         name=match.concept.name if match else entity.asked,
         code=match.concept.concept_id if match else "",
@@ -173,12 +177,14 @@ def _entity_chip(entity: AskedEntity, understood: Understanding, asked: Asked) -
     )
 
 
-def _aspect_chip(aspect: str, query: Query, asked: Asked, searcher: Searcher) -> AspectChip:
+def _aspect_chip(aspect: str, understood: Understanding, asked: Asked, searcher: Searcher) -> AspectChip:
+    query = understood.query
     others = tuple(each for each in query.aspects if each != aspect)
     entity = query.entity_id or query.entity
     near = [each for each in nearest_aspects(searcher, (aspect,)) if each not in query.aspects]
     return AspectChip(
         name=aspect,
+        how=_BEFORE if aspect in understood.taken_aspects else "",
         instead=tuple(Choice(each, "", asked.by_entity(entity, (*others, each)).at()) for each in near),
         without=asked.by_entity(entity, others).at() if entity or others else _as_words(asked),
     )
@@ -206,10 +212,13 @@ _DATE: Final = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?(?:T.*)?")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of a field, with how many documents have it, and the address that asks for it or no longer."""
+    """One value of a field, with how many documents have it, and the address that asks for it or no longer.
+
+    What sentences say is not counted: None.
+    """
 
     name: str
-    documents: int
+    documents: int | None
     chosen: bool
     href: str
 
@@ -238,6 +247,17 @@ def filters_of(index: PassageIndex, asked: Asked) -> list[Filter]:
     names = sorted(set(index.reader.fields) - _NOT_FOR_PEOPLE, key=lambda name: (name != SOURCE, name))
     found = (_filter(index, name, asked) for name in names)
     return [each for each in found if each is not None][:_MOST_FIELDS]
+
+
+def assertions_of(query: Query, asked: Asked) -> list[Filter]:
+    """Return the filter of what hits may say of the entity; none where there is no entity to say something of."""
+    if not (query.all_names or asked.assertions):
+        return []
+    values = [
+        Value(each, None, each in asked.assertions, asked.with_assertion(each, each not in asked.assertions).at())
+        for each in ASSERTIONS
+    ]
+    return [Filter(name="what is said of it", values=tuple(values), active=bool(asked.assertions))]
 
 
 _COUNTED: WeakKeyDictionary[PassageIndex, dict[str, dict[str, int]]] = WeakKeyDictionary()

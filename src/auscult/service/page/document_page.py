@@ -159,7 +159,8 @@ def document(request: Request, index: str, doc_id: str, caller: Asking, state: S
     query, curves, answer = None, None, None
     if not asked.is_empty:
         with suppress(QueryError):
-            query = understand(searcher, asked).query
+            understood = understand(searcher, asked)
+            query, asked = understood.query, asked.settled(understood)
         # A document can be read all the same, where the model has no vector for the question.
         with suppress(QueryError, ModelError):
             if query is not None:

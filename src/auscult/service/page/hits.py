@@ -9,6 +9,7 @@ from typing import Final
 from auscult.concepts import KnowledgeBase
 from auscult.index.words import analyse
 from auscult.interfaces import Hit
+from auscult.search.assertions import assertion_label
 from auscult.search.certainty import Verdict, verdict
 from auscult.search.evidence import question_terms
 from auscult.search.marks import excerpt
@@ -73,11 +74,13 @@ class Piece:
 
     Attributes:
         marker: The bullet or number that it begins with, with the blank behind it; empty for none.
+        label: What it says of the entity; empty where that is affirmed, or not mentioned.
     """
 
     marker: str
     text: str
     marked: bool
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,8 @@ def blocks_of(hit: Hit) -> tuple[tuple[Block, ...], bool, bool]:
         before = sentences[number - 1].end - hit.start if number else 0
         begins = number == 0 or "\n" in hit.text[before : sentences[number].start - hit.start]
         marker, text = parted(sentences[number].text) if begins else ("", sentences[number].text)
-        piece = Piece(marker, text, sentences[number].marked)
+        label = assertion_label(sentences[number].assertions)
+        piece = Piece(marker, text, sentences[number].marked, label)
         if blocks and not begins:
             blocks[-1] = replace(blocks[-1], pieces=(*blocks[-1].pieces, piece))
         else:

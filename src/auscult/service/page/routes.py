@@ -13,7 +13,7 @@ from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.errors import Refusal
 from auscult.service.jobs import ENDED
 from auscult.service.models import FeedbackRequest
-from auscult.service.page import document_page, search_page, tables
+from auscult.service.page import document_page, patients_page, saved_page, search_page, tables
 from auscult.service.page.asking import Asked, document_path
 from auscult.service.page.context import THEMES, USUAL, Purposes, context_of, keep_purpose, rendered
 from auscult.service.page.troubles import Troubles
@@ -27,9 +27,13 @@ _A_YEAR: Final = 31_536_000
 
 def add_page(app: FastAPI) -> None:
     """Add the page to a service."""
-    for page in (search_page, document_page, tables):
+    for page in (search_page, document_page, tables, patients_page, saved_page):
         app.include_router(page.router)
     app.include_router(router)
+
+
+def add_page_guards(app: FastAPI) -> None:
+    """Put purposes, and errors as pages, around a service with its page."""
     app.add_middleware(Purposes)
     app.add_middleware(Troubles)
 

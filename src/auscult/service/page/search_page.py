@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -20,12 +20,14 @@ from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.explain import describe
+from auscult.search.patients import PATIENT
 from auscult.service import answering
 from auscult.service.caller import Asking, Caller, allowed
 from auscult.service.page.asking import FURTHEST, PER_PAGE, Asked
-from auscult.service.page.chips import Choice, chips_of, filters_of
+from auscult.service.page.chips import Choice, assertions_of, chips_of, filters_of
 from auscult.service.page.context import context_of, rendered, searcher_for
 from auscult.service.page.hits import blocks_of, date_of, grouped, view_of
+from auscult.service.page.saved_page import searches_of
 from auscult.service.page.troubles import no_index
 from auscult.service.routes import Stated, audited
 from auscult.service.state import Names, State
@@ -36,6 +38,7 @@ router = APIRouter(include_in_schema=False)
 _EXAMPLES: Final = ("symptoms", "treatment", "information", "causes", "side effects", "diagnosis")
 _LOOKED_AT: Final = 60
 _TITLES: Final = 4
+_SAVED: Final = 6
 _KEPT: WeakKeyDictionary[Searcher, tuple[str, ...]] = WeakKeyDictionary()
 
 
@@ -57,6 +60,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
             "page": page,
             "asked": asked,
             "examples": examples(searcher, asked),
+            "saved": [Choice(each.name, "", each.address) for each in searches_of(request, caller)[:_SAVED]],
             "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
             "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
             if "q" in request.query_params
@@ -65,6 +69,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         return HTMLResponse(rendered("home.html", home))
     begun = time.perf_counter()
     understood = understand(searcher, asked)
+    asked = asked.settled(understood)
     found = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
     number = len(found) if found else 0
     shown = [found.hit(each) for each in range(asked.start, min(number, asked.start + PER_PAGE))] if found else []
@@ -84,10 +89,16 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "told": asked.text if not asked.by_parts else describe(understood.query),
         "chips": chips_of(understood, asked, searcher),
         "views": grouped(views),
-        "nothing": "" if asked.start else nothing_here([hit.probability for hit in shown]),
+        "address": (address := replace(asked, start=0, index=page.index).at("/")),
+        "saved_as": next((each.name for each in searches_of(request, caller) if each.address == address), ""),
+        "judged": judged(understood, asked),
+        "nothing": _nothing(understood, asked, shown),
         "more": number > asked.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
-        "filters": filters_of(searcher.index, asked),
+        "filters": [*filters_of(searcher.index, asked), *assertions_of(understood.query, asked)],
+        "patients": asked.from_hit(0).at("/patients") if PATIENT in searcher.index.reader.fields else "",
+        # The columns are of documents, whatever their sentences say.
+        "compare": replace(asked, assertions=()).at("/compare"),
         "coverage": asked.at("/coverage", "", ("entity", understood.query.entity)) if understood.query.entity else "",
         "took": took,
     }
@@ -100,13 +111,26 @@ def understand(searcher: Searcher, asked: Asked) -> Understanding:
     Raises:
         QueryError: It names an identifier that is not known.
     """
-    return Understanding(asked.query) if asked.as_words else searcher.understand(asked.query)
+    return Understanding(asked.query) if asked.as_words else searcher.understand(asked.query, asked.earlier)
+
+
+def _nothing(understood: Understanding, asked: Asked, shown: Sequence[Hit]) -> str:
+    """Return the sentence that says why nothing is shown that answers; empty where something may."""
+    if asked.assertions and not understood.query.all_names:
+        return "Nothing was recognised that something could be said of, and the filter asks for what is said of it."
+    return "" if asked.start else nothing_here([hit.probability for hit in shown])
+
+
+def judged(understood: Understanding, asked: Asked) -> list[tuple[str, str]]:
+    """Return the question that a judgement of a hit is about: in whole words, where it needed earlier ones."""
+    told = [(name, value) for name, value in asked.parameters if name in ("q", "e", "a")]
+    return [("q", understood.query.text)] if asked.earlier and understood.query.text else told
 
 
 def find(searcher: Searcher, understood: Understanding, asked: Asked, number: int) -> Findings | None:
     """Find the first passages of an address; None where its filters name what no document has."""
     try:
-        return searcher.find(understood.query, number, SearchOptions(where=asked.where))
+        return searcher.find(understood.query, number, SearchOptions(where=asked.where, assertions=asked.assertions))
     except QueryError:
         if not asked.filtered:
             raise
@@ -154,21 +178,26 @@ def complete(request: Request, caller: Asking, state: Stated, q: str = "", index
 
 
 def options(names: Names, typed: str) -> list[dict[str, str]]:
-    """Return what a box may hold next: names that begin with all that was typed, else with its last words."""
+    """Return what a box may hold next: names that begin with all that was typed, aspects, names for its last words."""
     begun, found = _completions(names, typed)
     told = [
         {
             "text": f"{begun}{each.name}",
             "name": each.name,
             "how": f"also called {each.matched}" if each.matched.casefold() != each.name.casefold() else "",
-            "code": each.code if not each.code.startswith("title:") else "",
         }
         for each in found
     ]
-    if told and not begun:
-        questions = (question_about(aspect, found[0].name) for aspect in _ASPECTS_ASKED)
-        told += [{"text": question, "name": question, "how": "", "code": ""} for question in questions]
-    return told[:_MOST_OPTIONS]
+    if begun or not told:
+        entity, aspects = names.aspects(typed) if typed.strip() else ("", [])
+        questions = [f"{entity} {aspect}" for aspect in aspects]
+        return [*map(_option, questions), *told][:_MOST_OPTIONS]
+    asked = sorted(_ASPECTS_ASKED, key=lambda aspect: aspect not in names.headed)
+    return [*told, *(_option(question_about(aspect, found[0].name)) for aspect in asked)][:_MOST_OPTIONS]
+
+
+def _option(text: str) -> dict[str, str]:
+    return {"text": text, "name": text, "how": ""}
 
 
 def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
@@ -188,7 +217,8 @@ def _completions(names: Names, typed: str) -> tuple[str, list[Any]]:
 
 _MOST_EXPORTED: Final = 100
 _COLUMNS: Final = (
-    "rank", "probability", "title", "heading", "source", "date", "answer", "passage", "document", "start", "end", "url",
+    "rank", "probability", "title", "heading", "source", "date", "answer", "said", "passage", "document", "start",
+    "end", "url",
 )  # fmt: skip
 #: A cell that begins so is a formula to a spreadsheet, and documents may say anything.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -198,20 +228,18 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 def as_table(request: Request, caller: Asking, state: Stated) -> Response:
     """The first hundred hits as a table, its marked sentences under `answer`."""
     _, _, found = _hits(request, caller, state)
-    written = io.StringIO()
-    table = csv.writer(written)
-    table.writerow(_COLUMNS)
-    for _, hit in found:
-        blocks, _, _ = blocks_of(hit)
-        answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
-        cells = [
-            str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
-            " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer,
-            hit.passage_id, hit.doc_id, str(hit.start), str(hit.end), hit.url,
-        ]  # fmt: skip
-        table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells])
-    # Spreadsheets take a file for UTF-8 by its mark.
-    return _saved(("\ufeff" + written.getvalue()).encode(), "text/csv; charset=utf-8", "hits.csv")
+    return as_file(as_csv(_COLUMNS, (_cells(hit) for _, hit in found)), "text/csv; charset=utf-8", "hits.csv")
+
+
+def _cells(hit: Hit) -> list[str]:
+    blocks, _, _ = blocks_of(hit)
+    said = dict.fromkeys(each for sentence in hit.sentences if sentence.marked for each in sentence.assertions)
+    answer = " … ".join(piece.marker + piece.text for block in blocks for piece in block.pieces if piece.marked)
+    return [
+        str(hit.rank), "" if hit.probability is None else f"{hit.probability:.3f}", hit.title,
+        " > ".join(filter(None, (*hit.above, hit.heading))), hit.source, date_of(hit.metadata), answer,
+        ", ".join(said), hit.passage_id, hit.doc_id, str(hit.start), str(hit.end), hit.url,
+    ]  # fmt: skip
 
 
 @router.get("/export.json")
@@ -221,7 +249,7 @@ def as_json(request: Request, caller: Asking, state: Stated) -> Response:
     searcher = state.searcher(asked.index or None, caller)
     listed = [asdict(answering.hit_response(searcher, asked.index, row, hit)) for row, hit in found]
     answer = {"understood": asdict(answering.understood_response(told)), "hits": listed}
-    return _saved(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
+    return as_file(json.dumps(answer, ensure_ascii=False, indent=1).encode(), "application/json", "hits.json")
 
 
 def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Understanding, list[tuple[int, Hit]]]:
@@ -239,6 +267,18 @@ def _hits(request: Request, caller: Caller, state: State) -> tuple[Asked, Unders
     return replace(asked, index=served.name), told, found
 
 
-def _saved(content: bytes, kind: str, name: str) -> Response:
+def as_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """Return a table as CSV that spreadsheets take for UTF-8, and for text alone."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(columns)
+    for row in rows:
+        table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
+    # Spreadsheets take a file for UTF-8 by its mark. Half a surrogate pair, which a document may hold, it cannot say.
+    return ("\ufeff" + written.getvalue()).encode("utf-8", "replace")
+
+
+def as_file(content: bytes, kind: str, name: str) -> Response:
+    """Return an answer that a browser saves under a name."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return Response(content, media_type=kind, headers=headers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -13,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from auscult.errors import QueryError
 from auscult.index.fields import SOURCE
 from auscult.search import Searcher, SearchOptions
-from auscult.search.coverage import Cell, Coverage, cover
+from auscult.search.coverage import Cell, Coverage, cover, entities_named
 from auscult.search.explain import describe
 from auscult.search.side_by_side import DOCUMENT, SideBySide, date_of, side_by_side
 from auscult.service.caller import Asking, allowed
@@ -29,7 +28,7 @@ from auscult.understanding.understand import Understanding
 
 router = APIRouter(include_in_schema=False)
 _MOST_NAMES: Final = 8
-_SPLIT: Final = re.compile(r"[;\n\r]+")
+_LONGEST: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +54,14 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
     """A table for the names of an address, or a field to write some into."""
     parameters = request.query_params.multi_items()
     asked = Asked.of(parameters)
-    given = [part.strip()[:300] for name, value in parameters if name == "entity" for part in _SPLIT.split(value)]
-    names = list(dict.fromkeys(name for name in given if name))[:_MOST_NAMES]
-    audited(request, "coverage", index=asked.index, query={"entity": "; ".join(names)})
+    given = [value.strip()[:_LONGEST] for name, value in parameters if name == "entity"]
+    audited(request, "coverage", index=asked.index, query={"entity": "; ".join(given)})
     allowed(caller, "read", asked.index or None)
     page = context_of(request, state, caller, "coverage", asked.index)
     if not page.may_ask:
         return no_index(page)
     searcher = searcher_for(state, asked.index, caller)
+    names = list(dict.fromkeys(name[:300] for name in entities_named(searcher, given)))[:_MOST_NAMES]
     if not names and not asked.is_empty:
         # What a question on another page was about.
         with suppress(QueryError):
@@ -74,7 +73,11 @@ def coverage(request: Request, caller: Asking, state: Stated) -> Response:
         except QueryError:
             trouble = "A code among these is not known: write names, or codes such as DOID:2986."
     rows = _coverage_rows(found, page.index) if found else []
-    hits = {cell.hit.doc_id for row in found.cells for cell in row if cell.hit} if found else set()
+    hits = (
+        {hit.doc_id for row in found.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
+        if found
+        else set()
+    )
     query = {"entity": "; ".join(names)}
     audited(request, "coverage", index=page.index, query=query, doc_ids=sorted(hits), result=len(rows))
     values = {
@@ -127,6 +130,7 @@ class ShownAnswer:
 
     word: str
     views: tuple[HitView, ...]
+    similar: tuple[HitView, ...]
 
 
 @router.get("/compare")
@@ -149,13 +153,19 @@ def compare(request: Request, caller: Asking, state: Stated) -> Response:
     values |= {"table": None, "columns": [], "choices": [], "told": "", "chips": None, "rows": []}
     if not asked.is_empty:
         understood = understand(searcher, asked)
-        query = understood.query
+        query, asked = understood.query, asked.settled(understood)
         table = _table(searcher, query, field, chosen, asked)
-        hits = [hit for row in table.answers for cell in row for hit in cell.hits] if table else []
+        hits = [hit for row in table.answers for cell in row for hit in (*cell.hits, *cell.similar)] if table else []
         rows: list[tuple[str, list[ShownAnswer]]] = []
         for name, answers in zip(table.rows, table.answers, strict=True) if table else ():
-            shown = (tuple(view_of(hit, hit.rank, query, asked, page.index) for hit in cell.hits) for cell in answers)
-            rows.append((name, [ShownAnswer(cell.word, views) for cell, views in zip(answers, shown, strict=True)]))
+            shown = []
+            for cell in answers:
+                own, similar = (
+                    tuple(view_of(hit, hit.rank, query, asked, page.index) for hit in some)
+                    for some in (cell.hits, cell.similar)
+                )
+                shown.append(ShownAnswer(cell.word, own, similar))
+            rows.append((name, shown))
         ids = list(dict.fromkeys(hit.doc_id for hit in hits))
         audited(request, "compare", index=page.index, query=asked.words, doc_ids=ids, result=len(hits))
         values |= {

@@ -30,7 +30,6 @@ from auscult.service.routes import (
 from auscult.service.state import State
 
 router = APIRouter(tags=["documents"])
-_PDF: Final = "application/pdf"
 _INERT: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -123,10 +122,10 @@ def page(
     scale: Annotated[float, Query(gt=0, le=4, description="Pixels a point.")] = 1.5,
     index: IndexQuery = None,
 ) -> Response:
-    """A page of a PDF as a picture."""
+    """A page of a PDF, or of a file of scanned pages, as a picture."""
     file = original_of(request, state, caller, index, doc_id)
-    if file.media_type != _PDF or page >= len(file.pages):
-        message = "expected a page of a PDF that is kept, got another"
+    if page >= len(file.pages):
+        message = "expected a page of a PDF or of scans that is kept, got another"
         raise Refusal(404, "no_page", message, "see how many the document has: GET /api/v1/documents/ID")
     renderer: PageRenderer = request.app.state.page_renderer
     picture = renderer.render(file.content, page, scale)

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from auscult import schema
 from auscult.concepts.aspects import INFORMATION
+from auscult.interfaces import Assertion
 from auscult.provenance import now
 from auscult.search.coverage import Cell, cover
 from auscult.search.spans import Span, finder
@@ -16,9 +17,9 @@ from auscult.service import answering, models
 from auscult.service.caller import Asking, allowed
 from auscult.service.errors import Refusal, disk_refusal
 from auscult.service.feedback import Feedback, Judged
-from auscult.service.requests import Metrics
 from auscult.service.routes import ERRORS, IndexQuery, Stated, audited, conditions, row_of, searcher_of, to_response
 from auscult.understanding.aspect_words import QUESTIONS, question_about
+from auscult.understanding.conversation import MOST_EARLIER
 
 router = APIRouter(tags=["search"])
 judgements = APIRouter(tags=["feedback"])
@@ -36,9 +37,7 @@ def search(request: Request, asked: models.SearchRequest, caller: Asking, state:
     answer = answering.search(state, caller, asked)
     ids = list(dict.fromkeys(hit.doc_id for hit in answer.hits))
     audited(request, "search", index=",".join(answer.indexes), query=query, doc_ids=ids, result=len(answer.hits))
-    metrics: Metrics = request.app.state.metrics
-    for name in answer.indexes:
-        metrics.searched(name, found=not answer.nothing_here.flag)
+    request.state.searched = dict.fromkeys(answer.indexes, not answer.nothing_here.flag)
     return to_response(answer)
 
 
@@ -60,6 +59,13 @@ def search_by_address(
     ] = None,
     score: Literal["fused", "model"] = "fused",
     rerank: Annotated[int, Query(ge=0, le=64)] = 0,
+    assertion: Annotated[
+        list[Assertion] | None, Query(max_length=5, description="What hits may say of the entity; repeatable.")
+    ] = None,
+    conversation: Annotated[
+        list[models.Words] | None,
+        Query(max_length=MOST_EARLIER, description="Earlier questions, the first one first; repeatable."),
+    ] = None,
 ) -> Response:
     """As POST /search. Addresses end up in histories and logs: ask by POST what is about a person."""
     asked = models.SearchRequest(
@@ -73,6 +79,8 @@ def search_by_address(
         where=conditions(where or []),
         score=score,
         rerank=rerank,
+        assertions=assertion or [],
+        conversation=conversation or [],
     )
     return search(request, asked, caller, state)
 
@@ -99,20 +107,27 @@ def entities(
 
 
 @router.get("/aspects", response_model=schema.AspectCompletions, responses=ERRORS)
-async def aspects(request: Request, caller: Asking, prefix: Prefix = "", limit: Most = 50) -> Response:
-    """Aspects one of whose words begins with what was typed; all, where nothing was."""
-    audited(request, "complete")
-    allowed(caller, "read")
+def aspects(
+    request: Request, caller: Asking, state: Stated, prefix: Prefix = "", index: IndexQuery = None, limit: Most = 50
+) -> Response:
+    """Aspects one of whose words begins with what was typed; all, where nothing was.
+
+    With an index, those that it has headings for come first, and are completed behind an entity, too ("gout tre").
+    """
+    audited(request, "complete", index=index)
+    allowed(caller, "read", index)
     # Those with a word that begins so, in their order; all where nothing was typed.
     typed = " ".join(prefix.lower().split())
-    names = (*QUESTIONS, INFORMATION)
-    first = [name for name in names if name.startswith(typed)]
-    inner = [name for name in names if name not in first and f" {typed}" in name]
+    names = state.served(index, caller).opened.names_for(caller.groups) if index else None
+    ordered = names.aspects()[1] if names else [*QUESTIONS, INFORMATION]
+    first = [name for name in ordered if name.startswith(typed)]
+    found = [*first, *(name for name in ordered if name not in first and f" {typed}" in name)]
+    entity, behind = names.aspects(prefix) if names and typed and not found else ("gout", [])
     return to_response(
         schema.AspectCompletions(
             aspects=[
-                schema.AspectCompletion(aspect=name, example=question_about(name, "gout"))
-                for name in (*first, *inner)[:limit]
+                schema.AspectCompletion(aspect=name, example=question_about(name, entity))
+                for name in (found or behind)[:limit]
             ]
         )
     )
@@ -172,7 +187,7 @@ def coverage(request: Request, asked: models.CoverageRequest, caller: Asking, st
     query = {"question": "", "entity": "; ".join(asked.entities), "aspects": asked.aspects}
     searcher = searcher_of(request, caller, state, "coverage", asked.index, query=query)
     table = cover(searcher, asked.entities, asked.aspects, where=answering.conditions(asked.where))
-    found = {cell.hit.doc_id for row in table.cells for cell in row if cell.hit}
+    found = {hit.doc_id for row in table.cells for cell in row for hit in (cell.hit, cell.similar) if hit}
     audited(request, "coverage", index=asked.index, query=query, doc_ids=sorted(found), result=len(found))
     return to_response(
         schema.CoverageTold(
@@ -193,6 +208,7 @@ def _cell(cell: Cell) -> schema.CoverageCell:
         title=hit.title if hit else "",
         heading=hit.heading if hit else "",
         note=cell.note,
+        similar=cell.similar.title if cell.similar else "",
     )
 
 

@@ -90,7 +90,7 @@ class CkTrans(nn.Module):
 HeadName = Literal["knrm", "pacrr", "drmm-tks"]
 HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
     "knrm": ("kernels", "sigma", "exact_sigma"),
-    "pacrr": ("longest", "filters", "top_k"),
+    "pacrr": ("longest", "filters", "top_k", "reader", "query_words"),
     "drmm-tks": ("top_k", "hidden"),
 }
 """Which of a ranker's settings its head reads."""

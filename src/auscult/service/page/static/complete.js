@@ -49,7 +49,7 @@ export function completion(input, list) {
       item.id = `completion-${number}`;
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", "false");
-      for (const [tag, name, text] of [["b", "", option.name], ["span", "how", option.how], ["span", "code", option.code]]) {
+      for (const [tag, name, text] of [["b", "", option.name], ["span", "how", option.how]]) {
         if (!text) continue;
         const part = document.createElement(tag);
         if (name) part.className = name;
@@ -67,6 +67,8 @@ export function completion(input, list) {
 
   async function ask() {
     const number = ++asked;
+    // Browsers fill fields, too, when somebody goes back.
+    typed = input.value;
     if (typed.trim().length < 2) return close();
     const told = new URLSearchParams({ q: typed });
     const index = input.form.elements.index;

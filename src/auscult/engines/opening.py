@@ -1,0 +1,36 @@
+"""An index wherever it is: in a folder, in a folder whose passages a server proposes, or on a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from auscult.engines.contract import is_address
+from auscult.engines.served import open_proposed
+from auscult.engines.whole import manifest_at, open_whole
+from auscult.errors import AuscultError
+from auscult.index import PassageIndex
+from auscult.index.storage import signs_of_change
+
+
+def open_index(index: str | Path) -> PassageIndex:
+    """Open an index.
+
+    Args:
+        index: Its folder, or the address that all of it was published to (`publish_whole`).
+
+    Raises:
+        ConfigError: An address is none.
+        IndexFolderError: There is no index, or it is damaged.
+        EngineError: A server cannot be reached, or has another generation.
+    """
+    return open_whole(str(index)) if is_address(index) else open_proposed(Path(index))
+
+
+def signs_of(index: str | Path) -> object:
+    """Return what changes with every generation of an index, without opening it; None where that cannot be told."""
+    if not is_address(index):
+        return signs_of_change(Path(index))
+    try:
+        return manifest_at(str(index))
+    except AuscultError:
+        return None

@@ -1,0 +1,216 @@
+"""Talking to a PostgreSQL server: connections that are made again, limits of time, errors in words.
+
+The only file that imports `psycopg`. The password comes from PGPASSWORD or a password file, and TLS from the address
+(`?sslmode=verify-full`) or from PGSSLMODE, as libpq reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import inf
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from auscult.engines.contract import first_line, patiently
+from auscult.errors import EngineError, naming_extra
+
+_T = TypeVar("_T")
+MILLISECONDS: Final = 60_000
+"""For a transaction."""
+_READ_MILLISECONDS: Final = 10_000
+"""For a statement that reads rows by their keys."""
+_SECONDS: Final = 5
+#: A machine that is gone says nothing: how long is waited until it is taken for gone.
+_SILENT: Final[Mapping[str, Any]] = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+_GRACE: Final = 2.0
+"""Seconds after a statement's time that a server has to say that it was too long; one that does not has stopped."""
+#: Connections that are kept for whoever asks next.
+_KEPT: Final = 8
+
+
+class PostgresServer:
+    """A database, asked by several threads at once, each over a connection of its own.
+
+    Args:
+        url: As libpq takes it, without a password.
+        names: Of tables and indexes, written {NAME} in queries.
+        remedy: What to do when the server cannot be reached.
+        waits: Seconds before a deed is tried again when the connection was lost; None for those of `contract`.
+        seen_by: What the setting `auscult.groups` says, which policies of rows read; None to leave it.
+
+    Attributes:
+        name: For people.
+
+    Raises:
+        MissingExtraError: `psycopg` is not installed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        names: Mapping[str, str],
+        remedy: str,
+        waits: Sequence[float] | None = None,
+        seen_by: str | None = None,
+    ) -> None:
+        with naming_extra("postgres", "psycopg"):
+            import psycopg
+            from psycopg import sql
+
+        class Connection(psycopg.Connection[Any]):
+            """Does not wait for a server that has stopped without closing its connections."""
+
+            patience: float | None = None
+
+            def wait(self, gen: Any, *more: Any, **options: Any) -> Any:
+                return super().wait(self._limited(gen), *more, **options)
+
+            def _limited(self, gen: Any) -> Any:
+                until = time.monotonic() + (self.patience or inf)
+                try:
+                    awaited = next(gen)
+                    while True:
+                        ready = yield awaited
+                        if not ready and time.monotonic() > until:
+                            raise psycopg.OperationalError(f"it has said nothing for {self.patience:.0f} s")
+                        awaited = gen.send(ready)
+                except StopIteration as end:
+                    return end.value
+
+        self._library, self._kind = psycopg, Connection
+        self._url = url
+        parts = urlsplit(url)
+        self.name = f"the PostgreSQL server {parts.hostname or 'here'}{parts.path}"
+        self._names = {each: sql.Identifier(*name.split(".")) for each, name in names.items()}
+        self._remedy, self._waits, self._seen_by = remedy, waits, seen_by
+        self._idle: list[tuple[Any, str | None]] = []
+        self._one = threading.Lock()
+        self._process = os.getpid()
+
+    def composed(self, query: str) -> Any:
+        """Return a query with the names of tables and indexes put in."""
+        return self._library.sql.SQL(query).format(**self._names)
+
+    def deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS) -> _T:
+        """Run one transaction, which may be done twice.
+
+        Args:
+            deed: Is given the connection.
+            limit: Milliseconds for each of its statements; 0 for any time.
+
+        Raises:
+            EngineError: The server cannot be reached, refuses, or takes too long.
+        """
+
+        def done() -> _T:
+            with self._connected(self._seen_by, limit) as connection, connection.transaction():
+                connection.execute(f"SET LOCAL statement_timeout = {limit}")
+                return deed(connection)
+
+        return self._told(lambda: self._patiently(done), limit)
+
+    def rows(self, query: str, values: Sequence[object] = (), seen_by: str | None = None) -> list[Any]:
+        """Return the rows of a statement that reads.
+
+        Args:
+            query: With names in braces.
+            values: Of its parameters.
+            seen_by: In place of that of all others.
+
+        Raises:
+            EngineError: The server cannot be reached, refuses, or takes too long.
+        """
+
+        def done() -> list[Any]:
+            with self._connected(seen_by or self._seen_by, _READ_MILLISECONDS) as connection:
+                found: list[Any] = connection.execute(self.composed(query), values or None, binary=True).fetchall()
+                return found
+
+        return self._told(lambda: self._patiently(done), _READ_MILLISECONDS)
+
+    @contextmanager
+    def alone(self, key: str) -> Iterator[Any]:
+        """Yield a connection that nobody else has while nobody else is let in by the same key; it is not made again.
+
+        Raises:
+            EngineError: Somebody else is in, or the server cannot be reached.
+        """
+        with self._errors(0), self._connect() as connection:
+            connection.execute("SET statement_timeout = 0")
+            (is_ours,) = connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [key]).fetchone()
+            if not is_ours:
+                raise EngineError(f"no other publisher on {self.name}", "one at work", "wait until it has finished")
+            yield connection
+
+    def close(self) -> None:
+        """End the connections that nobody uses just now; the next deed makes another."""
+        with self._one:
+            idle, self._idle = self._idle, []
+        for connection, _ in idle:
+            connection.close()
+
+    def _connect(self) -> Any:
+        return self._kind.connect(
+            self._url, connect_timeout=_SECONDS, autocommit=True, application_name="auscult", **_SILENT
+        )
+
+    @contextmanager
+    def _connected(self, seen_by: str | None, limit: int) -> Iterator[Any]:
+        with self._one:
+            if self._process != os.getpid():
+                # Those of the process that this one was made of stay its own.
+                self._idle, self._process = [], os.getpid()
+            connection, told = self._idle.pop() if self._idle else (None, None)
+        if connection is None:
+            connection = self._connect()
+            connection.execute(f"SET statement_timeout = {_READ_MILLISECONDS}")
+        connection.patience = limit / 1000 + _GRACE if limit else None
+        try:
+            if seen_by is not None and seen_by != told:
+                connection.execute("SELECT set_config('auscult.groups', %s, false)", [seen_by])
+                told = seen_by
+            yield connection
+        finally:
+            with self._one:
+                # One whose statement has not ended is of no use to the next.
+                is_at_rest = connection.info.transaction_status == self._library.pq.TransactionStatus.IDLE
+                is_kept = is_at_rest and len(self._idle) < _KEPT
+                if is_kept:
+                    self._idle.append((connection, told))
+            if not is_kept:
+                connection.close()
+
+    def _told(self, deed: Callable[[], _T], limit: int) -> _T:
+        with self._errors(limit):
+            return deed()
+
+    @contextmanager
+    def _errors(self, limit: int) -> Iterator[None]:
+        try:
+            yield
+        except self._library.errors.QueryCanceled as error:
+            remedy = "ask again when it has less to do, or give it more processors"
+            raise EngineError(f"{self.name} to answer in {limit // 1000} s", "no answer", remedy) from error
+        except self._library.Error as error:
+            if self._is_lost(error):
+                raise EngineError(f"an answer of {self.name}", f"none ({first_line(error)})", self._remedy) from error
+            raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
+
+    def _patiently(self, deed: Callable[[], _T]) -> _T:
+        return patiently(deed, self._is_lost, self.close, self.name, self._remedy, self._waits)
+
+    def _is_lost(self, error: Exception) -> bool:
+        errors = self._library.errors
+        # What no server has said is of the connection.
+        unsaid = isinstance(error, self._library.OperationalError) and error.sqlstate is None
+        ended = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.ConnectionException
+        return unsaid or isinstance(error, (*ended, self._library.InterfaceError))

@@ -1,0 +1,261 @@
+"""Putting a whole index into PostgreSQL, a generation at a time.
+
+Rows that the server lacks are written a few documents at a time, each document with all that is of it; the generation
+is seen with one change of one row at the end. Killed in the middle, it goes on where it was. One publisher at a time:
+the change is made over the connection that holds the lock.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from auscult.engines.contract import printable_value
+from auscult.engines.postgres import literal
+from auscult.engines.postgres_server import PostgresServer
+from auscult.engines.served import PublishReport
+from auscult.engines.tables import VERSION, PublishedState, create, published_state, schema_of, server_of, whole_place
+from auscult.errors import EngineError, IndexFolderError
+from auscult.index import GenerationReader, Manifest
+from auscult.index.blocks import BLOCK
+from auscult.index.fields import ACCESS, fields_of, groups_in
+from auscult.index.reader import open_current
+from auscult.index.segment import Segment
+from auscult.index.titles import further_names
+from auscult.index.words import analyse
+
+_TOGETHER: Final = 500
+"""Passages that are written at once."""
+
+
+def publish_whole(
+    folder: str | Path, address: str, *, approximate: bool = False, progress: Callable[[int, int], None] | None = None
+) -> PublishReport:
+    """Bring the index at an address to what a folder holds now; those who search there see it within a second.
+
+    Args:
+        folder: Of the index.
+        address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them.
+        approximate: Let the server propose passages, by a graph (HNSW) and by words: for more vectors than a searcher's
+            memory holds. Otherwise searchers weigh all passages, as they do with a folder.
+        progress: Called with documents written and to be written.
+
+    Raises:
+        ConfigError: The address is none.
+        IndexFolderError: There is no index, or it is damaged.
+        EngineError: The server cannot be reached or refuses, another index or a later generation is there, or somebody
+            else publishes just now.
+    """
+    place = whole_place(address)
+    server = server_of(place)
+    with closing(open_current(Path(folder))) as reader, server.alone(schema_of(place)) as run:
+        manifest = reader.manifest
+        with run.transaction():
+            create(server, run, manifest.model.dim)
+        there = published_state(server)
+        is_same = there is not None and _compared(there, reader, approximate, server)
+        keys = reader.document_keys[reader.documents].tolist()
+        has = {key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()}
+        missing = [row for row, key in zip(reader.documents.tolist(), keys, strict=True) if key not in has]
+        _put_documents(server, run, reader, missing, progress)
+        for segment in reader.segments:
+            _put_segment(server, run, segment)
+        knowledge = reader.knowledge_base
+        if knowledge is not None and manifest.knowledge is None:
+            expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
+            raise IndexFolderError(expected, "one of an earlier version", f"write it anew: {remedy}")
+        if knowledge is not None:
+            query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
+            run.execute(server.composed(query), [manifest.knowledge, knowledge])
+        if approximate:
+            # With all rows there, a graph is made many times as fast as row by row.
+            run.execute(
+                server.composed(
+                    "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
+                )
+            )
+            run.execute(server.composed("CREATE INDEX IF NOT EXISTS passages_terms ON {passages} USING gin (terms)"))
+        gone = [*has.difference(keys)]
+        with run.transaction():
+            _show(server, run, manifest, approximate, gone)
+        # The rows of the generation before stay for those who still read it; a second time they go.
+        with run.transaction():
+            _remove_gone(server, run, manifest.generation + is_same)
+    server.close()
+    return PublishReport(len(missing), len(gone), manifest.counts.passages, server.name)
+
+
+def withdraw_whole(address: str) -> str | None:
+    """Remove the index at an address; the server's name, None where there was none.
+
+    Raises:
+        EngineError: The server cannot be reached or refuses, or somebody publishes just now.
+    """
+    place = whole_place(address)
+    server = server_of(place)
+    with server.alone(schema_of(place)) as run:
+        if published_state(server) is None:
+            return None
+        run.execute(server.composed("DROP SCHEMA {schema} CASCADE"))
+    server.close()
+    return server.name
+
+
+def _compared(there: PublishedState, reader: GenerationReader, approximate: bool, server: PostgresServer) -> bool:
+    """Return whether a generation is the one that is published already.
+
+    Raises:
+        EngineError: It may not take the place of what is published.
+    """
+    manifest = reader.manifest
+    remedy = (
+        "name another collection behind #, or remove that one first (auscult publish INDEX ADDRESS --whole --withdraw)"
+    )
+    if (there.identity, there.approximate) != (manifest.identity, approximate):
+        got = "another" if there.identity != manifest.identity else "one made otherwise (--approximate)"
+        raise EngineError(f"this index, or none, on {server.name}", got, remedy)
+    is_same = Manifest.parse(there.manifest, server.name) == manifest
+    if not is_same and there.generation >= manifest.generation:
+        expected = f"an earlier generation than {manifest.generation} of this index on {server.name}"
+        got = f"generation {there.generation}, of another copy of it"
+        raise EngineError(expected, got, f"publish that copy; or {remedy}")
+    return is_same
+
+
+def _put_documents(
+    server: PostgresServer,
+    run: Any,
+    reader: GenerationReader,
+    rows: Sequence[int],
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Write documents, each with all that is of it in one transaction."""
+    done = 0
+    for some in _batches(reader, rows):
+        with run.transaction():
+            documents, passages, originals = [], [], []
+            for row in some:
+                document, of_it, original = _rows_of(reader, row)
+                documents.append(document)
+                passages += of_it
+                originals += original
+            for name, lines in (("passages", passages), ("originals", originals), ("documents", documents)):
+                with run.cursor().copy(server.composed(f"COPY {{{name}}} FROM STDIN")) as copy:
+                    for line in lines:
+                        copy.write_row(line)
+        done += len(some)
+        if progress is not None:
+            progress(done, len(rows))
+
+
+def _batches(reader: GenerationReader, rows: Sequence[int]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(reader.passages_of(row))
+        if size >= _TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+_Row = tuple[Any, ...]
+
+
+def _rows_of(reader: GenerationReader, row: int) -> tuple[_Row, list[_Row], list[_Row]]:
+    """Return a document's row, those of its passages, and that of its file where it is kept."""
+    store, key = reader.store, int(reader.document_keys[row])
+    total, (doc_id, digest, origin, record, tail) = store.row("documents", key)
+    told = reader.document_record(row)
+    name, title = printable_value(told.doc_id), printable_value(told.title)
+    values = fields_of(told.source, told.metadata)
+    fields = json.dumps({printable_value(each): printable_value(value) for each, value in values.items()})
+    said = values.get(ACCESS, "")
+    access = sorted(map(printable_value, groups_in(said))) if said.strip() else None
+    document = (key, total, doc_id, digest, origin.encode("utf-8"), record, tail, name, title, fields, access, None)
+    named = f"{told.title} {further_names(told.metadata)}"
+    passages: list[_Row] = []
+    for number in reader.passages_of(row):
+        passage_key = int(reader.passage_keys[number])
+        total, (passage_id, record, text, sentences, _, vectors, *windows) = store.row("passages", passage_key)
+        stored = reader.stored(number)
+        words = dict.fromkeys(analyse(" ".join((named, *stored.passage.above, stored.passage.heading, stored.text))))
+        passages.append(
+            (
+                key,
+                passage_key,
+                total,
+                passage_id,
+                record,
+                text,
+                sentences,
+                literal(stored.vector),
+                vectors,
+                windows[0] if windows else None,
+                name,
+                # A term is letters and digits.
+                " ".join(f"'{term}'" for term in words),
+                fields,
+                access,
+            )
+        )
+    original = store.row("originals", key) if reader.original_layout(row) is not None else None
+    if original is None:
+        return document, passages, []
+    total, (layout, content) = original
+    return document, passages, [(key, total, layout, zlib.crc32(layout), content, access)]
+
+
+def _put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
+    """Write a segment's file, where it is not there."""
+    file = segment.record.name, segment.record.end
+    query = "UPDATE {segments} SET gone = NULL WHERE name = %s AND ending = %s RETURNING size"
+    if run.execute(server.composed(query), file).fetchone():
+        return
+    content = memoryview(segment.file.content())
+    with run.transaction():
+        run.execute(server.composed("DELETE FROM {blocks} WHERE name = %s AND ending = %s"), file)
+        with run.cursor().copy(server.composed("COPY {blocks} FROM STDIN")) as copy:
+            for number in range(-(-len(content) // BLOCK)):
+                copy.write_row((*file, number, bytes(content[number * BLOCK : (number + 1) * BLOCK])))
+        run.execute(server.composed("INSERT INTO {segments} VALUES (%s, %s, %s, NULL)"), [*file, len(content)])
+
+
+def _show(server: PostgresServer, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
+    """Make a generation the one that is seen."""
+    generation = manifest.generation
+    names, endings = [each.name for each in manifest.segments], [each.end for each in manifest.segments]
+    for query, values in (
+        ("UPDATE {documents} SET gone = %s WHERE key = ANY(%s) AND gone IS NULL", [generation, gone]),
+        (
+            "UPDATE {segments} SET gone = %s WHERE gone IS NULL AND NOT EXISTS (SELECT FROM"
+            " unnest(%s::text[], %s::bigint[]) AS held (a, b) WHERE a = name AND b = ending)",
+            [generation, names, endings],
+        ),
+        ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge or 0]),
+        ("DELETE FROM {state}", []),
+        (
+            "INSERT INTO {state} (version, identity, generation, approximate, manifest) VALUES (%s, %s, %s, %s, %s)",
+            [VERSION, manifest.identity, generation, approximate, manifest.to_json()],
+        ),
+    ):
+        run.execute(server.composed(query), values or None)
+
+
+def _remove_gone(server: PostgresServer, run: Any, before: int) -> None:
+    """Remove what had left before a generation."""
+    for query in (
+        "DELETE FROM {passages} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",
+        "DELETE FROM {originals} WHERE document IN (SELECT key FROM {documents} WHERE gone < %s)",
+        "DELETE FROM {documents} WHERE gone < %s",
+        "DELETE FROM {blocks} AS b USING {segments} AS s WHERE s.gone < %s AND (b.name, b.ending) = (s.name, s.ending)",
+        "DELETE FROM {segments} WHERE gone < %s",
+        "DELETE FROM {knowledge} WHERE gone < %s",
+    ):
+        run.execute(server.composed(query), [before])

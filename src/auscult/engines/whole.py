@@ -1,0 +1,228 @@
+"""A whole index on a PostgreSQL server: searchers hold the model and a bounded cache, and no folder.
+
+A reader of a folder and one of a server differ in where rows and blocks come from, and in nothing else, so that answers
+are the same. Blocks are read as they are needed and kept up to a limit; arrays that a question looks at as a whole stay
+in memory, as those of an opened folder do: numbers of passages, lengths of texts, and, where all passages are weighed,
+their vectors. Where passages are proposed by the server (`--approximate`), vectors are read of those alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.engines.contract import place_of
+from auscult.engines.postgres import PostgresEngine
+from auscult.engines.postgres_server import PostgresServer
+from auscult.engines.served import ServedIndex
+from auscult.engines.tables import ServedStore, published_state, server_of, whole_place
+from auscult.errors import EngineError
+from auscult.index import GenerationReader, PassageIndex
+from auscult.index.blocks import BLOCK, BlockFile, Buffer
+from auscult.index.manifest import Manifest
+
+CACHE: Final = 256 * 2**20
+"""Bytes of blocks and vectors that a searcher keeps of each index."""
+#: Blocks that are asked for at once: 16 MB.
+_AT_ONCE: Final = 256
+#: Of more blocks than this none is kept: whole arrays stay with who asked for them.
+_FEW: Final = 64
+
+
+class Cache:
+    """What was read last, up to so many bytes.
+
+    Args:
+        limit: Bytes.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._size = limit, 0
+        self._held: OrderedDict[object, bytes] = OrderedDict()
+        self._one = threading.Lock()
+
+    def get(self, keys: Sequence[object]) -> dict[object, bytes]:
+        """Return those that are here."""
+        with self._one:
+            found = {key: self._held[key] for key in keys if key in self._held}
+            for key in found:
+                self._held.move_to_end(key)
+        return found
+
+    def put(self, found: dict[Any, bytes]) -> None:
+        """Keep these; those that were not asked for longest go."""
+        with self._one:
+            for key, content in found.items():
+                if key not in self._held:
+                    self._size += len(content)
+                self._held[key] = content
+            while self._size > self._limit:
+                self._size -= len(self._held.popitem(last=False)[1])
+
+
+class ServedFile(BlockFile):
+    """A segment's file on a server, of which blocks are read as they are needed, and checked.
+
+    Args:
+        path: Its name.
+        end: As `BlockFile` takes it.
+        server: Of the index.
+        cache: Of blocks.
+
+    Raises:
+        EngineError: It is not there, or the server cannot be reached.
+        IndexFolderError: It is damaged.
+    """
+
+    def __init__(self, path: Path, end: int, server: PostgresServer, cache: Cache) -> None:
+        self.path = path
+        self._server, self._cache = server, cache
+        self._file = path.name, end
+        found = server.rows("SELECT size FROM {segments} WHERE name = %s AND ending = %s", self._file)
+        if not found:
+            raise self._gone()
+        self._whole: dict[str, npt.NDArray[Any]] = {}
+        self.size = found[0][0]
+        self._begin(end)
+
+    def array(self, name: str, first: int = 0, last: int | None = None) -> npt.NDArray[Any]:
+        """Return rows of an array; all of them are kept from then on."""
+        if first or last is not None:
+            return super().array(name, first, last)
+        if name not in self._whole:
+            self._whole[name] = super().array(name)
+        return self._whole[name]
+
+    def rows(self, name: str, numbers: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+        """Return some rows of an array of two dimensions, which the server cuts out of their blocks, unchecked."""
+        dtype, (_, width), begin = self._arrays[name]
+        size = width * dtype.itemsize
+        sought = [(self._file, name, number) for number in numbers.tolist()]
+        held = self._cache.get(sought)
+        missing = [number for number in dict.fromkeys(numbers.tolist()) if (self._file, name, number) not in held]
+        pieces = []
+        for number in missing:
+            block, at = divmod(begin + number * size, BLOCK)
+            pieces.append((number, block, at, min(size, BLOCK - at)))
+            if at + size > BLOCK:
+                pieces.append((number, block + 1, 0, at + size - BLOCK))
+        if pieces:
+            query = (
+                "SELECT row, substring(content FROM at + 1 FOR size) FROM"
+                " unnest(%s::bigint[], %s::int[], %s::int[], %s::int[]) AS piece (row, block, at, size)"
+                " JOIN {blocks} ON number = block WHERE name = %s AND ending = %s ORDER BY row, block"
+            )
+            fresh: dict[object, bytes] = dict.fromkeys(((self._file, name, number) for number in missing), b"")
+            for number, content in self._server.rows(query, [*map(list, zip(*pieces, strict=True)), *self._file]):
+                fresh[self._file, name, number] += content
+            if any(len(each) != size for each in fresh.values()):
+                raise self._gone()
+            self._cache.put(fresh)
+            held |= fresh
+        return np.frombuffer(b"".join(map(held.__getitem__, sought)), dtype).reshape(-1, width)
+
+    def _unchecked(self, begin: int, end: int) -> Buffer:
+        return self._cut(begin, end, self._fetched(range(begin // BLOCK, -(-end // BLOCK))))
+
+    def _bytes(self, begin: int, end: int) -> Buffer:
+        numbers = range(begin // BLOCK, -(-end // BLOCK))
+        if len(numbers) > _FEW:
+            return self._cut(begin, end, self._checked_of(numbers))
+        held = self._cache.get([(self._file, number) for number in numbers])
+        missing = [number for number in numbers if (self._file, number) not in held]
+        if missing:
+            fresh: dict[object, bytes] = {
+                (self._file, number): block for number, block in self._checked_of(missing).items()
+            }
+            self._cache.put(fresh)
+            held |= fresh
+        return self._cut(begin, end, {number: held[self._file, number] for number in numbers})
+
+    def verify(self) -> None:
+        """Check every block."""
+        self._checked_of(range(len(self._sums)))
+
+    def _checked_of(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        found = self._fetched(numbers)
+        for number, block in found.items():
+            at = number * BLOCK
+            if zlib.crc32(block[: self._size - at]) != self._sums[number]:
+                raise self._damaged(at, f"other bytes in the {BLOCK:,} that begin there")
+        return found
+
+    def _fetched(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        query = "SELECT number, content FROM {blocks} WHERE name = %s AND ending = %s AND number = ANY(%s)"
+        found: dict[int, bytes] = {}
+        for first in range(0, len(numbers), _AT_ONCE):
+            some = [*numbers[first : first + _AT_ONCE]]
+            found |= dict(self._server.rows(query, [*self._file, some]))
+        if len(found) != len(numbers):
+            raise self._gone()
+        return found
+
+    def _gone(self) -> EngineError:
+        remedy = "open the index again, as two later generations have been published"
+        return EngineError(f"'{self.path.name}' on {self._server.name}", "none", remedy)
+
+    @staticmethod
+    def _cut(begin: int, end: int, blocks: dict[int, bytes]) -> Buffer:
+        numbers = sorted(blocks)
+        content = blocks[numbers[0]] if len(numbers) == 1 else b"".join(map(blocks.__getitem__, numbers))
+        first = numbers[0] * BLOCK if numbers else begin
+        return memoryview(content)[begin - first : end - first]
+
+
+def open_whole(address: str) -> PassageIndex:
+    """Open the index at an address; nothing of it is on this machine.
+
+    Args:
+        address: "postgresql://USER@HOST/DATABASE#COLLECTION".
+
+    Raises:
+        ConfigError: The address is none.
+        EngineError: The server cannot be reached, has no whole index there, or one of a newer version.
+        IndexFolderError: What is there is damaged, or of another version's format.
+    """
+    server = _server(address)
+    state = published_state(server)
+    if state is None:
+        remedy = f"publish one: auscult publish FOLDER {address} --whole"
+        raise EngineError(f"a whole index on {server.name}", "none", remedy)
+    store, cache = ServedStore(server, state.manifest), Cache(CACHE)
+    reader = GenerationReader(
+        store.path, store, where=server.name, opens=lambda path, end: ServedFile(path, end, server, cache)
+    )
+    store.document_keys = reader.document_keys
+    store.firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in reader.segments)])
+    index = PassageIndex(reader)
+    if not state.approximate:
+        return index
+    return ServedIndex(index, PostgresEngine(place_of(address), server))
+
+
+def manifest_at(address: str) -> Manifest | None:
+    """Return the manifest of the generation that is published at an address; None where there is none.
+
+    Raises:
+        ConfigError: The address is none.
+        EngineError: The server cannot be reached, or has an index of a newer version.
+        IndexFolderError: The manifest is of another version's format.
+    """
+    server = _server(address)
+    state = published_state(server)
+    return None if state is None else Manifest.parse(state.manifest, server.name)
+
+
+@lru_cache(maxsize=64)
+def _server(address: str) -> PostgresServer:
+    """Return the server of an address; its connections are shared by all who read there."""
+    # Whoever asks is told at once; the next question finds out whether it is there again.
+    return server_of(whole_place(address), waits=(0.0,))

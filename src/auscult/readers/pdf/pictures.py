@@ -1,0 +1,173 @@
+"""Pictures of pages (PNG, JPEG, TIFF with one page or several): opened and drawn as the pages of a PDF are.
+
+Nothing else here imports Pillow, which comes with the engine that recognises scans. `page_drawing` loads this file
+without the rest of Auscult: what it imports, it imports when it is needed.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from auscult.readers.contract import UnreadableError
+    from auscult.readers.pdf.words import PageContent
+
+_BEGINNINGS: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+)
+#: Of a picture: A3 at 600 dots an inch has 70 million. Decoded it takes three bytes a dot.
+_MOST_DOTS: Final = 80_000_000
+#: Dots of a picture's longer side; a smaller one is an icon rather than a page.
+_FEWEST_DOTS: Final = 300
+#: Points. Outside of these the resolution that a file states is a default of a program: the page is taken for A4.
+_SHORTEST, _LONGEST, _A4 = 216.0, 1728.0, 842.0
+_ORIENTATION, _SUBFILE = 0x0112, 254
+#: From this one on, orientations swap width and height.
+_SWAPPED: Final = 5
+
+
+def picture_type(content: bytes) -> str:
+    """Return the media type of a picture that is read; empty for anything else."""
+    return next((kind for beginning, kind in _BEGINNINGS if content.startswith(beginning)), "")
+
+
+class _Page(NamedTuple):
+    frame: int
+    dots: tuple[int, int]
+    width: float
+    height: float
+
+
+class Pictures:
+    """An open file of pictures; only `opened_pictures` makes one."""
+
+    def __init__(self, image: Any, pages: list[_Page]) -> None:
+        self._image = image
+        self._pages = pages
+
+    def __len__(self) -> int:
+        """How many pages it has."""
+        return len(self._pages)
+
+    def metadata(self) -> dict[str, str]:
+        """Return nothing: what a camera or scanner says of a picture is not about the text."""
+        return {}
+
+    def outline(self) -> list[Any]:
+        """Return nothing: a picture has no bookmarks."""
+        return []
+
+    def page(self, number: int) -> PageContent:
+        """Return what page `number`, from 0, holds: a picture, where it is large enough for one."""
+        from auscult.readers.pdf.words import PageContent
+
+        page = self._pages[number]
+        return PageContent(page.width, page.height, (), max(page.dots) >= _FEWEST_DOTS, False, 0, (), "")
+
+    def dots(self, number: int) -> tuple[int, int]:
+        """Return width and height of page `number`, from 0, in dots."""
+        return self._pages[number].dots
+
+    def draw(self, number: int, scale: float, most_pixels: int) -> tuple[int, int, list[bytes]]:
+        """Page `number`, from 0, as width, height and rows of pixels: red, green and blue, a byte each.
+
+        Args:
+            number: Of the page.
+            scale: Pixels a point; less, where the picture would have more than `most_pixels`.
+            most_pixels: That the picture may have.
+
+        Raises:
+            UnreadableError: It is damaged.
+        """
+        from PIL import ImageOps
+
+        page = self._pages[number]
+        fitting = min(scale, math.sqrt(most_pixels / (page.width * page.height)))
+        width, height = (max(1, round(side * fitting)) for side in (page.width, page.height))
+        with _checked():
+            self._image.seek(page.frame)
+            upright = ImageOps.exif_transpose(self._image)
+            drawn = _on_white(upright).resize((width, height), reducing_gap=3.0).tobytes()
+        return width, height, [drawn[at : at + 3 * width] for at in range(0, len(drawn), 3 * width)]
+
+
+@contextmanager
+def opened_pictures(content: bytes) -> Iterator[Pictures]:
+    """Open a file of pictures.
+
+    Args:
+        content: Its bytes.
+
+    Raises:
+        UnreadableError: It is damaged, a picture of it is too large, or Pillow is not installed.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise _unreadable("Pillow, which opens pictures", "none", "install auscult[scans]") from error
+
+    with _checked():
+        image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "TIFF"))
+        # Further pictures of a JPEG or PNG file are previews, or an animation.
+        frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+        pages = [page for frame in range(frames) if (page := _page(image, frame)) is not None]
+    with image:
+        yield Pictures(image, pages)
+
+
+def _page(image: Any, frame: int) -> _Page | None:
+    """Return a page; None for a preview of another."""
+    image.seek(frame)
+    if image.format == "TIFF" and frame and image.tag_v2.get(_SUBFILE, 0) & 1:
+        return None
+    wide, high = image.size
+    if wide * high > _MOST_DOTS:
+        raise _unreadable(f"a picture of at most {_MOST_DOTS:,} dots", f"one of {wide * high:,}", "save it smaller")
+    across, down = (float(each) for each in image.info.get("dpi", (0, 0)))
+    # A TIFF file is turned when it is opened.
+    if image.format != "TIFF" and image.getexif().get(_ORIENTATION, 1) >= _SWAPPED:
+        wide, high, across, down = high, wide, down, across
+    width, height = (72 * side / per if per > 0 else 0.0 for side, per in ((wide, across), (high, down)))
+    if not _SHORTEST <= max(width, height) <= _LONGEST or min(width, height) < 1:
+        width, height = (side * _A4 / max(wide, high) for side in (wide, high))
+    return _Page(frame, (wide, high), width, height)
+
+
+def _on_white(image: Any) -> Any:
+    """Return a picture in red, green and blue, a byte each, what is transparent as white."""
+    from PIL import Image
+
+    if image.mode.startswith("I;16"):
+        # Pillow cuts 16 bits off at the brightest of 8.
+        image = image.convert("I").point(lambda value: value / 256).convert("L")
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    clear = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
+
+
+@contextmanager
+def _checked() -> Iterator[None]:
+    """Refuse a damaged picture, for which Pillow has no one error."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if hasattr(error, "remedy"):
+            raise
+        got = f"a damaged one ({type(error).__name__})"
+        raise _unreadable("a whole picture", got, "fetch it again, or save it as PNG from a viewer") from error
+
+
+def _unreadable(expected: str, got: str, remedy: str) -> UnreadableError:
+    from auscult.readers.contract import UnreadableError
+
+    return UnreadableError("image", expected, got, remedy)

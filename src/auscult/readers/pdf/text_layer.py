@@ -1,0 +1,148 @@
+"""Check a PDF's document against the file's text layer: which words are in no passage, page by page, and why.
+
+The layer is PDFium's own text of each page, which the reader of documents does not use: it takes single characters.
+It is read by a reader of its own, in the process that reads files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+from unicodedata import normalize
+
+import numpy.typing as npt
+
+from auscult.readers.contract import DraftDocument, SourceFile
+from auscult.readers.pdf.layout import PagePieces, without_furniture
+from auscult.readers.pdf.pdfium import opened
+from auscult.readers.pdf.reader import page_size
+from auscult.readers.pdf.words import drawn_texts, pieces_of, words_of
+
+UNKNOWN: Final = "no reason known"
+"""The reason of words that should be in a passage."""
+_OTHERWISE: Final = "joined or divided otherwise"
+# Accents that are drawn apart from their letters, those of Japanese among them.
+_ACCENTS: Final = re.compile(
+    "[\u00ad\u00a8\u00af\u00b4`\u00b8\u02c6\u02c7\u02ca\u02cb\u02d8-\u02dd\u0300-\u036f\u3099-\u309c]"
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+class LostWord(NamedTuple):
+    """A word of the text layer that is in no passage; pages count from 1."""
+
+    word: str
+    page: int
+    reason: str
+
+
+class TextLayerReader:
+    """Reads each page's text layer as a draft; its metadata has the words that were left out, by reason."""
+
+    name = "text layer of a PDF"
+    suffixes: tuple[str, ...] = (".pdf",)
+
+    def recognises(self, file: SourceFile) -> bool:
+        """Return True: it is only given PDFs."""
+        return True
+
+    def read(self, file: SourceFile) -> Iterator[DraftDocument]:
+        """Yield a draft for each page.
+
+        Raises:
+            UnreadableError: The file is broken or encrypted.
+        """
+        ways: list[PagePieces] = []
+        layers: list[str] = []
+        reasons: list[dict[str, str]] = []
+        with opened(file.content) as pdf:
+            for number in range(len(pdf)):
+                layers.append(_clean(pdf.layer(number)))
+                content = pdf.page(number)
+                words = words_of(content, number)
+                # What stands outside of what is shown and what is drawn twice is in no word.
+                written = Counter(word.text for each in words.values() for word in each)
+                hidden = Counter(drawn_texts(content)) - written
+                reasons.append({"hidden or drawn twice": " ".join(hidden.elements()), "struck out": content.struck})
+                if content.unmapped:
+                    reasons[-1]["letters that a font does not name"] = str(content.unmapped)
+                ways += [PagePieces(*page_size(content, turn), pieces_of(each)) for turn, each in words.items()]
+        for piece in without_furniture(ways)[1]:
+            of_page = reasons[piece.words[0].page]
+            of_page["header, footer or number"] = f"{of_page.get('header, footer or number', '')} {piece.text}"
+        for number, layer in enumerate(layers):
+            yield DraftDocument(
+                text=layer, sections=(), key=str(number), media_type="text/plain", metadata=reasons[number]
+            )
+
+
+def lost_words(
+    text: str,
+    passages: Iterable[tuple[int, int]],
+    headings: Iterable[str],
+    words: npt.NDArray[Any],
+    pages: Sequence[DraftDocument],
+) -> tuple[int, list[LostWord]]:
+    """Compare a document with the text layer that `TextLayerReader` read.
+
+    Args:
+        text: The document's text.
+        passages: Where its passages stand in it, half-open.
+        headings: Its title, and headings of passages.
+        words: Where its words stand, (words,) of `documents.original.WORD`.
+        pages: The layer.
+
+    Returns:
+        The number of words of the layer, and those that are in no passage or heading.
+    """
+    inside = bytearray(len(text))
+    for start, end in passages:
+        inside[start:end] = b"\1" * (end - start)
+    shown = {word for heading in headings for word in _words(heading)}
+    kept: dict[int, list[str]] = {}
+    between = bytearray(inside)
+    for start, end, page in words[["start", "end", "page"]].tolist():
+        between[start:end] = bytes(end - start)
+        found = _words(text[start:end])
+        kept.setdefault(page, []).extend(found if any(inside[start:end]) else [w for w in found if w in shown])
+    # Cells of a table's header stand before each row's cells, and have no place of their own.
+    labels = {*_words("".join(each if here else " " for each, here in zip(text, between, strict=True)))}
+    total = 0
+    lost: list[LostWord] = []
+    for page, layer in enumerate(pages):
+        of_layer = _words(layer.text)
+        total += len(of_layer)
+        missing = Counter(of_layer) - Counter(kept.get(page, ()))
+        if not missing:
+            continue
+        explained = {reason: Counter(_words(told)) for reason, told in layer.metadata.items() if "font" not in reason}
+        unnamed = int(layer.metadata.get("letters that a font does not name", 0))
+        together = "".join(kept.get(page, ()))
+        for place, word in enumerate(of_layer):
+            if not missing[word] or word in labels:
+                continue
+            reason = next((each for each, left in explained.items() if left[word]), "")
+            near = "".join(of_layer[max(0, place - 1) : place + 2])
+            if reason:
+                explained[reason][word] -= 1
+            elif near in together:
+                # "10^9" for "109", letters that are spaced, a word that stands in two pieces.
+                reason = _OTHERWISE
+            elif len(word) <= unnamed:
+                unnamed -= len(word)
+                reason = "letters that a font does not name"
+            missing[word] -= 1
+            lost.append(LostWord(word, page + 1, reason or UNKNOWN))
+    return total, lost
+
+
+def _clean(layer: str) -> str:
+    """The layer without halves of surrogate pairs; the sign of a line's hyphen is one."""
+    return "".join("-" if each in "\2\ufffe" else each for each in layer if not "\ud800" <= each <= "\udfff")
+
+
+def _words(text: str) -> list[str]:
+    folded = _ACCENTS.sub("", normalize("NFKD", _ACCENTS.sub("", text)))
+    return _WORD.findall(folded.replace("\u0131", "i").replace("\u0237", "j").lower())

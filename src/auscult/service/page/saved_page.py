@@ -1,0 +1,151 @@
+"""Saved searches: kept under a name with their filters, listed, opened and removed.
+
+They are of whoever has a key. Without keys they are of the browser: a cookie that scripts cannot read says which one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from auscult.errors import DataError
+from auscult.provenance import now
+from auscult.service.caller import Asking, Caller, allowed
+from auscult.service.errors import Refusal, disk_refusal
+from auscult.service.page.asking import Asked
+from auscult.service.page.context import context_of, rendered
+from auscult.service.page.troubles import no_index
+from auscult.service.routes import Stated, audited
+from auscult.service.saved import (
+    LONGEST_ADDRESS,
+    LONGEST_NAME,
+    MOST,
+    MOST_PEOPLE,
+    SavedSearch,
+    SavedSearches,
+    TooManyError,
+)
+
+router = APIRouter(include_in_schema=False)
+_COOKIE: Final = "saved"
+_LONGEST_COOKIE: Final = 100
+_A_YEAR: Final = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSearch:
+    """A saved search as the page lists it; `asked` is read from its address."""
+
+    saved: SavedSearch
+    asked: Asked
+
+
+@router.get("/saved")
+def saved(request: Request, caller: Asking, state: Stated) -> Response:
+    """The caller's saved searches."""
+    audited(request, "saved searches")
+    allowed(caller, "read")
+    page = context_of(request, state, caller, "saved")
+    if not page.may_ask:
+        return no_index(page)
+    try:
+        kept = [ShownSearch(each, asked_at(each.address)) for each in _store(request).of(_person(request, caller))]
+    except DataError as error:
+        message = "expected saved searches that can be read, got a damaged file"
+        raise Refusal(
+            503, "cannot_read", message, "ask whoever runs this service to look at its data folder"
+        ) from error
+    return HTMLResponse(rendered("saved.html", {"page": page, "asked": Asked(), "searches": kept}))
+
+
+@router.post("/saved")
+def save(
+    request: Request,
+    caller: Asking,
+    state: Stated,
+    name: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+    address: Annotated[str, Form(max_length=LONGEST_ADDRESS)] = "",
+) -> Response:
+    """Keep a search, and go back to it."""
+    asked = asked_at(address)
+    audited(request, "save search", index=asked.index, query=asked.words)
+    allowed(caller, "read", asked.index or None)
+    asked = replace(asked, index=state.served(asked.index or None, caller).name)
+    named = " ".join(name.split())
+    if asked.is_empty or not named:
+        message = "expected a search and a name for it, got one without the other"
+        raise Refusal(422, "no_name", message, "go back, and write a name")
+    answer = RedirectResponse(asked.at("/"), 303)
+    person = _person(request, caller)
+    if not person:
+        token = secrets.token_urlsafe(24)
+        person = _browser(token)
+        secure = request.url.scheme == "https"
+        answer.set_cookie(_COOKIE, token, max_age=_A_YEAR, httponly=True, samesite="strict", secure=secure)
+    try:
+        _store(request).add(person, SavedSearch(name=named, address=asked.at("/"), time=now()))
+    except TooManyError as error:
+        limit = f"at most {MOST} saved searches" if error.own else f"saved searches of at most {MOST_PEOPLE} people"
+        message = f"expected {limit}, got one more"
+        remedy = "remove one of yours first" if error.own else "ask whoever runs this service to remove old ones"
+        raise Refusal(409, "too_many_saved", message, remedy) from error
+    except DataError as error:
+        raise disk_refusal(error) from error
+    return answer
+
+
+@router.post("/saved/remove")
+def remove(
+    request: Request, caller: Asking, name: Annotated[str, Form(max_length=LONGEST_NAME)], state: Stated
+) -> Response:
+    """Keep a search no longer."""
+    audited(request, "remove saved search")
+    allowed(caller, "read")
+    try:
+        _store(request).remove(_person(request, caller), name)
+    except DataError as error:
+        raise disk_refusal(error) from error
+    return RedirectResponse("/saved", 303)
+
+
+def searches_of(request: Request, caller: Caller) -> list[SavedSearch]:
+    """Return the caller's saved searches; none where they cannot be read: their own page says that."""
+    with suppress(DataError):
+        return _store(request).of(_person(request, caller))
+    return []
+
+
+def asked_at(address: str) -> Asked:
+    """Return what an address of the search page asks for, from the first hit on.
+
+    Raises:
+        Refusal: The question is too long to be one.
+    """
+    try:
+        query = urlsplit(address).query
+    except ValueError:
+        query = ""
+    return replace(Asked.of(parse_qsl(query, keep_blank_values=True, max_num_fields=None)), start=0)
+
+
+def _person(request: Request, caller: Caller) -> str:
+    """Return by which name a caller's searches are kept; empty where there can be none yet."""
+    if caller.name:
+        return f"caller {caller.name}"
+    token = request.cookies.get(_COOKIE, "")
+    return _browser(token) if token and len(token) <= _LONGEST_COOKIE else ""
+
+
+def _browser(token: str) -> str:
+    return f"browser {token}"
+
+
+def _store(request: Request) -> SavedSearches:
+    store: SavedSearches = request.app.state.saved
+    return store

@@ -1,0 +1,149 @@
+"""Whether an adapted model is better than before, measured on documents of the same collection that it never saw.
+
+Questions are made of the titles and headings of documents that were neither trained on nor chose epoch or weights
+(`fitting.own_questions`), and asked of these and other documents. Titles and headings are hidden from half of the
+questions, as when weights are fitted. Both models answer the same questions.
+
+WORK/before-after.json    the figures, with 95 % intervals of a paired bootstrap over questions (efron1979)
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from auscult.concepts.opening import open_knowledge_base
+from auscult.encoders import load_model
+from auscult.encoders.general.encoder import GeneralEncoder
+from auscult.errors import DataError, QueryError
+from auscult.files.json_text import parse_json
+from auscult.files.writing import write_json
+from auscult.provenance import stamp
+from auscult.search.build import build_index
+from auscult.search.searcher import Searcher
+from auscult_lab.evaluation.statistics import bootstrap_intervals
+from auscult_lab.fitting.fitting import FITTED_ON, partly_hidden
+from auscult_lab.fitting.own_questions import own_questions
+from auscult_lab.general.adapting import divided
+from auscult_lab.general.experiment import AdaptedExperiment
+
+BEFORE_AFTER = "before-after.json"
+FEWEST = 10
+"""Documents with a title from which on a model is measured."""
+_QUESTIONS_OF_EACH, _MOST_QUESTIONS = 5, 600
+_MEASURES = ("RR", "R@1")
+"""Of both a question's value; the first says whether a model is better."""
+
+
+def measure_before_after(
+    experiment: AdaptedExperiment, model: Path, work: Path, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Measure the model that was begun with and the adapted one, and write the figures; once.
+
+    Args:
+        experiment: What the model was trained on.
+        model: Folder of the adapted model.
+        work: Folder of its training.
+        say: Told of it.
+
+    Returns:
+        "before", "after" and "difference", each by measure with "mean", "low" and "high"; "better"; "verdict", a
+        sentence; and the numbers of documents and questions. Of too few documents only the verdict.
+
+    Raises:
+        DataError: The figures of an earlier call are damaged.
+    """
+    kept = work / BEFORE_AFTER
+    if kept.is_file():
+        try:
+            found: dict[str, Any] = parse_json(kept.read_text(encoding="utf-8"))
+            return found
+        except (OSError, ValueError) as error:
+            raise DataError("figures of a training", f"{kept} ({error})", "delete it and train again") from error
+    parts = divided(experiment, lambda _: None)
+    titled = [each for each in parts.measured if each.title]
+    others = [*parts.training, *parts.held_out]
+    chance = random.Random(experiment.seed)
+    searched = [*titled, *chance.sample(others, min(len(others), max(0, FITTED_ON - len(titled))))]
+    start = experiment.begins_with()[0]
+    values: list[npt.NDArray[np.float64]] = []
+    if len(titled) >= FEWEST:
+        say(f"measuring before and after on {len(titled):,} documents that nothing was learned from")
+        asked = min(_QUESTIONS_OF_EACH * len(titled), _MOST_QUESTIONS)
+        about = {each.doc_id for each in titled}
+        known = open_knowledge_base(experiment.knowledge) if experiment.knowledge else None
+        for name in (start, str(model)):
+            encoder = load_model(name)
+            alone = encoder.reading_text_alone() if isinstance(encoder, GeneralEncoder) else encoder
+            with TemporaryDirectory() as scratch:
+                build_index(searched, alone, Path(scratch) / "index", knowledge_base=known)
+                searcher = Searcher.open(Path(scratch) / "index", encoder)
+                values.append(np.array([*_question_values(searcher, asked, experiment.seed, about)]))
+    counts = {"documents": len(titled), "documents_searched": len(searched), "seed": experiment.seed, "start": start}
+    if values and len(values[0]):
+        figures = {**compared(values[0], values[1], start), "measures": [*_MEASURES], "questions": len(values[0])}
+    else:
+        verdict = (
+            f"Whether the adapted model is better was not measured: that takes {FEWEST} held-out documents with titles "
+            f"of their own, and there are {len(titled)}. Train on {10 * FEWEST} documents with titles or more, or "
+            "compare both models on questions of your own: auscult evaluate."
+        )
+        figures = {"better": None, "verdict": verdict}
+    figures |= {**counts, **stamp()}
+    write_json(kept, figures)
+    return figures
+
+
+def _question_values(searcher: Searcher, count: int, seed: int, about: set[str]) -> Iterator[Sequence[float]]:
+    """Yield each question's reciprocal rank, and 1 where the first hit answers; none of questions without answers."""
+    chance = np.random.default_rng(seed)
+    try:
+        questions = [*own_questions(searcher, count, seed, about)]
+    except QueryError:
+        # All of their subjects are those of documents that were learned from.
+        return
+    for question in questions:
+        evidence, _, _ = partly_hidden(searcher, question, chance)
+        if not len(question.relevant):
+            continue
+        scores = searcher.fusion.scores(question.query, evidence)
+        scores[searcher.index.reader.wordless] = -np.inf
+        best = scores[question.relevant].max()
+        # Of equal scores half come first, so that a model that scores all alike gains nothing.
+        equal = np.count_nonzero(scores == best) - np.count_nonzero(scores[question.relevant] == best)
+        rank = 1 + np.count_nonzero(scores > best) + equal / 2
+        yield 1 / rank, float(rank == 1)
+
+
+def compared(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], start: str) -> dict[str, Any]:
+    """Return both models' means and their difference with 95 % intervals, and what follows from it.
+
+    Args:
+        before: Values by question and measure, the decisive measure first.
+        after: The same questions' values of the adapted model.
+        start: The model that was begun with, for the advice.
+    """
+    figures: dict[str, Any] = {}
+    for name, values in (("before", before), ("after", after), ("difference", after - before)):
+        ends = bootstrap_intervals(values)
+        figures[name] = {
+            measure: {"mean": float(mean), "low": float(low), "high": float(high)}
+            for measure, mean, (low, high) in zip(_MEASURES, values.mean(axis=0), ends, strict=True)
+        }
+    low, high = (figures["difference"][_MEASURES[0]][end] for end in ("low", "high"))
+    interval = f"the 95 % interval of the difference in mean reciprocal rank is {low:+.3f} to {high:+.3f}"
+    if low > 0:
+        verdict = f"The adapted model is better on these documents: {interval}."
+    else:
+        fault = "worse" if high < 0 else "not better"
+        verdict = (
+            f"The adapted model is {fault} on these documents: {interval}. Use '{start}' as it is, or add documents "
+            "with titles and headings and train again with --restart."
+        )
+    return {**figures, "better": low > 0, "verdict": verdict}

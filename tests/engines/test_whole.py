@@ -1,0 +1,396 @@
+"""All of an index on a real PostgreSQL server: searchers without its folder answer as those that have it."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auscult.documents import Document
+from auscult.engines import ServedIndex, manifest_at, publish_whole, withdraw_whole
+from auscult.engines.tables import schema_of, server_of, whole_place
+from auscult.engines.whole import Cache
+from auscult.errors import ConfigError, EngineError, IndexFolderError
+from auscult.index import Between, IndexUpdate
+from auscult.search import Searcher, SearchOptions, build_index
+from auscult.service.settings import Settings, named_indexes
+from auscult.sources.opening import open_corpus
+from auscult.understanding import Query
+from command import Command, hashed_model
+from encoders import HashedEncoder
+from leaflets import leaflets
+from needs import Needs
+from served_index import KNOWN, built, note, served, wait_until
+from wire import Wire
+
+ENCODER = HashedEncoder()
+ASKED = (
+    "How is gout treated?",
+    "What cures scurvy?",
+    "Which crystals are in a swollen joint?",
+    "sick headache symptoms",
+)
+OPTIONS = (
+    SearchOptions(),
+    SearchOptions(where={"source": "North"}),
+    SearchOptions(where={"date": Between("2024-02", "2024-05")}, group_by="source"),
+    SearchOptions(documents=["leaflet-gout", "secret-1"], group_by="document"),
+    SearchOptions(scoring="model"),
+)
+
+
+def copies() -> list[Document]:
+    """Leaflets that some may see, of other sources and dates."""
+    return [
+        replace(
+            each,
+            doc_id=f"secret-{number}",
+            source=f"source {number % 3}",
+            metadata={"date": f"2024-0{1 + number}-15", "access": "ward 3, cardiology" if number % 2 else "ward 4"},
+            passages=tuple(replace(p, passage_id=f"{p.passage_id}-{number}") for p in each.passages),
+        )
+        for number, each in enumerate(leaflets())
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An index of two segments, of which a document was removed."""
+    build_index([*leaflets(), note()], ENCODER, tmp_path / "index", knowledge_base=KNOWN)
+    changed(tmp_path / "index", [*copies()], remove=["leaflet-asthma"])
+    return tmp_path / "index"
+
+
+def changed(folder: Path, documents: list[Document], remove: list[str] | None = None) -> None:
+    with IndexUpdate(folder, ENCODER) as update:
+        update.delete(remove or [])
+        update.replace(documents)
+        update.commit()
+
+
+def retold(title: str) -> list[Document]:
+    return [replace(note(), title=title)]
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, postgres: str) -> Iterator[str]:
+    """An address of the test's own."""
+    address = f"{postgres}#{request.node.name.split('[')[0][-40:]}"
+    yield address
+    withdraw_whole(address)
+
+
+@pytest.fixture
+def wire(postgres_server: Any) -> Iterator[Wire]:
+    """Between searchers and the server."""
+    line = Wire(f"{postgres_server.get_postmaster_info().socket_dir}/.s.PGSQL.5432")
+    yield line
+    line.close()
+
+
+def over(wire: Wire, url: str) -> str:
+    return f"postgresql://postgres@127.0.0.1:{wire.port}/postgres#{url.partition('#')[2]}"
+
+
+def answers(searcher: Searcher, options: tuple[SearchOptions, ...] = OPTIONS) -> list[Any]:
+    """Hits with scores, evidence, marks and offsets, and what else a searcher is asked."""
+    parsed = [searcher.understand(Query("", "", text=question)).query for question in ASKED]
+    hits = [
+        searcher.search(query, 10, each)
+        for query in parsed
+        for each in options
+        if each.scoring == "fused" or query.terms
+    ]
+    reader = searcher.index.reader
+    documents = [
+        (reader.document(row), kept and (kept.name, kept.content, kept.runs.tobytes()))
+        for row in reader.documents.tolist()
+        for kept in [reader.original(row)]
+    ]
+    told = [searcher.completion.complete("g", 5), searcher.index.counts("source"), [*reader.titles]]
+    return [hits, documents, told, reader.row_of("leaflet-asthma"), searcher.index.manifest.counts]
+
+
+def test_answers_are_those_of_the_folder_which_is_gone(folder: Path, url: str) -> None:
+    alone = Searcher.open(folder, ENCODER)
+    expected = answers(alone)
+    views = [], ["ward 4"], ["cardiology", "none"]
+    of_views = [answers(alone.seen_by(groups), OPTIONS[:1]) for groups in views]
+    report = publish_whole(folder, url)
+    assert (report.written, report.removed, report.passages) == (8, 0, alone.index.manifest.counts.passages)
+    shutil.rmtree(folder)
+    there = Searcher.open(url, ENCODER)
+    assert answers(there) == expected
+    assert [answers(there.seen_by(groups), OPTIONS[:1]) for groups in views] == of_views
+
+
+@pytest.mark.slow
+def test_answers_are_those_of_the_folder_on_all_of_medquad(url: str, needs: Needs, tmp_path: Path) -> None:
+    needs.data("medquad")
+    build_index(open_corpus("medquad").documents(), ENCODER, tmp_path / "index")
+    publish_whole(tmp_path / "index", url)
+    alone, there = Searcher.open(tmp_path / "index", ENCODER), Searcher.open(url, ENCODER)
+    titles = [alone.index.reader.document_record(row).title for row in alone.index.reader.documents[::60].tolist()]
+    for number, title in enumerate(titles):
+        question = ("What are the symptoms of {}?", "How is {} treated?", "{}", "is {} inherited?")[number % 4]
+        assert there.search(question.format(title)) == alone.search(question.format(title)), title
+
+
+def test_what_the_server_proposes_is_weighed_exactly(folder: Path, url: str) -> None:
+    publish_whole(folder, url, approximate=True)
+    there = Searcher.open(url, ENCODER)
+    assert isinstance(there.index, ServedIndex)
+    assert answers(there) == answers(Searcher.open(folder, ENCODER))
+    with pytest.raises(EngineError, match="made otherwise"):
+        publish_whole(folder, url)
+
+
+def test_a_generation_is_seen_whole_and_kept_for_those_who_read_it(folder: Path, url: str) -> None:
+    publish_whole(folder, url)
+    before, idle = Searcher.open(url, ENCODER), Searcher.open(url, ENCODER).index.reader
+    row = idle.row_of(note().doc_id)
+    assert row is not None
+    changed(folder, retold("Scurvy of sailors"))
+    expected = answers(Searcher.open(folder, ENCODER))
+    assert publish_whole(folder, url).written == 1
+    assert before.search("What cures scurvy?", 1)[0].title == "Scurvy"
+    assert answers(Searcher.open(url, ENCODER)) == expected
+    changed(folder, retold("Scurvy once more"))
+    publish_whole(folder, url)
+    unread = Searcher.open(url, ENCODER)
+    # What left is removed with the next but one generation, or when the same is published again.
+    publish_whole(folder, url)
+    server = server_of(whole_place(url))
+    assert server.rows("SELECT count(*) FROM {documents}")[0][0] == 8
+    assert server.rows("SELECT count(*) FROM {documents} WHERE gone IS NOT NULL")[0][0] == 0
+    with pytest.raises(EngineError, match="two later generations"):
+        idle.document_record(row)
+    assert unread.search("What cures scurvy?", 1)[0].title == "Scurvy once more"
+
+
+def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_whole(folder, url)
+    expected = answers(Searcher.open(url, ENCODER))
+    changed(folder, [*retold("Scurvy of sailors"), *(replace(each, url="x") for each in copies())])
+    for place in ("_put_segment", "_show", "_remove_gone"):
+
+        def ended(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as killing:
+            killing.setattr(f"auscult.engines.publishing.{place}", ended)
+            with pytest.raises(KeyboardInterrupt):
+                publish_whole(folder, url)
+        if place != "_remove_gone":
+            assert answers(Searcher.open(url, ENCODER)) == expected
+    assert publish_whole(folder, url).written == 0
+    assert answers(Searcher.open(url, ENCODER)) == answers(Searcher.open(folder, ENCODER))
+
+
+def test_one_publisher_at_a_time(folder: Path, url: str) -> None:
+    place = whole_place(url)
+    with server_of(place).alone(schema_of(place)), pytest.raises(EngineError, match="one at work; wait until"):
+        publish_whole(folder, url)
+    assert publish_whole(folder, url).written == 8
+
+
+def test_another_index_or_an_earlier_copy_is_refused(folder: Path, url: str, tmp_path: Path) -> None:
+    earlier, apart = tmp_path / "earlier", tmp_path / "apart"
+    shutil.copytree(folder, earlier)
+    shutil.copytree(folder, apart)
+    changed(folder, retold("Scurvy of sailors"))
+    changed(apart, retold("Scurvy elsewhere"))
+    publish_whole(folder, url)
+    for other, said in (
+        (earlier, "of another copy"),
+        (apart, "of another copy"),
+        (built(tmp_path / "b"), "got another"),
+    ):
+        with pytest.raises(EngineError, match=said):
+            publish_whole(other, url)
+    assert Searcher.open(url, ENCODER).search("What cures scurvy?", 1)[0].title == "Scurvy of sailors"
+
+
+def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
+    publish_whole(folder, url)
+    server = server_of(whole_place(url))
+
+    def change(query: str) -> None:
+        server.deed(lambda run: run.execute(server.composed(query)))
+
+    for other, said in ((5, r"--repair\), and publish that"), (60, "upgrade auscult")):
+        change(f"""UPDATE {{state}} SET manifest = regexp_replace(manifest, '(format_version": )\\d+', '\\1{other}')""")  # noqa: S608
+        with pytest.raises(IndexFolderError, match=said):
+            Searcher.open(url, ENCODER)
+    change("UPDATE {state} SET version = version + 1")
+    with pytest.raises(EngineError, match=r"tables of version 1 .* got version 2; upgrade auscult"):
+        Searcher.open(url, ENCODER)
+    change("DELETE FROM {state}")
+    with pytest.raises(EngineError, match="got none; publish one"):
+        Searcher.open(url, ENCODER)
+    assert manifest_at(url) is None
+
+
+def test_damage_is_noticed(folder: Path, url: str) -> None:
+    publish_whole(folder, url)
+    server = server_of(whole_place(url))
+    for table, column, said in (
+        ("passages", "text", "a damaged row"),
+        ("blocks", "content", "other bytes"),
+        ("knowledge", "content", "a damaged row 1 in knowledge"),
+    ):
+        # Done twice it is as before.
+        flips = f"UPDATE {{{table}}} SET {column} = set_byte({column}, 9, 255 - get_byte({column}, 9))"  # noqa: S608
+        server.deed(lambda run, flips=flips: run.execute(server.composed(flips)))
+        with pytest.raises(IndexFolderError, match=said):
+            answers(Searcher.open(url, ENCODER))
+        server.deed(lambda run, flips=flips: run.execute(server.composed(flips)))
+    answers(Searcher.open(url, ENCODER))
+
+
+def test_rows_are_a_second_wall(folder: Path, url: str) -> None:
+    publish_whole(folder, url)
+    server, schema = server_of(whole_place(url)), schema_of(whole_place(url))
+    for statement in (
+        "CREATE ROLE searchers LOGIN",
+        f"GRANT USAGE ON SCHEMA {schema} TO searchers",
+        *(
+            f"GRANT SELECT ON {schema}.{name} TO searchers"
+            for name in ("state", "documents", "passages", "originals", "segments", "blocks", "knowledge")
+        ),
+    ):
+        server.deed(lambda run, statement=statement: run.execute(statement))
+    try:
+        limited = url.replace("://postgres:@", "://searchers@")
+        assert answers(Searcher.open(limited, ENCODER)) == answers(Searcher.open(folder, ENCODER))
+        reading = server_of(whole_place(limited))
+        for groups, count in ((",", 4), (",ward 4,", 6), (",nobody,ward 3,", 6), (",ward 3,ward 4,", 8), ("*", 8)):
+            assert reading.rows("SELECT count(*) FROM {documents}", seen_by=groups)[0][0] == count
+            passages = "SELECT count(DISTINCT document) FROM {passages}"
+            assert reading.rows(passages, seen_by=groups)[0][0] == count
+        with pytest.raises(EngineError, match="permission denied"):
+            reading.rows("SELECT count(*) FROM {documents0}")
+        # Whatever a searcher asks for: the server gives rows of its view's groups alone.
+        view = Searcher.open(limited, ENCODER).seen_by(["ward 4"]).index.reader
+        hidden = set(view.store.document_keys) - set(view.document_keys[view.documents])
+        assert len(hidden) == 2
+        with pytest.raises(EngineError, match="what this role may read"):
+            view.store.document(max(hidden))
+    finally:
+        server.deed(lambda run: [run.execute(each) for each in ("DROP OWNED BY searchers", "DROP ROLE searchers")])
+
+
+def test_a_slow_server_is_not_waited_for(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 1000)
+    publish_whole(folder, url)
+    there = Searcher.open(url, ENCODER)
+    expected = answers(Searcher.open(folder, ENCODER))
+    server = server_of(whole_place(url))
+    with server.alone("other") as run, run.transaction():
+        run.execute(server.composed("LOCK TABLE {passages} IN ACCESS EXCLUSIVE MODE"))
+        with pytest.raises(EngineError, match="to answer in 1 s, got no answer"):
+            there.search("What cures scurvy?")
+    assert answers(there) == expected
+
+
+def test_a_server_that_says_nothing_is_taken_for_gone(
+    folder: Path, url: str, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auscult.engines.postgres_server._READ_MILLISECONDS", 200)
+    monkeypatch.setattr("auscult.engines.postgres_server._GRACE", 0.2)
+    monkeypatch.setattr("auscult.engines.postgres_server._SECONDS", 2)
+    publish_whole(folder, url)
+    there = Searcher.open(over(wire, url), ENCODER)
+    with wire.silent(), pytest.raises(EngineError, match=r"an answer of .* got none"):
+        there.search("What cures scurvy?")
+    assert answers(there) == answers(Searcher.open(folder, ENCODER))
+
+
+def test_a_service_says_that_its_server_is_away_and_goes_on_when_it_is_back(
+    folder: Path, url: str, wire: Wire, tmp_path: Path
+) -> None:
+    publish_whole(folder, url)
+    settings = Settings(indexes={"notes": over(wire, url)}, changes=False, page=False, data=tmp_path / "data")
+    asked = [{"question": question, "k": 3} for question in ASKED]
+    with served(settings, ENCODER) as client:
+        wait_until(lambda: client.get("entities?prefix=a").json()["complete"])
+        right = client.post("search", json=asked[0]).json()["hits"]
+        assert [hit["doc_id"] for hit in right][:1] == ["leaflet-gout"]
+        assert client.delete("documents/leaflet-gout").json()["error"]["code"] == "read_only"
+        with wire.cut():
+            for each in asked[1:]:
+                answer = client.post("search", json=each)
+                assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5"), answer.text
+                assert answer.json()["error"]["code"] == "engine_unavailable"
+        assert client.post("search", json=asked[0]).json()["hits"] == right
+        assert all(client.post("search", json=each).status_code == 200 for each in asked)
+        changed(folder, retold("Scurvy of sailors"))
+        publish_whole(folder, url)
+        generation = manifest_at(url).generation  # type: ignore[union-attr]
+        wait_until(lambda: client.get("indexes").json()[0]["generation"] == generation)
+        assert client.post("search", json=asked[1]).json()["hits"][0]["title"] == "Scurvy of sailors"
+
+
+def test_several_threads_ask_at_once(folder: Path, url: str) -> None:
+    publish_whole(folder, url)
+    there, expected = Searcher.open(url, ENCODER), answers(Searcher.open(folder, ENCODER))
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(answers(there))) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [expected] * 4
+
+
+def test_the_commands_publish_search_and_withdraw(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = Command(monkeypatch, capsys)
+    notes, index = tmp_path / "d.jsonl", str(tmp_path / "own")
+    notes.write_text('{"id": "a", "title": "Gout", "text": "Gout hurts. Rest helps."}\n')
+    model = str(hashed_model(tmp_path / "model"))
+    assert command("index", str(notes), "--out", index, "--no-knowledge", "--model", model).code == 0
+    done = command("publish", index, url, "--whole")
+    assert "written: 1 documents" in done.out, done.err
+    shutil.rmtree(index)
+    assert "Rest helps." in command("search", url, "What helps against gout?").out
+    away = command("search", "postgresql://nobody@localhost:1/none", "What helps against gout?")
+    assert away.code == 2
+    assert "an answer of the PostgreSQL server localhost/none, got none" in away.err
+    assert "only" not in away.out
+    assert "withdrawn from" in command("publish", index, url, "--whole", "--withdraw").out
+    assert "publish one: auscult publish" in command("search", url, "gout?").err
+    assert "--whole" in command("publish", index, "--whole").err
+
+
+def test_addresses_are_told_from_folders(tmp_path: Path) -> None:
+    named = named_indexes(["postgresql://a@h/db?sslmode=verify-full#notes", f"x={tmp_path}", "y=postgres://h/db", "b"])
+    assert named == {
+        "notes": "postgresql://a@h/db?sslmode=verify-full#notes",
+        "x": tmp_path,
+        "y": "postgres://h/db",
+        "b": Path("b"),
+    }
+    with pytest.raises(ConfigError, match="serve with --read-only"):
+        Settings(indexes=named)
+    assert Settings(indexes={"notes": "postgres://h/db"}, changes=False).data_folder.name == "notes.service"
+    with pytest.raises(ConfigError, match="alone keeps a whole index"):
+        Searcher.open("milvus://localhost:1", ENCODER)
+    with pytest.raises(ConfigError, match="without a password"):
+        Searcher.open("postgresql://a:secret@h/db", ENCODER)
+
+
+def test_the_cache_is_bounded() -> None:
+    cache = Cache(10)
+    cache.put({1: b"aaaa", 2: b"bbbb"})
+    assert cache.get([1]) == {1: b"aaaa"}
+    cache.put({3: b"cccc"})
+    assert cache.get([1, 2, 3]) == {1: b"aaaa", 3: b"cccc"}
