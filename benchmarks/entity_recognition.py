@@ -162,7 +162,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "passages_with_label": sum(labelled),
         "context_shares": shares(entities),
         "context_gold": gold(context),
-        "versions": {name: version(name) for name in ("ahocorasick_rs", "spacy", "negspacy")},
+        "versions": {name: version(name) for name in ("ahocorasick_rs", "spacy")},
         **stamp(),
     }
 

@@ -1,6 +1,6 @@
 """How many searches a second does a served index answer, how fast, and does its memory stay where it is?
 
-    python benchmarks/http_load.py INDEX [--seconds 300] [--clients 8] [--threads N]
+    python benchmarks/http_load.py INDEX [--seconds 300] [--clients 8] [--threads N] [--processes N]
 
 Serves the index (`auscult serve INDEX`) in a process of its own, and asks it from this one: so many clients, each with
 a connection that is kept and without a pause, questions in words ("What are the symptoms of gout?") that the index'
@@ -8,8 +8,9 @@ titles and the aspects make, no two alike until all have been asked, to ten hits
 take of the two cores is taken from the service.
 
 Times are the clients'. What processors take is measured, too: on a machine that does other things, it says more. The
-cold start is from the command to the first answer. Memory is the service's (RSS), looked at every second, and what of
-it is its own, without the index' files that are mapped; growth is that of a line through the last two thirds.
+cold start is from the command to the first answer. The load begins when all of its processes are ready. Memory
+is that of all of them (RSS), looked at every second, and what of it is their own, without the index' files that are
+mapped and counted once for each; growth is that of a line through the last two thirds.
 
 Completion: prefixes of one to six letters of names, one client, over the same connection.
 
@@ -39,10 +40,13 @@ import numpy as np
 
 from auscult.index import PassageIndex
 from auscult.provenance import stamp
+from auscult.service.settings import default_processes
 from auscult.understanding.aspect_words import QUESTIONS, question_about
 from merging import merge_record
 
 RESULT = Path(__file__).resolve().parent / "results" / "http_load.json"
+QUIET = 10.0
+"""Seconds without another process of the service."""
 _ASPECTS = ("symptoms", "treatment", "causes", "diagnosis", "prognosis", "inheritance", "frequency", "complications")
 
 
@@ -53,14 +57,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--threads", type=int, default=0, help="of the service; 0 for its default")
+    parser.add_argument("--processes", type=int, default=0, help="that search; 0 for the service's default")
     given = parser.parse_args()
     index = PassageIndex.open(given.index)
     titles = sorted({index.reader.document_record(row).title for row in index.reader.documents.tolist()} - {""})
     asked = questions(titles)
-    with serving(given.index, given.threads) as (port, pid, cold):
+    with serving(given.index, given.threads, given.processes) as (port, pid, cold):
+        completion = complete(port, titles)
+        wait_for_processes(port)
         # A first look at everything that is read once.
         Client(port, asked[:200]).run(200)
-        completion = complete(port, titles)
         measured = load(port, pid, asked[200:], given.clients, given.seconds)
     sizes = index.manifest.counts
     record = {
@@ -70,6 +76,7 @@ def main() -> None:
         "model": index.manifest.model.name,
         "clients": given.clients,
         "threads": given.threads or "default",
+        "processes": given.processes or default_processes(),
         "seconds": round(given.seconds),
         "cold_start_seconds": round(cold, 2),
         **measured,
@@ -77,7 +84,7 @@ def main() -> None:
         **stamp(),
     }
     print(json.dumps(record, indent=1))
-    merge_record(RESULT, record, "model", "clients", "threads", "seconds")
+    merge_record(RESULT, record, "model", "clients", "threads", "processes", "seconds")
 
 
 def questions(titles: list[str], seed: int = 0) -> list[str]:
@@ -88,10 +95,11 @@ def questions(titles: list[str], seed: int = 0) -> list[str]:
 
 
 @contextmanager
-def serving(index: Path, threads: int) -> Iterator[tuple[int, int, float]]:
+def serving(index: Path, threads: int, processes: int) -> Iterator[tuple[int, int, float]]:
     """The service's port and process, and the seconds from its start to its first answer."""
     begun = time.perf_counter()
     command = [sys.executable, "-m", "auscult.cli.main", "serve", str(index), "--port", "0", "--no-page"]
+    command += ["--processes", str(processes)]
     command += ["--set", f"limits.threads={threads}"] if threads else []
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -203,16 +211,38 @@ def complete(port: int, titles: list[str], number: int = 1000) -> dict[str, floa
     return {"median": round(statistics.median(times), 2), "p95": round(times[int(0.95 * number)], 2)}
 
 
+def wait_for_processes(port: int) -> None:
+    """Wait until as many processes search as at the end: none of them comes within ten seconds of the last."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    count, since = "", time.perf_counter()
+    while time.perf_counter() - since < QUIET:
+        connection.request("GET", "/api/v1/metrics")
+        now = connection.getresponse().read().decode().partition("\nauscult_search_processes ")[2].partition("\n")[0]
+        if now != count:
+            count, since = now, time.perf_counter()
+        time.sleep(0.5)
+
+
+def _processes(pid: int) -> list[int]:
+    """A service's process and those that it has started."""
+    started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, started)]
+
+
 def _computed(pid: int) -> float:
-    """Seconds of processors that a process has taken."""
-    told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+    """Seconds of processors that a service has taken."""
+    told = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in _processes(pid)]
+    return sum(int(each[11]) + int(each[12]) for each in told) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(pid: int) -> tuple[float, float]:
-    """MB of a process: all (RSS), and without the pages of files, which are the system's to take back."""
-    told = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(told["VmRSS"].split()[0]) / 1024, int(told["RssAnon"].split()[0]) / 1024
+    """MB of a service: all (RSS), and without the pages of files, which are the system's to take back."""
+    told = [
+        dict(line.split(":", 1) for line in Path(f"/proc/{each}/status").read_text().splitlines())
+        for each in _processes(pid)
+    ]
+    whole, own = (sum(int(each[name].split()[0]) for each in told) / 1024 for name in ("VmRSS", "RssAnon"))
+    return whole, own
 
 
 if __name__ == "__main__":

