@@ -475,6 +475,28 @@ def test_names_of_patients_and_authors_are_kept_once_each() -> None:
         assert [draft.metadata["names"] for draft in drafts] == ["Maria E.\nDr Lee", "Bo Berg"]
 
 
+def numbered(value: str, *codes: str, use: str = "usual") -> dict[str, object]:
+    return {"value": value, "use": use, "type": {"coding": [{"code": code} for code in codes]}}
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "patient"),
+    [
+        ([numbered("999-12-3456", "SS"), numbered("0077", "MR")], "0077"),
+        ([numbered("1", "MR", use="old"), numbered("2", "MR")], "2"),
+        ([numbered("999-12-3456", "SS"), {"value": "x"}], "Patient/p"),
+        ([], "Patient/p"),
+    ],
+)
+def test_a_patient_is_called_by_the_record_number_that_other_systems_use(
+    identifiers: list[dict[str, object]], patient: str
+) -> None:
+    person = {"resourceType": "Patient", "id": "p", "name": [{"text": "Mo Lee"}], "identifier": identifiers}
+    letter = composition(section("Plan", "Rest."), subject={"reference": "Patient/p"})
+    (draft,) = read(READER, "\n".join(map(json.dumps, [letter, person])), "x.ndjson")
+    assert (draft.metadata["patient"], draft.metadata["names"]) == (patient, "Mo Lee")
+
+
 def test_a_text_of_nobody_has_no_names() -> None:
     (draft,) = read(READER, json.dumps(attached(b"Rest.")))
     assert "names" not in draft.metadata

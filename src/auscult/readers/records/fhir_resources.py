@@ -63,6 +63,19 @@ PEOPLE: Final = ("Patient", "Practitioner", "RelatedPerson")
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """Who a record is about or by.
+
+    Attributes:
+        name: The official name, else the first; empty where there is none.
+        record_number: Of a patient, the number that other systems know them by; empty where there is none.
+    """
+
+    name: str
+    record_number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Fields:
     """A JSON object and its fields by path."""
 
@@ -152,25 +165,37 @@ class Resource(Fields):
         named = [f"{_SYSTEMS.get(coding.text('system'), '')}:{coding.text('code')}" for coding in codings]
         return normalise_identifiers([each for each in named if not each.startswith(":") and not each.endswith(":")])
 
-    def person(self) -> str:
-        """The name of a patient or a practitioner: the official one, else the first; empty where there is none."""
+    def person(self) -> Person:
+        """Who this is; of a patient, a practitioner or a relative."""
         names = sorted(self.each("name"), key=lambda name: name.text("use") != "official")
         written = (
             name.text("text") or " ".join((*name.texts("prefix"), *name.texts("given"), *name.texts("family")))
             for name in names
         )
-        return next(filter(None, written), "")[:_LONGEST]
+        # Of the numbers of a passport, an insurance or a licence none is a record's.
+        numbers = (
+            each.text("value")
+            for each in self.each("identifier")
+            if "MR" in each.texts("type", "coding", "code") and each.text("use") != "old"
+        )
+        return Person(
+            next(filter(None, written), "")[:_LONGEST],
+            next(filter(None, numbers), "")[:_LONGEST] if self.kind == "Patient" else "",
+        )
 
-    def facts(self, people: Mapping[str, str]) -> Facts:
+    def facts(self, people: Mapping[str, Person]) -> Facts:
         """What it says of itself.
 
         Args:
-            people: Names of patients and practitioners of the same file, by what references call them.
+            people: Patients and practitioners of the same file, by what references call them. A patient of a record
+                number is called by that, as messages and letters call them, and not by a server's reference.
         """
+        known = {reference: person.name for reference, person in people.items()}
+        subject = people.get(self.patient)
         title = self.text("title") or self.text("description") if self.kind != "DiagnosticReport" else ""
         authors = [who for field in ("author", "performer") for who in self.each(field)]
         told = {
-            "patient": self.patient,
+            "patient": (subject.record_number if subject else "") or self.patient,
             "date": self.date,
             "type": self.concept("type") or self.concept("code") or self.concept("vaccineCode"),
             "category": self.concept("category"),
@@ -184,7 +209,7 @@ class Resource(Fields):
             source=self.text("custodian", "display")[:_LONGEST],
             entity_ids=self.codes("conclusionCode"),
             names=[
-                (people.get(who.text("reference"), "") or who.text("display"))[:_LONGEST]
+                (known.get(who.text("reference"), "") or who.text("display"))[:_LONGEST]
                 for who in (*self.each("subject"), *self.each("patient"), *authors)
             ],
             metadata={name: value[:_LONGEST] for name, value in told.items() if value},
