@@ -16,7 +16,7 @@ export HF_HUB_OFFLINE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks clean
+.PHONY: help setup demo test test-slow mutants reliability security lint types format docs results benchmarks release clean
 
 help:  ## Say what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -35,6 +35,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-benchmarks: $(VENV)/.installed
 	$(INSTALL) --editable '.[benchmarks]'
+	touch $@
+
+$(VENV)/.installed-release: $(VENV)/.installed
+	$(INSTALL) --editable '.[release]'
 	touch $@
 
 demo: setup  ## Index real health pages, answer five questions, measure: some minutes
@@ -82,6 +86,9 @@ benchmarks: setup $(VENV)/.installed-benchmarks  ## Measure splitting, indexing,
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/weighted_cosine.py
 	$(BIN)/python -m study results
+
+release: setup $(VENV)/.installed-release  ## Build the wheel, list its licences, try it on each Python of this machine: half an hour
+	$(BIN)/python -m release
 
 clean:  ## Remove .venv, caches and everything that was built
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,98 @@
+"""Build the wheel and the source distribution, and check what is said of them and what is in them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Final
+
+#: What the public index of packages takes at most, in bytes.
+LARGEST_WHEEL: Final = 100_000_000
+_PACKAGES: Final = ("auscult/", "auscult_lab/")
+_NEEDED: Final = (
+    "auscult/py.typed",
+    "auscult/encoders/pretrained/best/README.md",
+    "auscult/encoders/pretrained/cdv/README.md",
+    "auscult/encoders/pretrained/fast/README.md",
+)
+
+
+class ReleaseError(Exception):
+    """Something keeps a release from being made: what was expected, what was found, and what to do."""
+
+
+def project_version(root: Path) -> str:
+    """Return the version of `pyproject.toml`; `CITATION.cff` has to say the same.
+
+    Raises:
+        ReleaseError: It does not.
+    """
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    version: str = project["version"]
+    cited = re.search(r"^version: *(\S+)", (root / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    if cited is None or cited[1] != version:
+        raise ReleaseError(f"CITATION.cff has version {cited and cited[1]}, pyproject.toml {version}: make them equal")
+    return version
+
+
+def check_notes(root: Path, version: str) -> None:
+    """See that the changelog has dated notes of a version.
+
+    Raises:
+        ReleaseError: It has none.
+    """
+    if not re.search(
+        rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", (root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    ):
+        raise ReleaseError(
+            f"CHANGELOG.md has no heading '## {version} (YYYY-MM-DD)': write what users see of this version below one"
+        )
+
+
+def build(root: Path, out: Path) -> tuple[Path, Path]:
+    """Build both distributions anew and check their metadata.
+
+    Args:
+        root: The checkout.
+        out: Folder that they are written to; what an earlier release left there is removed.
+
+    Returns:
+        The wheel and the source distribution.
+    """
+    shutil.rmtree(out, ignore_errors=True)
+    _run("-m", "build", "--outdir", str(out), str(root))
+    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    _run("-m", "twine", "check", "--strict", str(wheel), str(source))
+    return wheel, source
+
+
+def check_contents(wheel: Path, source: Path) -> None:
+    """See that both hold what they should and nothing else.
+
+    Raises:
+        ReleaseError: A wheel is too large, lacks a file or has one from outside of the packages; or the source
+            distribution has another project's files or data.
+    """
+    if wheel.stat().st_size > LARGEST_WHEEL:
+        raise ReleaseError(
+            f"{wheel.name} has {wheel.stat().st_size:,} bytes; at most {LARGEST_WHEEL:,} can be published"
+        )
+    names = zipfile.ZipFile(wheel).namelist()
+    strange = [name for name in names if not name.startswith(_PACKAGES) and ".dist-info/" not in name]
+    missing = [name for name in _NEEDED if name not in names]
+    if strange or missing:
+        raise ReleaseError(f"{wheel.name} has {strange or 'nothing'} too much and lacks {missing or 'nothing'}")
+    with tarfile.open(source) as packed:
+        hidden = [name for name in packed.getnames() if "/.git/" in name or "/.venv/" in name or "__pycache__" in name]
+    if hidden:
+        raise ReleaseError(f"{source.name} has files that are not the project's: {hidden[:5]}; see .gitignore")
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True)  # noqa: S603 - our own arguments
