@@ -56,6 +56,25 @@ class EngineError(AuscultError):
     """A server that keeps passages cannot be reached, or does not do what was asked."""
 
 
+class ServerAwayError(EngineError):
+    """A server that keeps passages cannot be reached."""
+
+
+class ShareAwayError(ServerAwayError):
+    """One of the servers that share an index cannot be reached.
+
+    Args:
+        share: Its number, from 0.
+        shares: How many there are.
+        name: Of the server, for people.
+        remedy: What to do about it.
+    """
+
+    def __init__(self, share: int, shares: int, name: str, remedy: str) -> None:
+        self.share, self.shares = share, shares
+        super().__init__(f"an answer of share {share + 1} of {shares} of the index, {name}", "none", remedy)
+
+
 class QueryError(AuscultError):
     """A query names something that cannot be understood or resolved."""
 

@@ -146,8 +146,20 @@ class Hit:
 class NothingHere:
     """Whether nothing was found that answers."""
 
-    flag: bool
+    flag: bool = described("Never set where some documents were not searched: these may answer.")
     sentence: str = described("For people; empty where something answers.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotSearched:
+    """Documents of an index that were not searched, since some of its servers are away."""
+
+    index: str
+    shares: list[int] = described("Numbers of these servers, from 1.")
+    of_shares: int
+    documents: int = described("How many were not searched.")
+    of_documents: int
+    sentence: str = described("For people.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +169,7 @@ class SearchAnswer:
     understood: Understood
     hits: list[Hit]
     nothing_here: NothingHere
+    not_searched: list[NotSearched] = described("Tell people first where it is not empty.")
     more: bool = described("Whether there are hits beyond this page.")
     offset: int
     indexes: list[str] = described("Which were asked.")

@@ -12,50 +12,19 @@ from typing import Any
 import pytest
 
 from auscult.documents import Document
-from auscult.engines import ServedIndex, manifest_at, publish_whole, withdraw_whole
-from auscult.engines.tables import schema_of, server_of, whole_place
+from auscult.engines import Filters, ServedIndex, manifest_at, publish_whole, withdraw_whole
+from auscult.engines.tables import schema_of, whole_places
 from auscult.engines.whole import Cache
 from auscult.errors import ConfigError, EngineError, IndexFolderError
-from auscult.index import Between, IndexUpdate
-from auscult.search import Searcher, SearchOptions, build_index
+from auscult.search import Searcher, build_index
 from auscult.service.settings import Settings, named_indexes
 from auscult.sources.opening import open_corpus
-from auscult.understanding import Query
 from command import Command, hashed_model
-from encoders import HashedEncoder
 from leaflets import leaflets
 from needs import Needs
 from served_index import KNOWN, built, note, served, wait_until
+from whole_index import ASKED, ENCODER, OPTIONS, answers, changed, copies, server_at
 from wire import Wire
-
-ENCODER = HashedEncoder()
-ASKED = (
-    "How is gout treated?",
-    "What cures scurvy?",
-    "Which crystals are in a swollen joint?",
-    "sick headache symptoms",
-)
-OPTIONS = (
-    SearchOptions(),
-    SearchOptions(where={"source": "North"}),
-    SearchOptions(where={"date": Between("2024-02", "2024-05")}, group_by="source"),
-    SearchOptions(documents=["leaflet-gout", "secret-1"], group_by="document"),
-    SearchOptions(scoring="model"),
-)
-
-
-def copies() -> list[Document]:
-    """Leaflets that some may see, of other sources and dates."""
-    return [
-        replace(
-            each,
-            doc_id=f"secret-{number}",
-            source=f"source {number % 3}",
-            metadata={"date": f"2024-0{1 + number}-15", "access": "ward 3, cardiology" if number % 2 else "ward 4"},
-            passages=tuple(replace(p, passage_id=f"{p.passage_id}-{number}") for p in each.passages),
-        )
-        for number, each in enumerate(leaflets())
-    ]
 
 
 @pytest.fixture
@@ -64,13 +33,6 @@ def folder(tmp_path: Path) -> Path:
     build_index([*leaflets(), note()], ENCODER, tmp_path / "index", knowledge_base=KNOWN)
     changed(tmp_path / "index", [*copies()], remove=["leaflet-asthma"])
     return tmp_path / "index"
-
-
-def changed(folder: Path, documents: list[Document], remove: list[str] | None = None) -> None:
-    with IndexUpdate(folder, ENCODER) as update:
-        update.delete(remove or [])
-        update.replace(documents)
-        update.commit()
 
 
 def retold(title: str) -> list[Document]:
@@ -95,25 +57,6 @@ def wire(postgres_server: Any) -> Iterator[Wire]:
 
 def over(wire: Wire, url: str) -> str:
     return f"postgresql://postgres@127.0.0.1:{wire.port}/postgres#{url.partition('#')[2]}"
-
-
-def answers(searcher: Searcher, options: tuple[SearchOptions, ...] = OPTIONS) -> list[Any]:
-    """Hits with scores, evidence, marks and offsets, and what else a searcher is asked."""
-    parsed = [searcher.understand(Query("", "", text=question)).query for question in ASKED]
-    hits = [
-        searcher.search(query, 10, each)
-        for query in parsed
-        for each in options
-        if each.scoring == "fused" or query.terms
-    ]
-    reader = searcher.index.reader
-    documents = [
-        (reader.document(row), kept and (kept.name, kept.content, kept.runs.tobytes()))
-        for row in reader.documents.tolist()
-        for kept in [reader.original(row)]
-    ]
-    told = [searcher.completion.complete("g", 5), searcher.index.counts("source"), [*reader.titles]]
-    return [hits, documents, told, reader.row_of("leaflet-asthma"), searcher.index.manifest.counts]
 
 
 def test_answers_are_those_of_the_folder_which_is_gone(folder: Path, url: str) -> None:
@@ -150,6 +93,22 @@ def test_what_the_server_proposes_is_weighed_exactly(folder: Path, url: str) -> 
         publish_whole(folder, url)
 
 
+def test_somebody_of_some_groups_is_proposed_what_they_may_see(folder: Path, url: str) -> None:
+    publish_whole(folder, url, approximate=True)
+    alone, there = Searcher.open(folder, ENCODER), Searcher.open(url, ENCODER)
+    reader = alone.index.reader
+    for groups in ([], ["ward 4"], ["cardiology", "none"], ["ward 3", "ward 4"]):
+        view, own = there.seen_by(groups), alone.seen_by(groups)
+        assert isinstance(view.index, ServedIndex)
+        assert answers(view, OPTIONS[:1]) == answers(own, OPTIONS[:1])
+        visible = own.index.reader.living[reader.passage_documents]
+        asking = frozenset(groups)
+        for filters in (Filters(groups=asking), Filters({"source": frozenset(["source 1"])}, groups=asking)):
+            keys = view.index.engine.nearest(reader.passage_vectors[[0]][0], 500, filters)
+            assert set(keys) <= set(reader.passage_keys[visible].tolist())
+            assert filters.where or len(keys) == visible.sum()
+
+
 def test_a_generation_is_seen_whole_and_kept_for_those_who_read_it(folder: Path, url: str) -> None:
     publish_whole(folder, url)
     before, idle = Searcher.open(url, ENCODER), Searcher.open(url, ENCODER).index.reader
@@ -165,7 +124,7 @@ def test_a_generation_is_seen_whole_and_kept_for_those_who_read_it(folder: Path,
     unread = Searcher.open(url, ENCODER)
     # What left is removed with the next but one generation, or when the same is published again.
     publish_whole(folder, url)
-    server = server_of(whole_place(url))
+    server = server_at(url)
     assert server.rows("SELECT count(*) FROM {documents}")[0][0] == 8
     assert server.rows("SELECT count(*) FROM {documents} WHERE gone IS NOT NULL")[0][0] == 0
     with pytest.raises(EngineError, match="two later generations"):
@@ -195,8 +154,8 @@ def test_half_of_a_generation_is_never_seen_and_publishing_goes_on(
 
 
 def test_one_publisher_at_a_time(folder: Path, url: str) -> None:
-    place = whole_place(url)
-    with server_of(place).alone(schema_of(place)), pytest.raises(EngineError, match="one at work; wait until"):
+    key = schema_of(whole_places(url)[0])
+    with server_at(url).alone(key), pytest.raises(EngineError, match="one at work; wait until"):
         publish_whole(folder, url)
     assert publish_whole(folder, url).written == 8
 
@@ -220,7 +179,7 @@ def test_another_index_or_an_earlier_copy_is_refused(folder: Path, url: str, tmp
 
 def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
     publish_whole(folder, url)
-    server = server_of(whole_place(url))
+    server = server_at(url)
 
     def change(query: str) -> None:
         server.deed(lambda run: run.execute(server.composed(query)))
@@ -240,7 +199,7 @@ def test_a_searcher_of_another_version_refuses(folder: Path, url: str) -> None:
 
 def test_damage_is_noticed(folder: Path, url: str) -> None:
     publish_whole(folder, url)
-    server = server_of(whole_place(url))
+    server = server_at(url)
     for table, column, said in (
         ("passages", "text", "a damaged row"),
         ("blocks", "content", "other bytes"),
@@ -257,7 +216,7 @@ def test_damage_is_noticed(folder: Path, url: str) -> None:
 
 def test_rows_are_a_second_wall(folder: Path, url: str) -> None:
     publish_whole(folder, url)
-    server, schema = server_of(whole_place(url)), schema_of(whole_place(url))
+    server, schema = server_at(url), schema_of(whole_places(url)[0])
     for statement in (
         "CREATE ROLE searchers LOGIN",
         f"GRANT USAGE ON SCHEMA {schema} TO searchers",
@@ -270,7 +229,7 @@ def test_rows_are_a_second_wall(folder: Path, url: str) -> None:
     try:
         limited = url.replace("://postgres:@", "://searchers@")
         assert answers(Searcher.open(limited, ENCODER)) == answers(Searcher.open(folder, ENCODER))
-        reading = server_of(whole_place(limited))
+        reading = server_at(limited)
         for groups, count in ((",", 4), (",ward 4,", 6), (",nobody,ward 3,", 6), (",ward 3,ward 4,", 8), ("*", 8)):
             assert reading.rows("SELECT count(*) FROM {documents}", seen_by=groups)[0][0] == count
             passages = "SELECT count(DISTINCT document) FROM {passages}"
@@ -292,7 +251,7 @@ def test_a_slow_server_is_not_waited_for(folder: Path, url: str, monkeypatch: py
     publish_whole(folder, url)
     there = Searcher.open(url, ENCODER)
     expected = answers(Searcher.open(folder, ENCODER))
-    server = server_of(whole_place(url))
+    server = server_at(url)
     with server.alone("other") as run, run.transaction():
         run.execute(server.composed("LOCK TABLE {passages} IN ACCESS EXCLUSIVE MODE"))
         with pytest.raises(EngineError, match="to answer in 1 s, got no answer"):

@@ -16,8 +16,10 @@ from auscult.cli.options import IndexModelOption, PrecisionOption, SearchedArgum
 from auscult.encoders import RERANKER, kind_of, load_model, load_reranker, load_scorer
 from auscult.encoders.reranker import Reranker
 from auscult.errors import ConfigError, QueryError, printable
+from auscult.interfaces import Hit
 from auscult.search import Pipeline, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
+from auscult.search.partial import ask_what_is_there
 from auscult.search.siblings import sibling_note
 from auscult.search.terminal import print_hit
 from auscult.understanding import Query
@@ -122,7 +124,6 @@ def search(
     own = load_reranker(reranker) if rerank and kind_of(reranker).name == RERANKER else None
     scorer = load_scorer(reranker, precision=precision) if rerank and own is None else None
     searcher = open_searcher(index, model, own)
-    understanding = understand(searcher, entity, aspect or (), question, conversation or ())
     options = SearchOptions(
         group_by=group,
         where=conditions(where),
@@ -130,12 +131,23 @@ def search(
         rerank=0 if scorer else rerank,
         assertions=[each.value for each in assertion or ()],
     )
-    asking = Pipeline(searcher, scorer, candidates=rerank, fuse=fuse) if scorer else searcher
-    hits = asking.search(understanding.query, k, options)
+
+    def ask(asked: Searcher) -> tuple[Understanding, list[Hit], list[str]]:
+        understanding = understand(asked, entity, aspect or (), question, conversation or ())
+        asking = Pipeline(asked, scorer, candidates=rerank, fuse=fuse) if scorer else asked
+        found = asking.search(understanding.query, k, options)
+        return (
+            understanding,
+            found,
+            [sibling_note(understanding.query, hit.title, asked.knowledge_base) for hit in found],
+        )
+
+    (understanding, hits, notes), left_out = ask_what_is_there(searcher, ask)
     say(understanding)
-    if nothing := nothing_here([hit.probability for hit in hits]):
+    if left_out is not None:
+        typer.echo(left_out.sentence, err=True)
+    elif nothing := nothing_here([hit.probability for hit in hits]):
         typer.echo(nothing, err=True)
-    notes = [sibling_note(understanding.query, hit.title, searcher.knowledge_base) for hit in hits]
     if as_json:
         for hit, note in zip(hits, notes, strict=True):
             typer.echo(json.dumps({**asdict(hit), "note": note}))

@@ -149,7 +149,8 @@ def publish(
         typer.Argument(
             metavar="[URL]",
             help="`postgresql://USER@HOST/DATABASE`, `milvus://HOST:PORT`, or `milvus:FILE.db`; with `#NAME` behind it "
-            "another collection than `auscult`. A password comes from PGPASSWORD, or AUSCULT_MILVUS_TOKEN.",
+            "another collection than `auscult`. With --whole, several PostgreSQL servers with commas between them have "
+            "a share of the documents each. A password comes from PGPASSWORD, or AUSCULT_MILVUS_TOKEN.",
         ),
     ] = "",
     approximate: Annotated[

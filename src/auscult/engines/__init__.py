@@ -4,7 +4,7 @@ from auscult.engines.contract import Engine, EngineRow, Filters, Published, is_a
 from auscult.engines.opening import open_index, signs_of
 from auscult.engines.publishing import publish_whole, withdraw_whole
 from auscult.engines.served import PublishReport, ServedIndex, publish, withdraw
-from auscult.engines.whole import manifest_at
+from auscult.engines.whole import manifest_at, without_shares
 
 __all__ = [
     "Engine",
@@ -23,4 +23,5 @@ __all__ = [
     "signs_of",
     "withdraw",
     "withdraw_whole",
+    "without_shares",
 ]

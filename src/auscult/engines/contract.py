@@ -1,9 +1,9 @@
 """What a server has to do for an index, and what all engines share: places, filters, patience.
 
-An engine *proposes* passages: those whose vectors are nearest to a query's, and those that hold most of its words.
-Scores, evidence and texts come from the index' own store (`engines.served`), so that an answer is the same wherever its
-candidates were found. Keys are the store's: a key is never given to other content, so that writing a row twice changes
-nothing, and publishing is a difference of sets.
+An engine *proposes* passages: those whose vectors are nearest to a query's. Words, scores, evidence and texts come from
+the index itself (`engines.served`), so that an answer is the same wherever its candidates were found. Keys are the
+store's: a key is never given to other content, so that writing a row twice changes nothing, and publishing is a
+difference of sets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from auscult.errors import ConfigError, EngineError
+from auscult.errors import ConfigError, ServerAwayError
 from auscult.extensions import entries, load
 from auscult.index import Between
 from auscult.interfaces import FloatArray
@@ -24,6 +24,8 @@ _T = TypeVar("_T")
 _WAITS: Final = (0.2, 1.0, 3.0)
 """Seconds before a deed is tried again."""
 DEFAULT_COLLECTION: Final = "auscult"
+LAYOUT: Final = 2
+"""Of what a collection has of each passage (`EngineRow`)."""
 _MILVUS = "milvus:"
 POSTGRES: Final = ("postgresql://", "postgres://")
 
@@ -37,7 +39,6 @@ class EngineRow:
         document: The store's key of its document.
         doc_id: Of its document.
         vector: (dim,), as the index holds it.
-        terms: The distinct words of its text, heading, and all that stands above it, analysed.
         fields: What its document says of itself (`index.fields`).
     """
 
@@ -45,7 +46,6 @@ class EngineRow:
     document: int
     doc_id: str
     vector: FloatArray
-    terms: tuple[str, ...]
     fields: Mapping[str, str]
 
 
@@ -56,10 +56,13 @@ class Filters:
     Attributes:
         where: By field, the values that a document may have, or between which; all fields have to agree.
         documents: Ids that a document may have; empty for any.
+        groups: Who asks: passages of documents that none of them may see are not proposed; None for all passages. Read
+            by whole indexes alone; what they propose is compared with who may see what once more.
     """
 
     where: Mapping[str, frozenset[str] | Between] = field(default_factory=dict)
     documents: frozenset[str] = frozenset()
+    groups: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Published:
         store: Which index they are of: no other may write here.
         generation: Of that index, when all of it had been written; -1 before.
         approximate: Whether vectors are looked for in a graph, which may miss some.
+        layout: Of its columns. Whoever changes them raises `LAYOUT`: nothing is written beside those of an earlier one.
     """
 
     dim: int
@@ -78,9 +82,25 @@ class Published:
     store: str
     generation: int
     approximate: bool
+    layout: int = 1
 
 
-class Engine(Protocol):
+class Proposer(Protocol):
+    """Finds passages by their vectors. May raise EngineError: a server cannot be reached, or refuses."""
+
+    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
+        """Return the keys of the k passages of largest inner product with a vector, best first.
+
+        Args:
+            vector: (dim,).
+            k: How many; fewer come only where fewer may.
+            filters: Which may.
+            exact: Compare with all, where the collection has a graph, too.
+        """
+        ...
+
+
+class Engine(Proposer, Protocol):
     """One collection on a server. Every method may raise EngineError: it cannot be reached, or refuses."""
 
     name: str
@@ -108,21 +128,6 @@ class Engine(Protocol):
 
     def drop(self, documents: Collection[int]) -> None:
         """Remove all passages of documents."""
-        ...
-
-    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
-        """Return the keys of the k passages of largest inner product with a vector, best first.
-
-        Args:
-            vector: (dim,).
-            k: How many; fewer come only where fewer may.
-            filters: Which may.
-            exact: Compare with all, where the collection has a graph, too.
-        """
-        ...
-
-    def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
-        """Return the keys of the k passages with most of some words, by their summed weights, best first."""
         ...
 
     def destroy(self) -> None:
@@ -190,7 +195,7 @@ def patiently(
         waits: Seconds before each further try.
 
     Raises:
-        EngineError: It was lost each time.
+        ServerAwayError: It was lost each time.
     """
     for wait in (*(_WAITS if waits is None else waits), None):
         try:
@@ -199,7 +204,7 @@ def patiently(
             if not lost(error):
                 raise
             if wait is None:
-                raise EngineError(f"an answer of {name}", f"none ({first_line(error)})", remedy) from error
+                raise ServerAwayError(f"an answer of {name}", f"none ({first_line(error)})", remedy) from error
             time.sleep(wait)
             again()
     raise AssertionError("the last try returns or raises")

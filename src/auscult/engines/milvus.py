@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -71,12 +70,10 @@ class MilvusEngine:
             schema.add_field("document", kinds.INT64)
             schema.add_field("doc_id", kinds.VARCHAR, max_length=_LONGEST_ID)
             schema.add_field("vector", kinds.FLOAT_VECTOR, dim=told.dim)
-            schema.add_field("terms", kinds.SPARSE_FLOAT_VECTOR)
             schema.add_field("fields", kinds.JSON)
             indexes = client.prepare_index_params()
             graph = {"index_type": "HNSW", "params": {"M": 16, "efConstruction": 200}}
             indexes.add_index("vector", metric_type="IP", **(graph if told.approximate else {"index_type": "FLAT"}))
-            indexes.add_index("terms", metric_type="IP", index_type="SPARSE_INVERTED_INDEX")
             client.create_collection(
                 self._collection,
                 schema=schema,
@@ -116,8 +113,6 @@ class MilvusEngine:
                 "document": row.document,
                 "doc_id": printable_value(row.doc_id),
                 "vector": row.vector.tolist(),
-                # A passage without a word must hold something.
-                "terms": dict.fromkeys(map(_number, row.terms), 1.0) or {0: 1e-9},
                 "fields": {name: printable_value(value) for name, value in row.fields.items()},
             }
             for row in rows
@@ -140,14 +135,7 @@ class MilvusEngine:
         if exact:
             # Of a graph, the whole neighbourhood that it gives.
             looked_at = {"params": {"ef": 32_768}}
-        return self._search("vector", vector.tolist(), k, filters, looked_at)
-
-    def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
-        """Return the keys of the passages with most of some words (`Engine`)."""
-        asked: dict[int, float] = {}
-        for term, weight in weights.items():
-            asked[_number(term)] = asked.get(_number(term), 0.0) + weight
-        return self._search("terms", asked, k, filters, {}) if asked else []
+        return self._search(vector, k, filters, looked_at)
 
     def destroy(self) -> None:
         """Remove the collection."""
@@ -159,12 +147,12 @@ class MilvusEngine:
             self._client.close()
             self._client = None
 
-    def _search(self, field: str, asked: object, k: int, filters: Filters, params: Mapping[str, object]) -> list[int]:
+    def _search(self, vector: FloatArray, k: int, filters: Filters, params: Mapping[str, object]) -> list[int]:
         def look(client: Any) -> list[int]:
             (found,) = client.search(
                 self._collection,
-                data=[asked],
-                anns_field=field,
+                data=[vector.tolist()],
+                anns_field="vector",
                 limit=k,
                 filter=_filter(filters),
                 output_fields=["key"],
@@ -199,11 +187,6 @@ class MilvusEngine:
             )
         except error_of.MilvusException as error:
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
-
-
-def _number(term: str) -> int:
-    """Return the dimension of a term. Two of a hundred thousand may share one: they are proposed together."""
-    return zlib.crc32(term.encode("utf-8", "surrogatepass"))
 
 
 def _filter(filters: Filters) -> str:

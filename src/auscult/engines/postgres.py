@@ -1,15 +1,16 @@
 """PostgreSQL with pgvector as an engine.
 
 A collection is a table `auscult_COLLECTION`, and a line in `auscult_collections` that says what it holds. Vectors are
-compared exactly, or by HNSW, which goes on until filters have let enough pass (iterative scan). Words are a tsvector.
+compared exactly, or by HNSW, which goes on until filters have let enough pass (iterative scan).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from auscult.engines.contract import WITHOUT, EngineRow, Filters, Place, Published, printable_value
 from auscult.engines.postgres_server import MILLISECONDS, PostgresServer
@@ -17,7 +18,8 @@ from auscult.index import Between
 from auscult.interfaces import FloatArray
 
 _T = TypeVar("_T")
-_MOST_LOOKED_AT = 1000
+_LOOKED_AT: Final = 100
+"""Vectors that a search in a graph keeps in view (`hnsw.ef_search`). It goes on from there until it has enough."""
 
 
 class PostgresEngine:
@@ -25,21 +27,18 @@ class PostgresEngine:
 
     Args:
         place: Of the table.
-        server: With another table of such columns, of a whole index; only what finds passages is asked of it then.
 
     Raises:
         MissingExtraError: `psycopg` is not installed.
         EngineError: The server cannot be reached, or has no pgvector.
     """
 
-    def __init__(self, place: Place, server: PostgresServer | None = None) -> None:
-        if server is None:
-            table = f"auscult_{place.collection}"
-            names = {"table": table, **{each: f"{table}_{each}" for each in ("documents", "terms", "graph")}}
-            server = PostgresServer(place.server, names, WITHOUT)
-            server.deed(lambda run: None)
-        self.server = server
-        self.name = server.name
+    def __init__(self, place: Place) -> None:
+        table = f"auscult_{place.collection}"
+        names = {"passages": table, **{each: f"{table}_{each}" for each in ("documents", "graph")}}
+        self.server = PostgresServer(place.server, names, WITHOUT)
+        self.server.deed(lambda run: None)
+        self.name = self.server.name
         self._key = place.collection
 
     def published(self) -> Published | None:
@@ -61,12 +60,10 @@ class PostgresEngine:
             run.execute("CREATE TABLE IF NOT EXISTS auscult_collections (name text PRIMARY KEY, told jsonb NOT NULL)")
             self._sql(
                 run,
-                "CREATE TABLE IF NOT EXISTS {table} (key bigint PRIMARY KEY, document bigint NOT NULL,"
-                " doc_id text NOT NULL, vector vector(" + str(told.dim) + ") NOT NULL, terms tsvector NOT NULL,"
-                " fields jsonb NOT NULL)",
+                "CREATE TABLE IF NOT EXISTS {passages} (key bigint PRIMARY KEY, document bigint NOT NULL,"
+                " doc_id text NOT NULL, vector vector(" + str(told.dim) + ") NOT NULL, fields jsonb NOT NULL)",
             )
-            self._sql(run, "CREATE INDEX IF NOT EXISTS {documents} ON {table} (document)")
-            self._sql(run, "CREATE INDEX IF NOT EXISTS {terms} ON {table} USING gin (terms)")
+            self._sql(run, "CREATE INDEX IF NOT EXISTS {documents} ON {passages} (document)")
             self._tell(run, told)
 
         self._deed(make)
@@ -77,14 +74,14 @@ class PostgresEngine:
         def make(run: Any) -> None:
             if told.approximate:
                 # With all rows there, a graph is made many times as fast as row by row.
-                self._sql(run, "CREATE INDEX IF NOT EXISTS {graph} ON {table} USING hnsw (vector vector_ip_ops)")
+                self._sql(run, "CREATE INDEX IF NOT EXISTS {graph} ON {passages} USING hnsw (vector vector_ip_ops)")
             self._tell(run, told)
 
         self._deed(make, limit=0)
 
     def documents(self) -> set[int]:
         """Return the keys of all documents."""
-        return self._deed(lambda run: {row[0] for row in self._sql(run, "SELECT DISTINCT document FROM {table}")})
+        return self._deed(lambda run: {row[0] for row in self._sql(run, "SELECT DISTINCT document FROM {passages}")})
 
     def put(self, rows: Sequence[EngineRow]) -> None:
         """Write passages; may be done twice."""
@@ -94,7 +91,6 @@ class PostgresEngine:
                 row.document,
                 printable_value(row.doc_id),
                 literal(row.vector),
-                list(row.terms),
                 json.dumps({name: printable_value(value) for name, value in row.fields.items()}),
             )
             for row in rows
@@ -102,9 +98,9 @@ class PostgresEngine:
 
         def write(run: Any) -> None:
             query = self.server.composed(
-                "INSERT INTO {table} VALUES (%s, %s, %s, %s, array_to_tsvector(%s::text[]), %s) ON CONFLICT (key) DO"
-                " UPDATE SET (document, doc_id, vector, terms, fields) = (excluded.document, excluded.doc_id,"
-                " excluded.vector, excluded.terms, excluded.fields)"
+                "INSERT INTO {passages} VALUES (%s, %s, %s, %s, %s) ON CONFLICT (key) DO UPDATE SET"
+                " (document, doc_id, vector, fields) = (excluded.document, excluded.doc_id, excluded.vector,"
+                " excluded.fields)"
             )
             run.cursor().executemany(query, told)
 
@@ -112,52 +108,17 @@ class PostgresEngine:
 
     def drop(self, documents: Collection[int]) -> None:
         """Remove documents."""
-        self._deed(lambda run: self._sql(run, "DELETE FROM {table} WHERE document = ANY(%s)", [[*documents]]))
+        self._deed(lambda run: self._sql(run, "DELETE FROM {passages} WHERE document = ANY(%s)", [[*documents]]))
 
     def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
         """Return the keys of the nearest passages (`Engine`)."""
-        where, values = _where(filters)
-        if not exact:
-            found = self._nearest(vector, k, where, values, exact=False)
-            if len(found) >= k:
-                return found
-        # A graph may end before all have been seen that may be proposed.
-        return self._nearest(vector, k, where, values, exact=True)
-
-    def _nearest(self, vector: FloatArray, k: int, where: str, values: list[object], *, exact: bool) -> list[int]:
-        def look(run: Any) -> list[int]:
-            if exact:
-                run.execute("SET LOCAL enable_indexscan = off")
-            else:
-                run.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-                run.execute(f"SET LOCAL hnsw.ef_search = {max(100, min(_MOST_LOOKED_AT, 4 * k))}")
-            # Conditions are made of constants here; all values are parameters.
-            query = "SELECT key FROM {table}" + where + " ORDER BY vector <#> %s::vector LIMIT %s"  # noqa: S608
-            return [row[0] for row in self._sql(run, query, [*values, literal(vector), k])]
-
-        return self._deed(look)
-
-    def holding(self, weights: Mapping[str, float], k: int, filters: Filters) -> list[int]:
-        """Return the keys of the passages with most of some words (`Engine`)."""
-        if not weights:
-            return []
-        where, values = _where(filters)
-        # A term is letters and digits.
-        any_of = " | ".join(f"'{term}'" for term in weights)
-        held = " + ".join("CASE WHEN terms @@ %s::tsquery THEN %s::float8 ELSE 0 END" for _ in weights)
-        asked = [each for term, weight in weights.items() for each in (f"'{term}'", weight)]
-        query = (
-            "SELECT key FROM {table}"  # noqa: S608
-            + (where + " AND " if where else " WHERE ")
-            + f"terms @@ %s::tsquery ORDER BY {held} DESC, key LIMIT %s"
-        )
-        return self._deed(lambda run: [row[0] for row in self._sql(run, query, [*values, any_of, *asked, k])])
+        return [key for _, key in nearest_on(self.server, vector, k, filters, exact=exact)]
 
     def destroy(self) -> None:
         """Remove the collection."""
 
         def remove(run: Any) -> None:
-            self._sql(run, "DROP TABLE IF EXISTS {table}")
+            self._sql(run, "DROP TABLE IF EXISTS {passages}")
             if run.execute("SELECT to_regclass('auscult_collections')").fetchone()[0] is not None:
                 run.execute("DELETE FROM auscult_collections WHERE name = %s", [self._key])
 
@@ -178,6 +139,48 @@ class PostgresEngine:
 
     def _deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS) -> _T:
         return self.server.deed(deed, limit)
+
+
+def nearest_on(
+    server: PostgresServer,
+    vector: FloatArray,
+    k: int,
+    filters: Filters,
+    *,
+    exact: bool = False,
+    seen_by: str | None = None,
+) -> list[tuple[float, int]]:
+    """Return the nearest passages of a server's table (`Engine.nearest`): how far each is, and its key; nearest first.
+
+    Args:
+        server: Its name "passages" is that of the table.
+        vector: As `Engine.nearest` takes it.
+        k: The same.
+        filters: The same. `groups` needs the column `access`.
+        exact: The same.
+        seen_by: As `PostgresServer.deed` takes it.
+
+    Raises:
+        EngineError: The server cannot be reached, refuses, or takes too long.
+    """
+    where, values = _where(filters)
+    # Conditions are made of constants here; all values are parameters.
+    query = f"SELECT vector <#> %s::vector AS far, key FROM {{passages}}{where} ORDER BY far LIMIT %s"  # noqa: S608
+    told = [literal(vector), *values, k]
+
+    def look(run: Any, settings: str) -> list[tuple[float, int]]:
+        # Two statements at once cannot be prepared.
+        run.execute(settings, prepare=False)
+        rows: list[tuple[float, int]] = run.execute(server.composed(query), told).fetchall()
+        return rows
+
+    if not exact:
+        graph = f"SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = {_LOOKED_AT}"
+        found = server.deed(partial(look, settings=graph), seen_by=seen_by)
+        if len(found) >= k:
+            return found
+    # A graph may end before all have been seen that may be proposed.
+    return server.deed(partial(look, settings="SET LOCAL enable_indexscan = off"), seen_by=seen_by)
 
 
 def literal(vector: FloatArray) -> str:
@@ -204,4 +207,7 @@ def _where(filters: Filters) -> tuple[str, list[object]]:
     if filters.documents:
         said.append("doc_id = ANY(%s)")
         values.append([*map(printable_value, filters.documents)])
+    if filters.groups is not None:
+        said.append("(access IS NULL OR access && %s::text[])")
+        values.append([*map(printable_value, filters.groups)])
     return (" WHERE " + " AND ".join(said) if said else ""), values

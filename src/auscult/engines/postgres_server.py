@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from auscult.engines.contract import first_line, patiently
-from auscult.errors import EngineError, naming_extra
+from auscult.errors import EngineError, ServerAwayError, naming_extra
 
 _T = TypeVar("_T")
 MILLISECONDS: Final = 60_000
@@ -100,19 +100,20 @@ class PostgresServer:
         """Return a query with the names of tables and indexes put in."""
         return self._library.sql.SQL(query).format(**self._names)
 
-    def deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS) -> _T:
+    def deed(self, deed: Callable[[Any], _T], limit: int = MILLISECONDS, seen_by: str | None = None) -> _T:
         """Run one transaction, which may be done twice.
 
         Args:
             deed: Is given the connection.
             limit: Milliseconds for each of its statements; 0 for any time.
+            seen_by: In place of that of all others.
 
         Raises:
             EngineError: The server cannot be reached, refuses, or takes too long.
         """
 
         def done() -> _T:
-            with self._connected(self._seen_by, limit) as connection, connection.transaction():
+            with self._connected(seen_by or self._seen_by, limit) as connection, connection.transaction():
                 connection.execute(f"SET LOCAL statement_timeout = {limit}")
                 return deed(connection)
 
@@ -202,7 +203,8 @@ class PostgresServer:
             raise EngineError(f"{self.name} to answer in {limit // 1000} s", "no answer", remedy) from error
         except self._library.Error as error:
             if self._is_lost(error):
-                raise EngineError(f"an answer of {self.name}", f"none ({first_line(error)})", self._remedy) from error
+                got = f"none ({first_line(error)})"
+                raise ServerAwayError(f"an answer of {self.name}", got, self._remedy) from error
             raise EngineError(f"{self.name} to do it", first_line(error), "see the server's log") from error
 
     def _patiently(self, deed: Callable[[], _T]) -> _T:

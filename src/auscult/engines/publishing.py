@@ -1,8 +1,8 @@
-"""Putting a whole index into PostgreSQL, a generation at a time.
+"""Putting a whole index into PostgreSQL, a generation at a time, on one server or in shares on several.
 
 Rows that the server lacks are written a few documents at a time, each document with all that is of it; the generation
 is seen with one change of one row at the end. Killed in the middle, it goes on where it was. One publisher at a time:
-the change is made over the connection that holds the lock.
+the change is made over the connection that holds the lock. A generation is seen when all servers have its rows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,8 @@ from auscult.engines.contract import printable_value
 from auscult.engines.postgres import literal
 from auscult.engines.postgres_server import PostgresServer
 from auscult.engines.served import PublishReport
-from auscult.engines.tables import VERSION, PublishedState, create, published_state, schema_of, server_of, whole_place
+from auscult.engines.shares import Shares
+from auscult.engines.tables import VERSION, PublishedState, create, published_state, schema_of, shares_at, whole_places
 from auscult.errors import EngineError, IndexFolderError
 from auscult.index import GenerationReader, Manifest
 from auscult.index.blocks import BLOCK
@@ -39,10 +41,11 @@ def publish_whole(
 
     Args:
         folder: Of the index.
-        address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them.
+        address: "postgresql://USER@HOST/DATABASE#COLLECTION"; the user owns the tables, or may make them. Of several
+            servers, with commas between them, each has a share of the documents.
         approximate: Let the server propose passages, by a graph (HNSW) and by words: for more vectors than a searcher's
             memory holds. Otherwise searchers weigh all passages, as they do with a folder.
-        progress: Called with documents written and to be written.
+        progress: Called with documents written and to be written to a server.
 
     Raises:
         ConfigError: The address is none.
@@ -50,43 +53,74 @@ def publish_whole(
         EngineError: The server cannot be reached or refuses, another index or a later generation is there, or somebody
             else publishes just now.
     """
-    place = whole_place(address)
-    server = server_of(place)
-    with closing(open_current(Path(folder))) as reader, server.alone(schema_of(place)) as run:
+    shares = shares_at(address)
+    key = schema_of(whole_places(address)[0])
+    with closing(open_current(Path(folder))) as reader, ExitStack() as opened:
         manifest = reader.manifest
-        with run.transaction():
-            create(server, run, manifest.model.dim)
-        there = published_state(server)
-        is_same = there is not None and _compared(there, reader, approximate, server)
-        keys = reader.document_keys[reader.documents].tolist()
-        has = {key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()}
-        missing = [row for row, key in zip(reader.documents.tolist(), keys, strict=True) if key not in has]
-        _put_documents(server, run, reader, missing, progress)
-        for segment in reader.segments:
-            _put_segment(server, run, segment)
-        knowledge = reader.knowledge_base
-        if knowledge is not None and manifest.knowledge is None:
+        if reader.knowledge_base is not None and manifest.knowledge is None:
             expected, remedy = "an index that tells the checksum of its knowledge base", f"auscult optimize {folder}"
             raise IndexFolderError(expected, "one of an earlier version", f"write it anew: {remedy}")
-        if knowledge is not None:
-            query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
-            run.execute(server.composed(query), [manifest.knowledge, knowledge])
-        if approximate:
-            # With all rows there, a graph is made many times as fast as row by row.
-            run.execute(
-                server.composed(
-                    "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
-                )
-            )
-            run.execute(server.composed("CREATE INDEX IF NOT EXISTS passages_terms ON {passages} USING gin (terms)"))
-        gone = [*has.difference(keys)]
-        with run.transaction():
-            _show(server, run, manifest, approximate, gone)
+        runs = [opened.enter_context(server.alone(key)) for server in shares.servers]
+        written = [_write_share(shares, share, run, reader, approximate, progress) for share, run in enumerate(runs)]
+        for share, (run, done) in enumerate(zip(runs, written, strict=True)):
+            with run.transaction():
+                _show(shares, share, run, manifest, approximate, done.gone)
         # The rows of the generation before stay for those who still read it; a second time they go.
-        with run.transaction():
-            _remove_gone(server, run, manifest.generation + is_same)
-    server.close()
-    return PublishReport(len(missing), len(gone), manifest.counts.passages, server.name)
+        for server, run, done in zip(shares.servers, runs, written, strict=True):
+            with run.transaction():
+                _remove_gone(server, run, manifest.generation + done.is_same)
+    shares.close()
+    documents, gone = (
+        sum(counts) for counts in zip(*((each.documents, len(each.gone)) for each in written), strict=True)
+    )
+    return PublishReport(documents, gone, manifest.counts.passages, shares.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What was written to a server.
+
+    Attributes:
+        documents: How many.
+        gone: Keys of those that the index has no more.
+        is_same: Whether this generation was published there before.
+    """
+
+    documents: int
+    gone: list[int]
+    is_same: bool
+
+
+def _write_share(
+    shares: Shares,
+    share: int,
+    run: Any,
+    reader: GenerationReader,
+    approximate: bool,
+    progress: Callable[[int, int], None] | None,
+) -> _Written:
+    """Write what a server lacks of its share, and of what all servers have."""
+    server, manifest = shares.servers[share], reader.manifest
+    with run.transaction():
+        create(server, run, manifest.model.dim)
+    there = published_state(server, share, len(shares))
+    is_same = there is not None and _compared(there, reader, approximate, server)
+    rows = reader.documents[shares.are_on(reader.document_keys[reader.documents], [share])]
+    keys = reader.document_keys[rows].tolist()
+    has = {key for (key,) in run.execute(server.composed("SELECT key FROM {documents}")).fetchall()}
+    missing = [row for row, key in zip(rows.tolist(), keys, strict=True) if key not in has]
+    _put_documents(server, run, reader, missing, progress)
+    for segment in reader.segments:
+        _put_segment(server, run, segment)
+    knowledge = reader.knowledge_base
+    if knowledge is not None:
+        query = "INSERT INTO {knowledge} VALUES (%s, %s, NULL) ON CONFLICT (sum) DO UPDATE SET gone = NULL"
+        run.execute(server.composed(query), [manifest.knowledge, knowledge])
+    if approximate:
+        # With all rows there, a graph is made many times as fast as row by row.
+        query = "CREATE INDEX IF NOT EXISTS passages_graph ON {passages} USING hnsw (vector vector_ip_ops)"
+        run.execute(server.composed(query))
+    return _Written(len(missing), [*has.difference(keys)], is_same)
 
 
 def withdraw_whole(address: str) -> str | None:
@@ -95,14 +129,17 @@ def withdraw_whole(address: str) -> str | None:
     Raises:
         EngineError: The server cannot be reached or refuses, or somebody publishes just now.
     """
-    place = whole_place(address)
-    server = server_of(place)
-    with server.alone(schema_of(place)) as run:
-        if published_state(server) is None:
+    shares = shares_at(address)
+    key = schema_of(whole_places(address)[0])
+    with ExitStack() as opened:
+        runs = [opened.enter_context(server.alone(key)) for server in shares.servers]
+        states = [published_state(server, share, len(shares)) for share, server in enumerate(shares.servers)]
+        if not any(states):
             return None
-        run.execute(server.composed("DROP SCHEMA {schema} CASCADE"))
-    server.close()
-    return server.name
+        for server, run in zip(shares.servers, runs, strict=True):
+            run.execute(server.composed("DROP SCHEMA IF EXISTS {schema} CASCADE"))
+    shares.close()
+    return shares.name
 
 
 def _compared(there: PublishedState, reader: GenerationReader, approximate: bool, server: PostgresServer) -> bool:
@@ -227,8 +264,8 @@ def _put_segment(server: PostgresServer, run: Any, segment: Segment) -> None:
         run.execute(server.composed("INSERT INTO {segments} VALUES (%s, %s, %s, NULL)"), [*file, len(content)])
 
 
-def _show(server: PostgresServer, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
-    """Make a generation the one that is seen."""
+def _show(shares: Shares, share: int, run: Any, manifest: Manifest, approximate: bool, gone: list[int]) -> None:
+    """Make a generation the one that is seen on a server."""
     generation = manifest.generation
     names, endings = [each.name for each in manifest.segments], [each.end for each in manifest.segments]
     for query, values in (
@@ -241,11 +278,12 @@ def _show(server: PostgresServer, run: Any, manifest: Manifest, approximate: boo
         ("UPDATE {knowledge} SET gone = %s WHERE sum <> %s AND gone IS NULL", [generation, manifest.knowledge or 0]),
         ("DELETE FROM {state}", []),
         (
-            "INSERT INTO {state} (version, identity, generation, approximate, manifest) VALUES (%s, %s, %s, %s, %s)",
-            [VERSION, manifest.identity, generation, approximate, manifest.to_json()],
+            "INSERT INTO {state} (version, identity, generation, approximate, manifest, share, shares)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+            [VERSION, manifest.identity, generation, approximate, manifest.to_json(), share, len(shares)],
         ),
     ):
-        run.execute(server.composed(query), values or None)
+        run.execute(shares.servers[share].composed(query), values or None)
 
 
 def _remove_gone(server: PostgresServer, run: Any, before: int) -> None:

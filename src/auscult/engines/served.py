@@ -10,22 +10,20 @@ Documents are published a few at a time and noted at the end, so that what was e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from auscult.engines.contract import Engine, EngineRow, Filters, Published, open_engine
+from auscult.engines.contract import LAYOUT, Engine, EngineRow, Filters, Proposer, Published, open_engine
 from auscult.errors import EngineError, IndexFolderError
 from auscult.files.json_text import parse_json
 from auscult.files.writing import write_json
 from auscult.index import ANY, Between, GenerationReader, GroupBy, PassageIndex, Where
 from auscult.index.fields import fields_of
 from auscult.index.passage_index import RowArray, ScoreArray, best_exactly
-from auscult.index.titles import further_names
-from auscult.index.words import analyse
 from auscult.interfaces import FloatArray
 
 SERVED: Final = "engine.json"
@@ -33,22 +31,22 @@ SERVED: Final = "engine.json"
 _MORE = 16
 _ROUNDING = 1e-5
 _PROPOSED: Final = 200
-"""How many passages are proposed for each reason, where all evidence is weighed."""
-_ARTICLES = 50
+"""How many passages are proposed by their vectors, where all evidence is weighed."""
 
 
 class ServedIndex(PassageIndex):
-    """An opened index with its engine.
+    """An opened index with what finds its passages.
 
     Args:
+        reader: Of the index.
         engine: That all of it was published to (`check_generation`).
-        exact: Whether vectors are compared with all, though the engine has a graph.
+        groups: Who asks, where the reader is a view and the engine knows who may see what; None for all passages.
     """
 
-    def __init__(self, index: PassageIndex, engine: Engine, *, exact: bool = False) -> None:
-        super().__init__(index.reader)
+    def __init__(self, reader: GenerationReader, engine: Proposer, groups: frozenset[str] | None = None) -> None:
+        super().__init__(reader)
         self.engine = engine
-        self._exact = exact
+        self._groups_asking = groups
 
     def search(
         self,
@@ -66,7 +64,7 @@ class ServedIndex(PassageIndex):
 
         asked = k + _MORE
         while True:
-            keys = self.engine.nearest(query, asked, filters, exact=self._exact)
+            keys = self.engine.nearest(query, asked, filters)
             rows, scores = best_exactly(self.reader.passage_vectors, query, self._rows_of(keys), len(keys) + 1)
             found = best_exactly(self.reader.passage_vectors, query, np.sort(rows), k, groups)
             # What was not proposed is as good as the last that was, at most: it must not tie with what is shown.
@@ -74,25 +72,12 @@ class ServedIndex(PassageIndex):
                 return found
             asked *= 4
 
-    def candidates(
-        self, vector: FloatArray, weights: Mapping[str, float], where: Where = ANY, documents: Sequence[str] = ()
-    ) -> RowArray:
-        """Return rows of the passages that are near to a part of a query's vector, or have most of its words.
-
-        With all others of the articles that have most of them: what is asked for may be named elsewhere in an article.
-        """
-        filters = self._filters_of(where, documents)
-        found = self.engine.holding(weights, _PROPOSED, filters)
-        articles = self.reader.words.articles
-        holding = np.unique(articles[self._rows_of(found[:_ARTICLES])])
-        beside = np.flatnonzero(np.isin(articles, holding))
-        for columns in (self.manifest.model.parts or {"all": (0, len(vector))}).values():
-            part = np.zeros_like(vector)
-            part[slice(*columns)] = vector[slice(*columns)]
-            # Where a query has no vector at all, some must still be weighed.
-            if part.any() or not vector.any():
-                found += self.engine.nearest(part, _PROPOSED, filters, exact=self._exact)
-        return np.setdiff1d(np.union1d(self._rows_of(found), beside), self.reader.wordless)
+    def proposed(self, direction: FloatArray, where: Where = ANY, documents: Sequence[str] = ()) -> RowArray:
+        """Return rows of the passages that the engine finds nearest to a direction, rising."""
+        # A query without a vector is near to none.
+        if not direction.any():
+            return np.zeros(0, np.int64)
+        return self._rows_of(self.engine.nearest(direction, _PROPOSED, self._filters_of(where, documents)))
 
     def _rows_of(self, keys: Sequence[int]) -> RowArray:
         """Return rows of passages by their keys, rising."""
@@ -110,7 +95,7 @@ class ServedIndex(PassageIndex):
             name: value if isinstance(value, Between) else frozenset([value] if isinstance(value, str) else value)
             for name, value in where.items()
         }
-        return Filters(wanted, frozenset(documents))
+        return Filters(wanted, frozenset(documents), self._groups_asking)
 
 
 def check_generation(index: PassageIndex, engine: Engine) -> None:
@@ -143,7 +128,7 @@ def open_proposed(folder: Path) -> PassageIndex:
         return index
     engine = open_engine(told)
     check_generation(index, engine)
-    return ServedIndex(index, engine)
+    return ServedIndex(index.reader, engine)
 
 
 def engine_of(folder: Path) -> str | None:
@@ -195,7 +180,7 @@ def publish(
     reader, manifest = index.reader, index.manifest
     engine = open_engine(url)
     try:
-        told = Published(manifest.model.dim, manifest.model.fingerprint, manifest.identity, -1, approximate)
+        told = Published(manifest.model.dim, manifest.model.fingerprint, manifest.identity, -1, approximate, LAYOUT)
         there = engine.published()
         if there is not None and replace(there, generation=-1) != told:
             remedy = "name another behind #, or remove that one first (auscult publish INDEX --withdraw)"
@@ -252,16 +237,12 @@ def _batches(reader: GenerationReader, documents: list[int]) -> Iterator[tuple[i
         number += 1
         record = reader.document_record(document)
         fields = fields_of(record.source, record.metadata)
-        named = f"{record.title} {further_names(record.metadata)}"
         key = int(reader.document_keys[document])
         for row in reader.passages_of(document):
             if row in wordless:
                 continue
-            passage = reader.passage(row)
-            text = " ".join((named, *passage.above, passage.heading, reader.passage_text(row)))
             vector = np.asarray(reader.passage_vectors[[row]][0], np.float32)
-            terms = tuple(dict.fromkeys(analyse(text)))
-            rows.append(EngineRow(int(reader.passage_keys[row]), key, record.doc_id, vector, terms, fields))
+            rows.append(EngineRow(int(reader.passage_keys[row]), key, record.doc_id, vector, fields))
         if len(rows) >= _PASSAGES:
             yield number, rows
             number, rows = 0, []

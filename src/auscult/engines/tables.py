@@ -1,6 +1,6 @@
 """The tables of a whole index in PostgreSQL: what is written, and how the rows that answers are made of are read.
 
-    state       one row: the manifest of the generation that is published
+    state       one row: the manifest of the generation that is published, and which share of it this server has
     documents, passages, originals
                 rows of the index' store (docs/index-format.md) with their checksums; beside them what SQL asks for: id,
                 title, fields, groups, and of passages the vector and the words
@@ -10,7 +10,8 @@
 
 A row is never changed: a document that is replaced gets another key. So a generation is seen whole, as its manifest
 names what is of it, and rows of the one before stay until the next is published (`gone`), for those who still read it.
-Documents, passages and originals are partitioned by hash of the document's key, blocks by their own.
+Documents, passages and originals are partitioned by hash of the document's key, blocks by their own. Of several servers
+each has the documents of its share, and all of the rest (`engines.shares`).
 
 Policies of rows let those who do not own the tables see documents without the field `access`, and those of the groups
 in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
@@ -19,10 +20,13 @@ in the setting `auscult.groups`: ",GROUP,GROUP,", or "*" for all.
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +36,8 @@ import numpy.typing as npt
 from auscult.documents import Original
 from auscult.engines.contract import POSTGRES, Place, place_of, printable_value
 from auscult.engines.postgres_server import PostgresServer
-from auscult.errors import ConfigError, EngineError, IndexFolderError
+from auscult.engines.shares import Shares
+from auscult.errors import ConfigError, EngineError, IndexFolderError, ShareAwayError
 from auscult.index.manifest import PASSAGE_DTYPE, Manifest
 from auscult.index.store import Store
 
@@ -50,6 +55,8 @@ _SEEN: Final = (
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS {state} (version int NOT NULL, identity text NOT NULL, generation bigint NOT NULL,"
     " approximate boolean NOT NULL, manifest text NOT NULL)",
+    "ALTER TABLE {state} ADD COLUMN IF NOT EXISTS share int NOT NULL DEFAULT 0",
+    "ALTER TABLE {state} ADD COLUMN IF NOT EXISTS shares int NOT NULL DEFAULT 1",
     "CREATE TABLE IF NOT EXISTS {documents} (key bigint PRIMARY KEY, sum bigint NOT NULL, doc_id bytea NOT NULL,"
     " hash bytea NOT NULL, origin bytea NOT NULL, record text NOT NULL, tail bytea NOT NULL, id text NOT NULL,"
     " title text NOT NULL, fields jsonb NOT NULL, access text[], gone bigint) PARTITION BY HASH (key)",
@@ -73,17 +80,25 @@ _PARTITIONED: Final = ("documents", "passages", "originals", "blocks")
 _GUARDED: Final = ("documents", "passages", "originals")
 
 
-def whole_place(address: str) -> Place:
-    """Take apart the address of a whole index.
+#: Between the addresses of two servers; a comma within one stands between hosts of the same data, as libpq has it.
+_BETWEEN: Final = re.compile(r",(?=\w+://)")
+
+
+def whole_places(address: str) -> list[Place]:
+    """Take apart the address of a whole index: of one server, or of several between commas, each with a share.
 
     Raises:
-        ConfigError: It is none, or of a server that keeps no whole index.
+        ConfigError: It is none, names a server twice, or is of a server that keeps no whole index.
     """
-    place = place_of(address)
-    if not place.server.startswith(POSTGRES):
-        expected = "postgresql://USER@HOST/DATABASE, which alone keeps a whole index"
-        raise ConfigError(expected, f"'{address}'", "name such a database, or the index' folder")
-    return place
+    servers, mark, collection = address.partition("#")
+    places = [place_of(f"{server}{mark}{collection}") for server in _BETWEEN.split(servers)]
+    for place in places:
+        if not place.server.startswith(POSTGRES):
+            expected = "postgresql://USER@HOST/DATABASE, which alone keeps a whole index"
+            raise ConfigError(expected, f"'{address}'", "name such a database, or the index' folder")
+    if len(set(places)) < len(places):
+        raise ConfigError("each server once", f"one twice in '{address}'", "leave one out")
+    return places
 
 
 def schema_of(place: Place) -> str:
@@ -102,8 +117,6 @@ def server_of(place: Place, waits: Sequence[float] | None = None) -> PostgresSer
     names = {"schema": schema, **{name: f"{schema}.{name}" for name in _NAMES}}
     for name in _PARTITIONED:
         names |= {f"{name}{number}": f"{schema}.{name}_{number}" for number in range(PARTITIONS)}
-    # As an engine's own table, for `PostgresEngine`.
-    names["table"] = names["passages"]
     return PostgresServer(place.server, names, "see that it runs and can be reached", waits, EVERYBODY)
 
 
@@ -149,11 +162,53 @@ class PublishedState:
     manifest: str
 
 
-def published_state(server: PostgresServer) -> PublishedState | None:
-    """Return what is published; None where nothing is.
+def shares_at(address: str, waits: Sequence[float] | None = None) -> Shares:
+    """Return the servers of a whole index; nothing is asked of them yet.
+
+    Args:
+        address: As `whole_places` takes it.
+        waits: As `PostgresServer` takes them.
 
     Raises:
-        EngineError: The server cannot be reached, or a newer version of auscult made the tables.
+        ConfigError: See `whole_places`.
+    """
+    return Shares([server_of(place, waits) for place in whole_places(address)])
+
+
+def state_of_all(shares: Shares) -> PublishedState | None:
+    """Return the last generation that all servers have rows of; None where nothing is published.
+
+    A server that is away is not waited for. Rows are on all servers before one of them shows their generation.
+
+    Raises:
+        EngineError: None can be reached, a newer version of auscult made the tables, or they are not of one index.
+    """
+    states: list[PublishedState | None] = []
+    for share in range(len(shares)):
+        try:
+            states.append(shares.on(share, partial(published_state, share=share, shares=len(shares))))
+        except ShareAwayError:
+            if not states and share == len(shares) - 1:
+                raise
+    here = [each for each in states if each is not None]
+    if not here:
+        return None
+    if len({each.identity for each in here}) > 1 or len(here) < len(states):
+        got = "others, or none, on some of them"
+        raise EngineError(f"shares of one index on {shares.name}", got, "publish it to all of them at once")
+    return max(here, key=lambda each: each.generation)
+
+
+def published_state(server: PostgresServer, share: int = 0, shares: int = 1) -> PublishedState | None:
+    """Return what is published on a server; None where nothing is.
+
+    Args:
+        server: To be asked.
+        share: Which one it should have.
+        shares: Of how many.
+
+    Raises:
+        EngineError: The server cannot be reached, has another share, or a newer version of auscult made the tables.
     """
     (there,) = server.rows("SELECT to_regclass(%s) IS NOT NULL", [server.composed("{state}").as_string(None)])
     if not there[0]:
@@ -164,46 +219,61 @@ def published_state(server: PostgresServer) -> PublishedState | None:
     if versions[0][0] != VERSION:
         remedy = "upgrade auscult" if versions[0][0] > VERSION else "publish it again with this version, elsewhere"
         raise EngineError(f"tables of version {VERSION} on {server.name}", f"version {versions[0][0]}", remedy)
-    found = server.rows("SELECT identity, generation, approximate, manifest FROM {state}")
-    return PublishedState(*found[0]) if found else None
+    found = server.rows("SELECT share, shares, identity, generation, approximate, manifest FROM {state}")
+    if found and found[0][:2] != (share, shares):
+        expected = f"share {share + 1} of {shares} on {server.name}"
+        remedy = "name the servers, with commas between them, in the order in which the index was published to them"
+        raise EngineError(expected, f"share {found[0][0] + 1} of {found[0][1]}", remedy)
+    return PublishedState(*found[0][2:]) if found else None
 
 
 class ServedStore(Store):
     """The rows of one generation, read from a server; nothing is written through it.
 
     Args:
-        server: Of the index.
+        shares: The servers.
         content: The manifest, as it is published.
         groups: Whose documents are seen, as the setting `auscult.groups` says it.
+        left_out: Shares that are not asked.
 
     Attributes:
         document_keys: Of the generation, rising; set by whoever opens it.
         firsts: Key of the first passage of each of them.
     """
 
-    def __init__(self, server: PostgresServer, content: str, groups: str = EVERYBODY) -> None:
-        self.server = server
-        self.path = Path(server.name)
+    def __init__(
+        self, shares: Shares, content: str, groups: str = EVERYBODY, left_out: frozenset[int] = frozenset()
+    ) -> None:
+        self.shares = shares
+        self.path = Path(shares.name)
         self.document_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.firsts: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self._told = content
         self._groups = groups
+        self._asked = [share for share in range(len(shares)) if share not in left_out]
         self._held: dict[tuple[str, int], Sequence[Any]] = {}
         self._one = threading.Lock()
 
     def seen_by(self, groups: Collection[str]) -> ServedStore:
         """Return the rows that some groups see."""
-        view = ServedStore(self.server, self._told, groups_told(groups))
+        return self._view(groups_told(groups), frozenset())
+
+    def without(self, shares: frozenset[int]) -> ServedStore:
+        """Return the rows that are not on some shares."""
+        return self._view(self._groups, shares)
+
+    def _view(self, groups: str, left_out: frozenset[int]) -> ServedStore:
+        view = ServedStore(self.shares, self._told, groups, left_out)
         view.document_keys, view.firsts = self.document_keys, self.firsts
         return view
 
     def close(self) -> None:
         """End the connections; the next question makes others."""
-        self.server.close()
+        self.shares.close()
 
     def manifest(self) -> Manifest:
         """Return the manifest of this generation."""
-        return Manifest.parse(self._told, self.server.name)
+        return Manifest.parse(self._told, self.shares.name)
 
     def checksum(self) -> str:
         """Return the SHA-256 of the manifest, in hexadecimal digits."""
@@ -214,7 +284,7 @@ class ServedStore(Store):
         told = self.manifest().knowledge
         if not told:
             return None
-        found = self.server.rows("SELECT content FROM {knowledge} WHERE sum = %s", [told])
+        found = self.shares.rows("SELECT content FROM {knowledge} WHERE sum = %s", [told])
         if not found:
             raise self._gone("knowledge base")
         content: bytes = self._checked("knowledge", 1, (1, told, found[0][0]))[0]
@@ -223,7 +293,8 @@ class ServedStore(Store):
     def key_of(self, doc_id: str) -> int | None:
         """Return a document's key; None where no document of this generation has the id."""
         sought = doc_id.encode("utf-8", "surrogatepass")
-        for (key,) in self._rows("SELECT key FROM {documents} WHERE doc_id = %s", [sought]):
+        query = "SELECT key FROM {documents} WHERE doc_id = %s"
+        for (key,) in self._rows(query, {share: [sought] for share in self._asked}):
             place = int(np.searchsorted(self.document_keys, key))
             if place < len(self.document_keys) and self.document_keys[place] == key:
                 return int(key)
@@ -232,7 +303,7 @@ class ServedStore(Store):
     def damaged(self, got: str) -> IndexFolderError:
         """Return the error of a server that holds something else than was written."""
         remedy = "remove the index from it (auscult publish INDEX ADDRESS --whole --withdraw), and publish it again"
-        return IndexFolderError(f"what was published to {self.server.name}", got, remedy)
+        return IndexFolderError(f"what was published to {self.shares.name}", got, remedy)
 
     def read_ahead(self, passages: Sequence[int]) -> None:
         """Read rows of passages and of their documents at once, and keep them for who asks for them next."""
@@ -243,16 +314,16 @@ class ServedStore(Store):
             sought = [key for key in owners if ("layouts", key) not in self._held]
         if sought:
             query = "SELECT document, layout, layout_sum FROM {originals} WHERE document = ANY(%s)"
-            found = {("layouts", key): told for key, *told in self._rows(query, [sought])}
+            found = {("layouts", key): told for key, *told in self._rows(query, self._by_share(sought))}
             self._keep({("layouts", key): found.get(("layouts", key), []) for key in sought})
 
     def original_layout(self, key: int) -> Original | None:
         """Read `original` without its content."""
-        query = "SELECT layout, layout_sum FROM {originals} WHERE document = %s"
+        query = "SELECT layout, layout_sum FROM {originals} WHERE document = ANY(%s)"
         with self._one:
             told = self._held.get(("layouts", int(key)))
         if told is None:
-            told = next(iter(self._rows(query, [int(key)])), [])
+            told = next(iter(self._rows(query, self._by_share([int(key)]))), [])
         if not told:
             return None
         layout, total = told
@@ -274,13 +345,14 @@ class ServedStore(Store):
             return
         if table == "documents":
             query = "SELECT key, sum, doc_id, hash, origin, record, tail FROM {documents} WHERE key = ANY(%s)"
-            rows = [(*row[:4], row[4].decode("utf-8"), *row[5:]) for row in self._rows(query, [sought])]
+            found = self._rows(query, self._by_share(sought))
+            rows = [(*row[:4], row[4].decode("utf-8"), *row[5:]) for row in found]
         else:
             query = (
                 "SELECT key, sum, passage_id, record, text, sentences, vector_send(vector), vectors, windows"
                 " FROM {passages} WHERE document = ANY(%s) AND key = ANY(%s)"
             )
-            found = self._rows(query, [[*{self._owner(key) for key in sought}], sought])
+            found = self._rows(query, self._by_share(sought, self._owner))
             # An index of before lacks the last.
             rows = [(*row[:6], _vector(row[6]).tobytes(), *row[7 : 9 - (row[8] is None)]) for row in found]
         if len(rows) != len(sought):
@@ -294,23 +366,48 @@ class ServedStore(Store):
                 self._held.pop(next(iter(self._held)))
 
     def _original(self, key: int) -> Sequence[Any] | None:
-        query = "SELECT document, sum, layout, content FROM {originals} WHERE document = %s"
-        found = self._rows(query, [int(key)])
+        query = "SELECT document, sum, layout, content FROM {originals} WHERE document = ANY(%s)"
+        found = self._rows(query, self._by_share([int(key)]))
         return self._checked("originals", key, found[0]) if found else None
 
     def _owner(self, passage: int) -> int:
         return int(self.document_keys[np.searchsorted(self.firsts, passage, "right") - 1])
 
-    def _rows(self, query: str, values: Sequence[object]) -> list[Any]:
-        return self.server.rows(query, values, self._groups)
+    def _by_share(self, keys: Sequence[int], owner: Callable[[int], int] | None = None) -> dict[int, list[object]]:
+        """Return, by share, the values of a statement that reads rows by their keys.
+
+        Args:
+            keys: Of documents, or of passages.
+            owner: Gives the document of a passage; documents go before passages in the values.
+        """
+        documents: defaultdict[int, set[int]] = defaultdict(set)
+        sought: defaultdict[int, list[int]] = defaultdict(list)
+        for key in keys:
+            document = key if owner is None else owner(key)
+            share = self.shares.share_of(document)
+            documents[share].add(document)
+            sought[share].append(key)
+        if owner is None:
+            return {share: [rows] for share, rows in sought.items()}
+        return {share: [[*documents[share]], rows] for share, rows in sought.items()}
+
+    def _rows(self, query: str, values: Mapping[int, Sequence[object]]) -> list[Any]:
+        """Return the rows of a statement on several shares, by share its values."""
+        found = self.shares.on_each(
+            {share: partial(self._read_on, query=query, values=some) for share, some in values.items()}
+        )
+        return [row for rows in found for row in rows]
+
+    def _read_on(self, server: PostgresServer, query: str, values: Sequence[object]) -> list[Any]:
+        return server.rows(query, values, self._groups)
 
     def _gone(self, what: str) -> EngineError:
         generation = self.manifest().generation
         remedy = "open the index again, as two later generations have been published, or see what this role may read"
-        return EngineError(f"the {what} of generation {generation} on {self.server.name}", "none", remedy)
+        return EngineError(f"the {what} of generation {generation} on {self.shares.name}", "none", remedy)
 
     def _read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        raise EngineError("the folder of an index for this", f"an index on {self.server.name}", "name its folder")
+        raise EngineError("the folder of an index for this", f"an index on {self.shares.name}", "name its folder")
 
     def _write(self, statement: str, values: Sequence[Any] = ()) -> None:
         self._read(statement, values)

@@ -11,23 +11,24 @@ from __future__ import annotations
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Collection, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from auscult.engines.contract import place_of
-from auscult.engines.postgres import PostgresEngine
-from auscult.engines.postgres_server import PostgresServer
+from auscult.engines.contract import Filters
+from auscult.engines.postgres import nearest_on
 from auscult.engines.served import ServedIndex
-from auscult.engines.tables import ServedStore, published_state, server_of, whole_place
+from auscult.engines.shares import Shares
+from auscult.engines.tables import EVERYBODY, ServedStore, groups_told, shares_at, state_of_all
 from auscult.errors import EngineError
 from auscult.index import GenerationReader, PassageIndex
 from auscult.index.blocks import BLOCK, BlockFile, Buffer
 from auscult.index.manifest import Manifest
+from auscult.interfaces import FloatArray
 
 CACHE: Final = 256 * 2**20
 """Bytes of blocks and vectors that a searcher keeps of each index."""
@@ -74,7 +75,7 @@ class ServedFile(BlockFile):
     Args:
         path: Its name.
         end: As `BlockFile` takes it.
-        server: Of the index.
+        shares: The servers, any of which has the file.
         cache: Of blocks.
 
     Raises:
@@ -82,11 +83,11 @@ class ServedFile(BlockFile):
         IndexFolderError: It is damaged.
     """
 
-    def __init__(self, path: Path, end: int, server: PostgresServer, cache: Cache) -> None:
+    def __init__(self, path: Path, end: int, shares: Shares, cache: Cache) -> None:
         self.path = path
-        self._server, self._cache = server, cache
+        self._shares, self._cache = shares, cache
         self._file = path.name, end
-        found = server.rows("SELECT size FROM {segments} WHERE name = %s AND ending = %s", self._file)
+        found = shares.rows("SELECT size FROM {segments} WHERE name = %s AND ending = %s", self._file)
         if not found:
             raise self._gone()
         self._whole: dict[str, npt.NDArray[Any]] = {}
@@ -121,7 +122,7 @@ class ServedFile(BlockFile):
                 " JOIN {blocks} ON number = block WHERE name = %s AND ending = %s ORDER BY row, block"
             )
             fresh: dict[object, bytes] = dict.fromkeys(((self._file, name, number) for number in missing), b"")
-            for number, content in self._server.rows(query, [*map(list, zip(*pieces, strict=True)), *self._file]):
+            for number, content in self._shares.rows(query, [*map(list, zip(*pieces, strict=True)), *self._file]):
                 fresh[self._file, name, number] += content
             if any(len(each) != size for each in fresh.values()):
                 raise self._gone()
@@ -163,14 +164,14 @@ class ServedFile(BlockFile):
         found: dict[int, bytes] = {}
         for first in range(0, len(numbers), _AT_ONCE):
             some = [*numbers[first : first + _AT_ONCE]]
-            found |= dict(self._server.rows(query, [*self._file, some]))
+            found |= dict(self._shares.rows(query, [*self._file, some]))
         if len(found) != len(numbers):
             raise self._gone()
         return found
 
     def _gone(self) -> EngineError:
         remedy = "open the index again, as two later generations have been published"
-        return EngineError(f"'{self.path.name}' on {self._server.name}", "none", remedy)
+        return EngineError(f"'{self.path.name}' on {self._shares.name}", "none", remedy)
 
     @staticmethod
     def _cut(begin: int, end: int, blocks: dict[int, bytes]) -> Buffer:
@@ -184,28 +185,88 @@ def open_whole(address: str) -> PassageIndex:
     """Open the index at an address; nothing of it is on this machine.
 
     Args:
-        address: "postgresql://USER@HOST/DATABASE#COLLECTION".
+        address: "postgresql://USER@HOST/DATABASE#COLLECTION", or several servers with commas between them. Of these,
+            those that are away are not waited for (`ShareAwayError`, `without_shares`).
 
     Raises:
         ConfigError: The address is none.
-        EngineError: The server cannot be reached, has no whole index there, or one of a newer version.
+        EngineError: No server can be reached, or one has no whole index, another share, or one of a newer version.
         IndexFolderError: What is there is damaged, or of another version's format.
     """
-    server = _server(address)
-    state = published_state(server)
+    shares = _shares(address)
+    state = state_of_all(shares)
     if state is None:
         remedy = f"publish one: auscult publish FOLDER {address} --whole"
-        raise EngineError(f"a whole index on {server.name}", "none", remedy)
-    store, cache = ServedStore(server, state.manifest), Cache(CACHE)
+        raise EngineError(f"a whole index on {shares.name}", "none", remedy)
+    store, cache = ServedStore(shares, state.manifest), Cache(CACHE)
     reader = GenerationReader(
-        store.path, store, where=server.name, opens=lambda path, end: ServedFile(path, end, server, cache)
+        store.path, store, where=shares.name, opens=lambda path, end: ServedFile(path, end, shares, cache)
     )
     store.document_keys = reader.document_keys
     store.firsts = np.concatenate([np.zeros(0, np.int64), *(each.firsts for each in reader.segments)])
-    index = PassageIndex(reader)
-    if not state.approximate:
-        return index
-    return ServedIndex(index, PostgresEngine(place_of(address), server))
+    return WholeIndex(reader, ShareProposer(shares)) if state.approximate else PassageIndex(reader)
+
+
+class ShareProposer:
+    """Finds passages of a whole index by the graphs of its servers.
+
+    Args:
+        shares: The servers.
+        left_out: Those that are not asked.
+    """
+
+    def __init__(self, shares: Shares, left_out: frozenset[int] = frozenset()) -> None:
+        self._shares = shares
+        self._left_out = left_out
+
+    def nearest(self, vector: FloatArray, k: int, filters: Filters, *, exact: bool = False) -> list[int]:
+        """Return the keys of the nearest passages (`Proposer`)."""
+        seen_by = EVERYBODY if filters.groups is None else groups_told(filters.groups)
+        look = partial(nearest_on, vector=vector, k=k, filters=filters, exact=exact, seen_by=seen_by)
+        asked = [share for share in range(len(self._shares)) if share not in self._left_out]
+        found = self._shares.on_each(dict.fromkeys(asked, look))
+        return [key for _, key in sorted(each for some in found for each in some)[:k]]
+
+    def without(self, shares: frozenset[int]) -> ShareProposer:
+        """Return what does not ask some shares."""
+        return ShareProposer(self._shares, shares)
+
+
+class WholeIndex(ServedIndex):
+    """An index of which no vectors are here but those that its servers propose.
+
+    Args:
+        reader: Of the index.
+        proposer: Of its servers.
+        groups: As `ServedIndex` takes it.
+    """
+
+    def __init__(self, reader: GenerationReader, proposer: ShareProposer, groups: frozenset[str] | None = None) -> None:
+        super().__init__(reader, proposer, groups)
+        self._proposer = proposer
+
+    def seen_by(self, groups: Collection[str]) -> PassageIndex:
+        """Return the index as these groups may see it: servers propose what they may, and the view shows no other."""
+        reader = self.reader.seen_by(groups)
+        return self if reader is self.reader else WholeIndex(reader, self._proposer, frozenset(groups))
+
+    def without(self, reader: GenerationReader, shares: frozenset[int]) -> WholeIndex:
+        """Return the index without what is on some shares; `reader` is a view without it."""
+        return WholeIndex(reader, self._proposer.without(shares), self._groups_asking)
+
+
+def without_shares(index: PassageIndex, shares: frozenset[int]) -> PassageIndex:
+    """Return an index as if the documents on some of its servers had been removed.
+
+    Args:
+        index: Of an address.
+        shares: Their numbers.
+    """
+    reader, store = index.reader, index.reader.store
+    if not isinstance(store, ServedStore):
+        raise TypeError(f"expected an index at an address, got one at {reader.where}")
+    view = reader.without(store.shares.are_on(reader.document_keys, shares), store.without(shares))
+    return index.without(view, shares) if isinstance(index, WholeIndex) else PassageIndex(view)
 
 
 def manifest_at(address: str) -> Manifest | None:
@@ -216,13 +277,13 @@ def manifest_at(address: str) -> Manifest | None:
         EngineError: The server cannot be reached, or has an index of a newer version.
         IndexFolderError: The manifest is of another version's format.
     """
-    server = _server(address)
-    state = published_state(server)
-    return None if state is None else Manifest.parse(state.manifest, server.name)
+    shares = _shares(address)
+    state = state_of_all(shares)
+    return None if state is None else Manifest.parse(state.manifest, shares.name)
 
 
 @lru_cache(maxsize=64)
-def _server(address: str) -> PostgresServer:
-    """Return the server of an address; its connections are shared by all who read there."""
-    # Whoever asks is told at once; the next question finds out whether it is there again.
-    return server_of(whole_place(address), waits=(0.0,))
+def _shares(address: str) -> Shares:
+    """Return the servers of an address; their connections are shared by all who read there."""
+    # Whoever asks is told at once; the next question finds out whether one is there again.
+    return shares_at(address, waits=(0.0,))

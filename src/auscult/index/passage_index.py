@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -94,14 +94,11 @@ class PassageIndex:
         scores = self._eligible(self.reader.passage_vectors @ query, where, documents)
         return select(self.reader.passage_vectors, query, scores, k, self._groups(group_by))
 
-    def candidates(
-        self, vector: FloatArray, weights: Mapping[str, float], where: Where = ANY, documents: Sequence[str] = ()
-    ) -> RowArray | None:
-        """Return rows of the passages that are worth weighing by all evidence, rising; None for all, as here.
+    def proposed(self, direction: FloatArray, where: Where = ANY, documents: Sequence[str] = ()) -> RowArray | None:
+        """Return rows of the passages that a server finds nearest to a direction, rising; None without one, as here.
 
         Args:
-            vector: Of the query, (dim,).
-            weights: Of its words.
+            direction: That a large product with says much for a passage, (dim,).
             where: As in `search`.
             documents: As in `search`.
         """

@@ -158,10 +158,27 @@ class GenerationReader:
         segments = [seen(each, groups) for each in self.segments]
         if all(ours is theirs for ours, theirs in zip(segments, self.segments, strict=True)):
             return self
+        return self._view(segments, self.store.seen_by(groups))
+
+    def without(self, hidden: npt.NDArray[np.bool_], store: Store) -> GenerationReader:
+        """Return a view in which some documents are as if they had been removed (`seen_by`).
+
+        Args:
+            hidden: Which, (documents,).
+            store: Of the rows of all others.
+        """
+        return self._view(
+            [
+                segment.without(hidden[begin : begin + len(segment.keys)])
+                for begin, segment in zip(self._documents, self.segments, strict=False)
+            ],
+            store,
+        )
+
+    def _view(self, segments: list[Segment], store: Store) -> GenerationReader:
         view = GenerationReader.__new__(GenerationReader)
         view.path, view.where, view._whole = self.path, self.where, self._whole or self
         view.checksum, view.close = self.checksum, self.close
-        store = self.store.seen_by(groups)
         if store is self.store:
             view.store, view._kept = store, self._kept
             view._kept_documents, view._layouts = self._kept_documents, self._layouts

@@ -50,10 +50,15 @@ class Passage:
 
 @dataclass(frozen=True)
 class Found:
-    """The answer to a search. Where nothing seems to answer, `nothing_here` says so: tell the user that first."""
+    """The answer to a search. Where nothing seems to answer, `nothing_here` says so: tell the user that first.
+
+    `not_searched` says which part of the documents could not be searched; empty where all were. Tell the user that
+    first, too: then nothing is known of what these documents say.
+    """
 
     understood: str
     nothing_here: str
+    not_searched: str
     passages: list[Passage]
 
 

@@ -28,6 +28,7 @@ from auscult.mcp.answers import (
 from auscult.search import Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.coverage import cover, entities_named
+from auscult.search.partial import ask_what_is_there
 from auscult.search.sentence_ids import FoundSentence, find_sentence, sentence_id
 from auscult.search.siblings import sibling_note
 from auscult.search.side_by_side import date_of
@@ -131,22 +132,33 @@ def search(
     asked = Query("", _words(entity), tuple(map(_words, aspects)), text=_words(question))
     earlier = [*map(_words, conversation)]
     found: list[tuple[str, Hit, str]] = []
-    notes, refused = [], []
-    for name, searcher in library.searchers(index).items():
+    notes, refused, not_searched = [], [], []
+
+    def ask(searcher: Searcher) -> tuple[str, list[tuple[Hit, str]] | QueryError]:
         understood = searcher.understand(asked, earlier)
+        options = SearchOptions(where=_conditions(where), assertions=assertions)
         try:
-            hits = searcher.search(understood.query, k, SearchOptions(where=_conditions(where), assertions=assertions))
+            hits = searcher.search(understood.query, k, options)
         except QueryError as error:
-            refused.append(error)
+            return understood.note, error
+        known = searcher.knowledge_base
+        return understood.note, [(hit, sibling_note(understood.query, hit.title, known)) for hit in hits]
+
+    for name, searcher in library.searchers(index).items():
+        (note, hits), left_out = ask_what_is_there(searcher, ask)
+        if isinstance(hits, QueryError):
+            refused.append(hits)
             continue
-        notes.append(understood.note)
-        found += [(name, hit, sibling_note(understood.query, hit.title, searcher.knowledge_base)) for hit in hits]
+        notes.append(note)
+        found += [(name, *each) for each in hits]
+        if left_out is not None:
+            not_searched.append(f"{name}: {left_out.sentence}")
     if not notes:
         raise refused[0]
     found.sort(key=lambda each: -each[1].score)
     found = found[:k]
-    nothing = nothing_here([hit.probability for _, hit, _ in found])
-    return Found(notes[0], nothing, [_passage(*each) for each in found])
+    nothing = "" if not_searched else nothing_here([hit.probability for _, hit, _ in found])
+    return Found(notes[0], nothing, " ".join(not_searched), [_passage(*each) for each in found])
 
 
 def read(library: Library, sentence: str, document: str, index: str, before: int, behind: int, first: int) -> Reading:

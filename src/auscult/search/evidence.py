@@ -111,18 +111,36 @@ class Reasons:
         Args:
             weights: Of the evidence, (len(EVIDENCE),).
         """
+        found = self.estimate_by_words(weights)
+        for columns, weight, share in self._weighed_parts(weights):
+            # Parts have equal lengths, of which `by_part` makes up for their number.
+            part_length = 1 / float(np.linalg.norm(share))
+            self._index.reader.add_products(found, columns, weight * share, part_length)
+        return found
+
+    def estimate_by_words(self, weights: FloatArray) -> FloatArray:
+        """Return the weighed sum of what words say of each passage, (passages,), without a look at vectors."""
         weighed = dict(zip(EVIDENCE, weights, strict=True))
         found = np.zeros(len(self._index.reader.passage_documents), np.float32)
         for name, values in self._by_words.items():
             if weighed[name]:
                 found += weighed[name] * values
-        for part, (columns, share) in by_part(self._vector, self._index.manifest.model.parts).items():
-            weight = weighed[f"{part}_vector"]
-            if weight:
-                # Parts have equal lengths, of which `by_part` makes up for their number.
-                part_length = 1 / float(np.linalg.norm(share))
-                self._index.reader.add_products(found, columns, weight * share, part_length)
         return found
+
+    def direction(self, weights: FloatArray) -> FloatArray:
+        """Return what gives, as product with a passage's vector, the weighed sum of what vectors say of it, (dim,)."""
+        found = np.zeros_like(self._vector)
+        for columns, weight, share in self._weighed_parts(weights):
+            found[slice(*columns)] = weight * share
+        return found
+
+    def _weighed_parts(self, weights: FloatArray) -> list[tuple[tuple[int, int], float, FloatArray]]:
+        """Return of each part that counts: its columns, its weight, and the query's share (`by_part`)."""
+        weighed = dict(zip(EVIDENCE, weights.tolist(), strict=True))
+        parts = by_part(self._vector, self._index.manifest.model.parts).items()
+        return [
+            (columns, weighed[f"{part}_vector"], share) for part, (columns, share) in parts if weighed[f"{part}_vector"]
+        ]
 
 
 def _by_words(index: PassageIndex, query: Query, terms: Terms | None) -> dict[str, FloatArray]:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from auscult.concepts import Autocomplete, EntityResolver, KnowledgeBase
 from auscult.encoders import load_model, load_reranker
 from auscult.encoders.reranker import Reranker
-from auscult.engines import open_index
-from auscult.errors import ModelError, QueryError
+from auscult.engines import open_index, without_shares
+from auscult.errors import ModelError, QueryError, ShareAwayError
 from auscult.index import GroupBy, ModelRecord, PassageIndex, Where
 from auscult.index.passage_index import RowArray, ScoreArray
 from auscult.index.reader import GenerationReader, vocabulary_of
@@ -91,6 +91,8 @@ class Searcher:
         self._reranker = reranker
         # Of a view, the searcher that it was taken from.
         self._whole: Searcher | None = None
+        self._is_part = False
+        self._parts: dict[frozenset[int], Searcher] = {}
 
     @classmethod
     def open(
@@ -137,6 +139,18 @@ class Searcher:
         view._whole = self
         return view
 
+    def without_shares(self, shares: frozenset[int]) -> Searcher:
+        """Return what can be searched while some of an address' servers are away: documents elsewhere, and all names.
+
+        Args:
+            shares: Their numbers, as `ShareAwayError` has them.
+        """
+        if shares not in self._parts:
+            part = Searcher(without_shares(self.index, shares), self.encoder, self._reranker)
+            part._whole, part._is_part = self, True
+            self._parts = {shares: part}
+        return self._parts[shares]
+
     @cached_property
     def reranker(self) -> Reranker:
         """What reads first hits once more.
@@ -152,13 +166,21 @@ class Searcher:
     def knowledge_base(self) -> KnowledgeBase | None:
         """The index' knowledge base, read when first asked for; None when it has none."""
         reader = self.index.reader
+        if self._whole is not None and self._is_part:
+            try:
+                return self._whole.knowledge_base
+            except ShareAwayError:
+                return self._whole._saved_knowledge
         if self._whole is not None:
             return self._whole.known_to(reader)
-        saved = reader.knowledge_base
-        if saved is None:
-            return None
-        known = KnowledgeBase.from_bytes(saved, f"in the index at {reader.where}")
-        return with_subjects(known, reader.newcomers())
+        known = self._saved_knowledge
+        return None if known is None else with_subjects(known, reader.newcomers())
+
+    @cached_property
+    def _saved_knowledge(self) -> KnowledgeBase | None:
+        """The knowledge base without what documents brought since it was saved; of a view, without what any brought."""
+        saved = self.index.reader.knowledge_base
+        return None if saved is None else KnowledgeBase.from_bytes(saved, f"in the index at {self.index.reader.where}")
 
     def known_to(self, reader: GenerationReader) -> KnowledgeBase | None:
         """The knowledge base with what the documents of a view bring, and nothing of any other document."""
@@ -170,6 +192,14 @@ class Searcher:
         return with_subjects(vocabulary, map(reader.document_record, reader.documents.tolist()))
 
     @cached_property
+    def _named_by(self) -> Searcher | None:
+        """The searcher that knows the same names, whose resolver is shared; None for one of its own."""
+        try:
+            return self._whole if self._whole and self.knowledge_base is self._whole.knowledge_base else None
+        except ShareAwayError:
+            return None
+
+    @cached_property
     def parser(self) -> QuestionParser:
         """Reads questions and resolves entities: with the index' knowledge base, else by grammar and titles alone."""
         return QuestionParser(self.resolver, titles=self.index.reader.titles)
@@ -178,8 +208,8 @@ class Searcher:
     def resolver(self) -> EntityResolver:
         """Resolves entities with the index' knowledge base; a view's is shared where it knows the same."""
         known = self.knowledge_base
-        if self._whole is not None and known is self._whole.knowledge_base:
-            return self._whole.resolver
+        if self._named_by is not None:
+            return self._named_by.resolver
         # One of codes only has no concepts, and identifiers to resolve all the same.
         return EntityResolver(KnowledgeBase([]) if known is None else known)
 
@@ -187,8 +217,8 @@ class Searcher:
     def completion(self) -> Autocomplete:
         """Completes names of the index' knowledge base; a view's is shared where it knows the same."""
         known = self.knowledge_base
-        if self._whole is not None and known is self._whole.knowledge_base:
-            return self._whole.completion
+        if self._named_by is not None:
+            return self._named_by.completion
         return Autocomplete(KnowledgeBase([]) if known is None else known)
 
     def understand(self, query: Query, conversation: Sequence[str] = ()) -> Understanding:
@@ -343,17 +373,18 @@ class Searcher:
     ) -> tuple[RowArray, ScoreArray, FloatArray]:
         """The k best passages by all evidence: their rows, scores, and evidence, (k, evidence).
 
-        The reasons of those are weighed that are the best by an estimate, or that a server proposes.
+        The reasons of those are weighed that are the best by an estimate. Where a server has the vectors, the estimate
+        is by words alone, and those that the server proposes are weighed, too.
         """
         where, documents, group_by = options.where, options.documents, options.group_by
-        words = self.index.reader.words.shares(question_terms(query))
-        candidates, is_all = self.index.candidates(vector, words, where, documents), False
-        if candidates is None:
-            most = max(WEIGHED, 2 * k)
-            estimate = reasons.estimate(self.fusion.weights(query))
-            candidates = np.sort(self.index.best(estimate, most, where=where, documents=documents)[0])
-            is_all = len(candidates) < most
         best = partial(self.index.best, where=where, documents=documents)
+        weights, most = self.fusion.weights(query), max(WEIGHED, 2 * k)
+        proposed = self.index.proposed(reasons.direction(weights), where, documents)
+        estimate = reasons.estimate(weights) if proposed is None else reasons.estimate_by_words(weights)
+        candidates = np.sort(best(estimate, most)[0])
+        is_all = len(candidates) < most
+        if proposed is not None:
+            candidates = np.union1d(candidates, proposed)
         evidence = self._weighed(query, vector, reasons, candidates, partial(best, rows=candidates))
         rows, scores = best(self.fusion.scores(query, evidence), k, group_by=group_by, rows=candidates)
         if len(rows) < k and not is_all:

@@ -19,6 +19,7 @@ from auscult.interfaces import Hit, SentenceScore
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.marks import excerpt
+from auscult.search.partial import LeftOut, ask_what_is_there
 from auscult.service import models
 from auscult.service.caller import Caller
 from auscult.service.errors import Refusal
@@ -202,10 +203,9 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.
     names = list(dict.fromkeys(asked.indexes)) or [asked.index or ""]
     served = [state.served(name or None, caller) for name in names]
     searchers = {each.name: each.opened.seen_by(caller.groups) for each in served}
-    understanding = understand(next(iter(searchers.values())), asked)
-    ranked = _of_all(searchers, asked, understanding)
+    ranked, left_out, understanding = _of_all(searchers, asked)
     page = ranked[asked.offset : asked.offset + asked.k]
-    nothing = nothing_here([each.findings.probability(each.number) for each in ranked])
+    nothing = "" if left_out else nothing_here([each.findings.probability(each.number) for each in ranked])
     return schema.SearchAnswer(
         understood=understood_response(understanding),
         hits=[
@@ -213,10 +213,23 @@ def search(state: State, caller: Caller, asked: models.SearchRequest) -> schema.
             for rank, (name, searcher, found, number) in enumerate(page, start=asked.offset + 1)
         ],
         nothing_here=schema.NothingHere(flag=bool(nothing), sentence=nothing),
+        not_searched=[not_searched(name, each) for name, each in left_out.items()],
         more=len(ranked) > asked.offset + asked.k,
         offset=asked.offset,
         indexes=list(searchers),
         milliseconds=round(1000 * (time.perf_counter() - begun), 2),
+    )
+
+
+def not_searched(index: str, left_out: LeftOut) -> schema.NotSearched:
+    """Return what was left out of an index as the API answers it."""
+    return schema.NotSearched(
+        index=index,
+        shares=[*left_out.shares],
+        of_shares=left_out.of_shares,
+        documents=left_out.documents,
+        of_documents=left_out.of_documents,
+        sentence=left_out.sentence,
     )
 
 
@@ -229,9 +242,14 @@ def conditions(where: Mapping[str, models.Condition]) -> Where:
 
 
 def _of_all(
-    searchers: Mapping[str, Searcher], asked: models.SearchRequest, understanding: Understanding
-) -> list[_Found]:
-    """Return all indexes' hits up to the page's end and one more, best first; none of one that lacks a field."""
+    searchers: Mapping[str, Searcher], asked: models.SearchRequest
+) -> tuple[list[_Found], dict[str, LeftOut], Understanding]:
+    """Search all indexes.
+
+    Returns:
+        Hits up to the page's end and one more, best first, none of an index that lacks a field; by index what was not
+        searched; and how the first index understands what was asked.
+    """
     number = asked.offset + asked.k + 1
     where = conditions(asked.where)
     options = SearchOptions(
@@ -243,15 +261,27 @@ def _of_all(
     )
     found: list[_Found] = []
     refused: list[QueryError] = []
-    for name, searcher in searchers.items():
-        own = understanding if not found and not refused else understand(searcher, asked)
+    left_out: dict[str, LeftOut] = {}
+    understood: list[Understanding] = []
+
+    def ask(searcher: Searcher) -> tuple[Understanding, Searcher, Findings | QueryError]:
+        own = understand(searcher, asked)
         try:
-            findings = searcher.find(own.query, number, options)
-            found += [_Found(name, searcher, findings, place) for place in range(len(findings))]
+            return own, searcher, searcher.find(own.query, number, options)
         except QueryError as error:
-            refused.append(error)
+            return own, searcher, error
+
+    for name, every in searchers.items():
+        (own, searcher, findings), missing = ask_what_is_there(every, ask)
+        understood.append(own)
+        if isinstance(findings, QueryError):
+            refused.append(findings)
+            continue
+        found += [_Found(name, searcher, findings, place) for place in range(len(findings))]
+        if missing is not None:
+            left_out[name] = missing
     if len(refused) == len(searchers):
         raise refused[0]
     if len(searchers) > 1:
         found.sort(key=lambda each: -each.findings.scores[each.number])
-    return found[:number]
+    return found[:number], left_out, understood[0]

@@ -31,6 +31,7 @@ from auscult.errors import (
     MissingExtraError,
     ModelError,
     QueryError,
+    ShareAwayError,
 )
 
 _RUNNING: Final = "ask whoever runs this service to look into it, with the request's id"
@@ -104,6 +105,9 @@ def refusal_of(error: AuscultError) -> Refusal:
         return busy()
     if is_full(error):
         return disk_refusal(error)
+    if isinstance(error, ShareAwayError):
+        message = f"expected share {error.share + 1} of {error.shares} of the index to answer, got no answer"
+        return Refusal(503, "engine_unavailable", message, _RUNNING, {"Retry-After": "5"})
     for kind, (status, code, message, remedy) in _OURS.items():
         if isinstance(error, kind):
             # A server that is away comes back by itself, mostly.

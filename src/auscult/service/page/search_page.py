@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,7 @@ from auscult.interfaces import Hit
 from auscult.search import Findings, Searcher, SearchOptions
 from auscult.search.certainty import nothing_here
 from auscult.search.explain import describe
+from auscult.search.partial import ask_what_is_there
 from auscult.search.patients import PATIENT
 from auscult.service import answering
 from auscult.service.caller import Asking, Caller, allowed
@@ -59,7 +61,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         home = {
             "page": page,
             "asked": asked,
-            "examples": examples(searcher, asked),
+            "examples": ask_what_is_there(searcher, partial(examples, asked=asked))[0],
             "saved": [Choice(each.name, "", each.address) for each in searches_of(request, caller)[:_SAVED]],
             "figures": [(name, getattr(counts, name)) for name in ("documents", "passages", "sentences")],
             "notice": "Nothing was asked yet: write a question, or the name of a disease or drug."
@@ -68,11 +70,7 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         }
         return HTMLResponse(rendered("home.html", home))
     begun = time.perf_counter()
-    understood = understand(searcher, asked)
-    asked = asked.settled(understood)
-    found = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
-    number = len(found) if found else 0
-    shown = [found.hit(each) for each in range(asked.start, min(number, asked.start + PER_PAGE))] if found else []
+    (searcher, understood, asked, number, shown), left_out = ask_what_is_there(searcher, partial(_shown, asked=asked))
     took = round(1000 * (time.perf_counter() - begun))
     audited(
         request, "search", index=page.index, query=asked.words, result=len(shown),
@@ -92,7 +90,8 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "address": (address := replace(asked, start=0, index=page.index).at("/")),
         "saved_as": next((each.name for each in searches_of(request, caller) if each.address == address), ""),
         "judged": judged(understood, asked),
-        "nothing": _nothing(understood, asked, shown),
+        "left_out": left_out.sentence if left_out else "",
+        "nothing": "" if left_out else _nothing(understood, asked, shown),
         "more": number > asked.start + PER_PAGE <= FURTHEST,
         "per_page": PER_PAGE,
         "filters": [*filters_of(searcher.index, asked), *assertions_of(understood.query, asked)],
@@ -103,6 +102,16 @@ def front(request: Request, caller: Asking, state: Stated) -> Response:
         "took": took,
     }
     return HTMLResponse(rendered("search.html", values))
+
+
+def _shown(searcher: Searcher, asked: Asked) -> tuple[Searcher, Understanding, Asked, int, list[Hit]]:
+    """Return the searcher, how an address is understood, it as that leaves it, how many hits there are, its own."""
+    understood = understand(searcher, asked)
+    asked = asked.settled(understood)
+    found = find(searcher, understood, asked, asked.start + PER_PAGE + 1)
+    number = len(found) if found else 0
+    shown = [found.hit(each) for each in range(asked.start, min(number, asked.start + PER_PAGE))] if found else []
+    return searcher, understood, asked, number, shown
 
 
 def understand(searcher: Searcher, asked: Asked) -> Understanding:
